@@ -1,0 +1,1 @@
+"""What a contract says, as typed facts with their places: meaning without machinery."""

@@ -1,0 +1,152 @@
+"""Part 4: endpoints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ninefold.contract.expression import Assignment, Expression, Template
+from ninefold.contract.fact import Fact, Name
+from ninefold.contract.limits import Pages
+from ninefold.contract.resources import Schema
+from ninefold.diagnostics.source import Span
+from ninefold.syntax.nodes import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A path segment that stands for itself."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PathName:
+    """`{id}`, or `{article.slug}`: a unique field, or a path through references to one."""
+
+    names: tuple[str, ...]
+    span: Span
+
+
+Segment: TypeAlias = Literal | PathName
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """`create order`, `place order`, `compute`: a verb of the closed list or a transition's name,
+    and the resource (or the function) that it acts on."""
+
+    verb: str
+    subject: str | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """An entry of `query` or `request headers`."""
+
+    name: str
+    span: Span
+    schema: Schema
+    otherwise: Name | None
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A list's filter: an expression over the row and `value`, or `{is, written, default}`."""
+
+    name: str
+    span: Span
+    condition: Fact[Expression] | None
+    written: Fact[str] | None
+    default: Fact[Expression] | None
+
+
+@dataclass(frozen=True, slots=True)
+class SortKey:
+    """A field, ascending, or descending with a minus before it."""
+
+    field: str
+    descending: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Sorts:
+    parameter: Fact[Name] | None
+    default: Fact[tuple[SortKey, ...]] | None
+    offered: Fact[tuple[SortKey, ...]] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A condition on the row as it was; `otherwise` names the error code."""
+
+    when: Expression
+    otherwise: Name | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """`outcome` is set where an operation has several good ends (`created`, `unchanged`).
+    The content is a template, `none`, or the keyword `stream`."""
+
+    status: int
+    span: Span
+    content: Fact[Template | Name]
+    outcome: Name | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """`fields`: a list of field names or a template read backwards, each of whose leaves is a field's
+    path or a list of fields. `reference`: `$ref` to a shared type."""
+
+    template: Template | None
+    reference: Name | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """`key` is as written: `POST /orders/{id}/place`."""
+
+    key: str
+    method: str
+    segments: tuple[Segment, ...]
+    span: Span
+    does: Fact[tuple[Action, ...]] | None
+    row: Fact[Expression] | None
+    body: Fact[Body] | None
+    query: Fact[tuple[Parameter, ...]] | None
+    request_headers: Fact[tuple[Parameter, ...]] | None
+    filters: Fact[tuple[Filter, ...]] | None
+    where: Fact[Expression] | None
+    sorts: Fact[Sorts] | None
+    pages: Fact[Pages] | None
+    sets: Fact[tuple[Assignment, ...]] | None
+    guards: Fact[tuple[Guard, ...]] | None
+    patch: Fact[Name] | None
+    validators: Fact[Name] | None
+    idempotency_key: Fact[Name] | None
+    issues: Fact[Name] | None
+    errors: Fact[tuple[tuple[Name, Name], ...]] | None
+    responses: Fact[tuple[Response, ...]] | None
+    headers: Fact[tuple[Assignment, ...]] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Requests:
+    media_type: Fact[Name] | None
+    unknown_members: Fact[Name] | None
+    unknown_parameters: Fact[Name] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoints:
+    base: Fact[str] | None
+    requests: Fact[Requests] | None
+    response_media_type: Fact[Name] | None
+    cross_origin: Fact[Mapping] | None
+    endpoints: Fact[tuple[Endpoint, ...]] | None

@@ -1,0 +1,85 @@
+"""Part 7: errors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ninefold.contract.expression import Expression, Template
+from ninefold.contract.fact import Fact, Name
+from ninefold.diagnostics.source import Span
+
+CONDITIONS = (
+    "no such path",
+    "method not allowed",
+    "unknown version",
+    "retired version",
+    "rate limited",
+    "unauthenticated",
+    "sign in refused",
+    "forbidden",
+    "too large",
+    "unsupported media type",
+    "not acceptable",
+    "malformed",
+    "invalid",
+    "idempotency mismatch",
+    "idempotency in progress",
+    "missing",
+    "gone",
+    "precondition required",
+    "stale",
+    "illegal transition",
+    "guard",
+    "invariant",
+    "different",
+    "conflict",
+    "unavailable",
+    "timed out",
+    "internal",
+)
+"""The closed list of conditions, in the order that holds where the contract states no `precedence`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionName:
+    """A condition of the closed list, possibly narrowed: `missing article`, `conflict user.email`."""
+
+    condition: str
+    subject: str | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorCode:
+    name: str
+    span: Span
+    status: Fact[int] | None
+    title: Fact[str] | None
+    detail: Fact[Expression] | None
+    about: Fact[Name] | None
+    when: Fact[tuple[ConditionName, ...]] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    media_type: Fact[Name] | None
+    body: Fact[Template] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """The words for a rule (`required`, `minLength` …), or for the rest (`otherwise`)."""
+
+    rule: str
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """`precedence` holds conditions and codes, as written."""
+
+    shape: Fact[Shape] | None
+    codes: Fact[tuple[ErrorCode, ...]] | None
+    messages: Fact[tuple[Message, ...]] | None
+    precedence: Fact[tuple[Name, ...]] | None

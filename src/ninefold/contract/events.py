@@ -1,0 +1,57 @@
+"""Part 6: events and their delivery."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ninefold.contract.endpoints import Action
+from ninefold.contract.expression import Expression, Template
+from ninefold.contract.fact import Fact, Name
+from ninefold.diagnostics.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class EventKind:
+    name: str
+    span: Span
+    upon: Fact[tuple[Action, ...]] | None
+    payload: Fact[Template] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Webhooks:
+    """`backoff` in microseconds: the wait before each further attempt."""
+
+    signature: Fact[Name] | None
+    attempts: Fact[int] | None
+    backoff: Fact[tuple[int, ...]] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """`kept` in microseconds."""
+
+    format: Fact[Name] | None
+    resume: Fact[Name] | None
+    kept: Fact[int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    format: Fact[Name] | None
+    source: Fact[Expression] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    webhooks: Fact[Webhooks] | None
+    stream: Fact[Stream] | None
+    broker: Fact[Name] | None
+    envelope: Fact[Envelope] | None
+    order: Fact[Name] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    kinds: Fact[tuple[EventKind, ...]] | None
+    delivery: Fact[Delivery] | None

@@ -1,0 +1,69 @@
+"""Expressions and templates as a contract writes them: parsed, with places, not yet typed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ninefold.diagnostics.source import Span
+from ninefold.expressions.ast import Ast
+from ninefold.syntax.nodes import Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """`written` maps offsets of the expression to places in the document."""
+
+    ast: Ast
+    written: Scalar
+
+    @property
+    def text(self) -> str:
+        return self.written.text
+
+    @property
+    def span(self) -> Span:
+        return self.written.span
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A leaf of a template: an expression, the name of a resource (`order`), or a view applied
+    (`profile(article.author)`)."""
+
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    name: str
+    span: Span
+    value: Template
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """A JSON object, its members in written order."""
+
+    members: tuple[Member, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A JSON array written out. In a body it is a list of field names."""
+
+    items: tuple[Template, ...]
+    span: Span
+
+
+Template: TypeAlias = Leaf | Members | Items
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """`name: expression`, as in `sets`, `caller`, `headers`."""
+
+    name: str
+    span: Span
+    value: Expression

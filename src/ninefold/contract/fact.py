@@ -1,0 +1,67 @@
+"""Facts: what a contract says in one place, and how it says it.
+
+A leaf of a contract has the type `Fact[T] | None`. `None` has one meaning everywhere: nothing is written
+there. Whether that is a gap is decided by the questions (`ninefold.questions`), not here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Generic, TypeAlias, TypeVar
+
+from ninefold.diagnostics.source import Span
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Shown(Generic[T]):
+    """A stated fact. `proposed`: it was a proposal, and is in force because proposals were accepted."""
+
+    value: T
+    span: Span
+    proposed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StatedNone:
+    """`none`: the service has none of it."""
+
+    span: Span
+    proposed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """`not shown`, written out."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal(Generic[T]):
+    """A gap with a candidate."""
+
+    candidate: Shown[T] | StatedNone
+    span: Span
+
+
+Fact: TypeAlias = Shown[T] | StatedNone | Gap | Proposal[T]
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A word with its place: the name of something, or a keyword of the language."""
+
+    text: str
+    span: Span
+
+
+def value_of(fact: Fact[T] | None) -> T | None:
+    """The stated value, if a value is stated."""
+    return fact.value if isinstance(fact, Shown) else None
+
+
+def is_open(fact: Fact[T] | None) -> bool:
+    """Whether a question that this fact would answer is still open."""
+    return fact is None or isinstance(fact, Gap | Proposal)

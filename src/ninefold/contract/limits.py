@@ -1,0 +1,58 @@
+"""Part 8: limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ninefold.contract.expression import Expression
+from ninefold.contract.fact import Fact, Name
+from ninefold.diagnostics.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """`of` is the word `caller` or `address`, or an expression. `per` in microseconds."""
+
+    name: str
+    span: Span
+    of: Fact[Name | Expression] | None
+    allow: Fact[int] | None
+    per: Fact[int] | None
+    algorithm: Fact[Name] | None
+    burst: Fact[int] | None
+    endpoints: Fact[tuple[Name, ...]] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """The page bounds of lists, or of one list. `largest: none`: no bound."""
+
+    default: Fact[int] | None
+    largest: Fact[int] | None
+    by: Fact[Name] | None
+    size: Fact[Name] | None
+    """The parameter that gives the size of a page."""
+    next: Fact[Name] | None
+    """The parameter that gives the cursor."""
+    start: Fact[Name] | None
+    """The parameter that gives the offset."""
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class TimeOuts:
+    """Microseconds."""
+
+    request: Fact[int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`body_size` in bytes; `keys_kept` in microseconds."""
+
+    rates: Fact[tuple[Rate, ...]] | None
+    headers: Fact[tuple[Name, ...]] | None
+    body_size: Fact[int] | None
+    pages: Fact[Pages] | None
+    time_outs: Fact[TimeOuts] | None
+    keys_kept: Fact[int] | None

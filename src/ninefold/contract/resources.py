@@ -1,0 +1,88 @@
+"""Part 2: resources, their fields, and the schemas that they share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ninefold.contract.expression import Expression, Template
+from ninefold.contract.fact import Fact, Name
+from ninefold.diagnostics.source import Span
+from ninefold.syntax.nodes import Mapping, Node
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """A JSON Schema (2020-12) without ninefold's annotations. `json` is its value, `node` its places."""
+
+    json: dict[str, Any]
+    node: Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """`schema` is `None` where nothing of JSON Schema is written (a reference, a state field)."""
+
+    name: str
+    span: Span
+    schema: Fact[Schema] | None
+    on_create: Fact[Expression] | None
+    on_change: Fact[Expression] | None
+    again_on: Fact[tuple[Name, ...]] | None
+    computed: Fact[Expression] | None
+    normalise: Fact[Expression] | None
+    refers_to: Fact[Name] | None
+    back: Fact[Name] | None
+    on_delete: Fact[Name] | None
+    unique: Fact[bool] | None
+    immutable: Fact[bool] | None
+    secret: Fact[Name] | None
+    sensitive: Fact[bool] | None
+    state: Fact[bool] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Invariant:
+    """What holds of every row after every write; `otherwise` names the error code."""
+
+    when: Expression
+    otherwise: Name | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A template over a row; `[id, name, {author: profile(article.author)}]` or a mapping."""
+
+    name: str
+    span: Span
+    template: Template
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    name: str
+    span: Span
+    identifier: Fact[tuple[Name, ...]] | None
+    fields: Fact[tuple[Field, ...]] | None
+    required: Fact[tuple[Name, ...]] | None
+    unique: Fact[tuple[tuple[Name, ...], ...]] | None
+    invariants: Fact[tuple[Invariant, ...]] | None
+    records: Fact[Node] | None
+    views: Fact[tuple[View, ...]] | None
+
+
+@dataclass(frozen=True, slots=True)
+class SharedType:
+    """An entry of `types`: an object schema that fields refer to as `#/types/NAME`."""
+
+    name: str
+    span: Span
+    fields: Fact[tuple[tuple[Name, Schema], ...]] | None
+    required: Fact[tuple[Name, ...]] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    resources: Fact[tuple[Resource, ...]] | None
+    types: tuple[SharedType, ...]

@@ -1,0 +1,49 @@
+"""Part 3: states and transitions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ninefold.contract.expression import Assignment, Expression
+from ninefold.contract.fact import Fact, Name
+from ninefold.diagnostics.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """`after` is an ISO 8601 duration in microseconds."""
+
+    name: str
+    span: Span
+    origin: Fact[tuple[Name, ...]] | None
+    to: Fact[Name] | None
+    when: Fact[Expression] | None
+    otherwise: Fact[Name] | None
+    sets: Fact[tuple[Assignment, ...]] | None
+    after: Fact[int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """The states of one resource."""
+
+    field: Fact[Name] | None
+    initial: Fact[Name] | None
+    states: Fact[tuple[Name, ...]] | None
+    final: Fact[tuple[Name, ...]] | None
+    gone: Fact[tuple[Name, ...]] | None
+    transitions: Fact[tuple[Transition, ...]] | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceStates:
+    """`order: {…}` or `customer: none`."""
+
+    resource: Name
+    machine: Fact[Machine]
+
+
+@dataclass(frozen=True, slots=True)
+class States:
+    machines: Fact[tuple[ResourceStates, ...]] | None

@@ -1,0 +1,42 @@
+"""What the server asks of a database."""
+
+from __future__ import annotations
+
+from asyncio import Future
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeAlias, TypeVar
+
+Stored: TypeAlias = None | int | float | str | bytes
+"""A value in its stored form (see `ninefold.values`)."""
+
+Row: TypeAlias = tuple[Stored, ...]
+
+T = TypeVar("T")
+
+
+class Conflicting(Exception):
+    """A unique constraint refused the statement. Which one, the judge says: database words never leave here."""
+
+
+class Unavailable(Exception):
+    """The database cannot take the work now: the disk is full, the file is read-only, the queue is full, the
+    service is stopping. Nothing of the work was done."""
+
+
+class Session(Protocol):
+    """A transaction in progress."""
+
+    def run(self, text: str, binds: Sequence[Stored]) -> list[Row]:
+        """Run one statement. Raises Conflicting."""
+
+
+class Database(Protocol):
+    def select(self, text: str, binds: Sequence[Stored]) -> list[Row] | Future[list[Row]]:
+        """Read in a snapshot of what is committed. Gives the rows at once where reading does not wait."""
+
+    def transact(self, work: Callable[[Session], T]) -> Future[T]:
+        """Run `work` in a transaction of its own: if it raises, nothing of it remains, and the exception is the
+        future's. The future is done once the commit is durable. Must be called on the event loop's thread."""
+
+    def close(self) -> None:
+        """Finish what was accepted, then close."""

@@ -1,0 +1,1 @@
+"""What ninefold says about a document: sources, places, and diagnostics with codes."""

@@ -1,0 +1,74 @@
+"""A document's text and the places in it."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from functools import cached_property
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """A stretch of a source: half-open, in code points from the start of the document."""
+
+    start: int
+    end: int
+
+    def to(self, other: Span) -> Span:
+        """The stretch from the start of this one to the end of `other`."""
+        return Span(self.start, max(self.end, other.end))
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """A line and a column, both counted from 1; columns count code points."""
+
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.line}:{self.column}"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A document as text. `name` is how diagnostics call it (usually its path as given).
+
+    A line ends at CR LF, LF or CR and nowhere else: U+2028 and U+0085 are ordinary characters.
+    """
+
+    name: str
+    text: str = field(repr=False)
+
+    @cached_property
+    def line_starts(self) -> tuple[int, ...]:
+        """The offset at which each line starts; the first is 0."""
+        starts, text = [0], self.text
+        at = 0
+        while at < len(text):
+            carriage, feed = text.find("\r", at), text.find("\n", at)
+            if carriage < 0 and feed < 0:
+                break
+            if feed < 0 or 0 <= carriage < feed:
+                at = carriage + (2 if text.startswith("\r\n", carriage) else 1)
+            else:
+                at = feed + 1
+            starts.append(at)
+        return tuple(starts)
+
+    def place(self, offset: int) -> Place:
+        """The line and column of a code point (or of the end of the text)."""
+        line = bisect_right(self.line_starts, offset)
+        return Place(line, offset - self.line_starts[line - 1] + 1)
+
+    def line(self, number: int) -> str:
+        """The text of a line, without its line break; `""` past the end."""
+        if not 1 <= number <= len(self.line_starts):
+            return ""
+        start = self.line_starts[number - 1]
+        end = self.line_starts[number] if number < len(self.line_starts) else len(self.text)
+        return self.text[start:end].rstrip("\r\n")
+
+    def cut(self, span: Span) -> str:
+        """The text of a span."""
+        return self.text[span.start : span.end]

@@ -1,0 +1,1 @@
+"""CEL: parsed with places, typed against the contract, turned into SQL and into Python."""

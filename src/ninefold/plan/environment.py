@@ -1,0 +1,36 @@
+"""The roots that a plan's expressions read, and where the server takes their values from.
+
+Names with a dollar sign cannot be written in a contract: they are between planner and server.
+
+| root       | value                                                                                   |
+|------------|-----------------------------------------------------------------------------------------|
+| `now`      | the time of the request, one value per request                                          |
+| `caller`   | `R`: the row that the credential belongs to (as loaded), and what the scheme adds        |
+| `issued`   | secrets just made, by field                                                             |
+| `operator` | what the operator gives, by name                                                        |
+| `page`     | `next`, `total` of a list (its items are rows of the statement)                         |
+| `error`    | part 7: code, title, status, detail, fields, messages                                   |
+| `R`        | in a value given on create or on change: the row as it is being made, field by field    |
+| `$path`    | path values by the name in braces, as written                                           |
+| `$body`    | decoded body values by field; a field that was not given is not there                   |
+| `$new`     | the values that a write stores, by field                                                |
+| `$filter`  | filter values by parameter                                                              |
+| `$list`    | `limit` (one more than the page holds), `offset`, and `k0`, `k1` … the keys of a cursor   |
+| `$if`      | `match`: the revisions of If-Match, a JSON array of texts                               |
+| `$write`   | `revision`: the revision that this write gives                                          |
+| `$credential` | the digest of the credential presented                                               |
+"""
+
+from __future__ import annotations
+
+PATH = "$path"
+BODY = "$body"
+NEW = "$new"
+FILTER = "$filter"
+LIST = "$list"
+IF = "$if"
+WRITE = "$write"
+CREDENTIAL = "$credential"
+
+REVISION_COLUMN = "$revision"
+"""The hidden column from which entity tags are made: random, and new at every write."""

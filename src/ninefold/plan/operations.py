@@ -1,0 +1,113 @@
+"""Operations: what a route, a timer or the operator causes. Each is judged, and each is data."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from ninefold.expressions.tree import Typed
+from ninefold.plan.problems import Condition, Judge
+from ninefold.plan.responses import Response
+from ninefold.plan.statement import Statement
+from ninefold.values import Type
+
+
+class _Operation(msgspec.Struct, frozen=True, tag_field="operation", omit_defaults=True, kw_only=True):
+    resource: str
+    response: Response
+
+
+class Read(_Operation, frozen=True, tag="read"):
+    """One row. No row: the judge says why. `validator`: If-None-Match is answered with 304."""
+
+    select: Statement
+    judge: Judge
+    validator: bool = False
+
+
+class FilterParameter(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A query parameter that narrows a list. Where it is not given its `default` is taken, if there is one;
+    else its piece (switch `filter NAME`) takes no part."""
+
+    name: str
+    type: Type
+    default: Typed | None = None
+
+
+class Sort(msgspec.Struct, frozen=True):
+    """An order of a list, with its switches `sort NAME` and `after NAME`. `keys` are the columns of the result
+    that a cursor keeps, the identifier last."""
+
+    name: str
+    keys: tuple[int, ...]
+
+
+class Paging(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`largest` None: no bound. With `by: none` the list is given whole."""
+
+    by: Literal["cursor", "offset", "none"]
+    default: int = 0
+    largest: int | None = None
+    size: str | None = None
+    next: str | None = None
+    start: str | None = None
+
+
+class List(_Operation, frozen=True, tag="list"):
+    """Rows. `sort_parameter` takes the name of one of `sorts`; the first of them holds where it is not given and
+    is called `""`. `count` gives `page.total`. `judge` is asked when nothing was found and the path names rows
+    that have to be there."""
+
+    select: Statement
+    paging: Paging
+    sorts: tuple[Sort, ...]
+    filters: tuple[FilterParameter, ...] = ()
+    sort_parameter: str | None = None
+    count: Statement | None = None
+    judge: Judge | None = None
+
+
+class Assign(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A value that a write stores in `field`, in `$new`.
+
+    `given`: taken from the body where the body gives it. `otherwise`: evaluated where it does not; without it the
+    field has no value on create, and is kept on update. `again`: on update, evaluated (instead of kept) when one
+    of these fields is given. `secret`: what is stored is a digest, and the value itself is in `issued`.
+    """
+
+    field: str
+    type: Type
+    given: bool = False
+    otherwise: Typed | None = None
+    again: tuple[str, ...] = ()
+    secret: Literal["token", "password"] | None = None
+
+
+class Write(_Operation, frozen=True, tag="write"):
+    """A change of one row, with everything that guards it in its own WHERE.
+
+    The statement returns the row's columns (as `response` wants them), then, for each of `invariants`, whether it
+    fails. Pieces under the switch `new FIELD` take part where `$new` has the field; `match` where If-Match came.
+    Nothing returned: nothing was touched, and the judge says why. `read`: where the response reads beyond the
+    written row, this select follows in the same transaction and gives the columns (and the invariants) instead.
+    `validator`: If-Match is honoured.
+    """
+
+    verb: Literal["create", "update", "replace", "delete", "transition"]
+    statement: Statement
+    judge: Judge
+    assigns: tuple[Assign, ...] = ()
+    read: Statement | None = None
+    invariants: tuple[Condition, ...] = ()
+    validator: bool = False
+
+
+class Compute(msgspec.Struct, frozen=True, tag_field="operation", tag="compute", omit_defaults=True, kw_only=True):
+    """No row of its own: a response from expressions; `select` gives the columns that need the database."""
+
+    response: Response
+    select: Statement | None = None
+
+
+Operation: TypeAlias = Read | List | Write | Compute

@@ -1,0 +1,67 @@
+"""What can go wrong, in which order it counts, and how it is said."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ninefold.expressions.tree import Typed
+from ninefold.plan.places import Place
+from ninefold.plan.responses import Content, In
+from ninefold.plan.statement import Statement
+
+
+class Condition(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Something that refuses a request: a condition of the closed list, perhaps narrowed to a subject
+    (`missing article`), with a code of its own where the contract names one (`otherwise: empty_order`).
+    For an `invalid` value that only the database can tell, `location` and `rule` say where and what."""
+
+    condition: str
+    subject: str | None = None
+    code: str | None = None
+    location: Location | None = None
+    rule: str | None = None
+    trace: tuple[Place, ...] = ()
+
+
+class Location(msgspec.Struct, frozen=True):
+    """Where in a request: `pointer` is an RFC 6901 JSON Pointer into the body, or into the parameters seen
+    as one object."""
+
+    place: In
+    pointer: str
+    name: str
+
+
+class Judge(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The select that names why nothing was found or touched. It always gives one row: for each condition, in
+    order, whether it *fails* the request; then the detail of each code in `details`. Pieces that need the
+    values of the body stand under the switch `values`; without it their columns are false."""
+
+    statement: Statement
+    conditions: tuple[Condition, ...]
+    details: tuple[str, ...] = ()
+
+
+class ErrorCode(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`detail` where it reads no row; one that does is a column of the judge."""
+
+    name: str
+    status: int
+    title: str | None = None
+    detail: Typed | None = None
+    about: str | None = None
+    trace: tuple[Place, ...] = ()
+
+
+class Problems(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`conditions` maps a condition, or a narrowed one (`missing article`), to its code. What has no code is
+    answered with its status of the table of fixed meanings (`statuses`) and an empty body, and so is everything
+    where `content` is None. `precedence` orders all conditions and the codes that are placed themselves."""
+
+    statuses: dict[str, int]
+    precedence: tuple[str, ...]
+    codes: tuple[ErrorCode, ...] = ()
+    conditions: dict[str, str] = {}
+    media_type: str | None = None
+    content: Content | None = None
+    messages: dict[str, str] = {}

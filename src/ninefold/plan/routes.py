@@ -1,0 +1,102 @@
+"""Routes: from a request to an operation, for each kind of caller."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from ninefold.expressions.tree import Typed
+from ninefold.plan.operations import Operation
+from ninefold.plan.places import Place
+from ninefold.values import Type
+
+
+class PathParameter(msgspec.Struct, frozen=True):
+    """A segment in braces. `name` is as written (`id`, `article.slug`). A value that is not of the type is
+    `missing` (narrowed to `resource`)."""
+
+    name: str
+    type: Type
+    resource: str
+
+
+Segment: TypeAlias = str | PathParameter
+
+
+class Parameter(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A query parameter or a header of the endpoint's own, in `request.query` or `request.headers`."""
+
+    name: str
+    type: Type
+    schema: dict[str, Any]
+    required: bool = False
+    code: str | None = None
+
+
+class BodyField(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A leaf of a body: the value at `pointer` (member names from the root) is the field's.
+
+    `normalise` is applied before validation, with the root `value`. `fixed`: the field is immutable and must not
+    be given (rule `immutable`)."""
+
+    field: str
+    pointer: tuple[str, ...]
+    type: Type
+    normalise: Typed | None = None
+    fixed: bool = False
+
+
+class Body(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`schema` is the JSON Schema of the whole body. `merge`: RFC 7396; a null clears a nullable field.
+    `media_types`: those that are read, the stated one first."""
+
+    media_types: tuple[str, ...]
+    schema: dict[str, Any]
+    fields: tuple[BodyField, ...] = ()
+    unknown: Literal["refused", "ignored"] = "refused"
+    merge: bool = False
+    optional: bool = False
+    """`body: none`: nothing needs to come; what comes must be an object without members, or is ignored."""
+
+
+class Admission(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`who` is a scheme's name or `anyone`. `condition` reads the request alone; where it does not hold the
+    caller is forbidden. What reads rows is in the operation's own statements."""
+
+    who: str
+    operation: Operation
+    condition: Typed | None = None
+    trace: tuple[Place, ...] = ()
+
+
+class Served(msgspec.Struct, frozen=True, tag_field="route", tag="served", omit_defaults=True, kw_only=True):
+    """`key` is the endpoint as written. `offers`: the media type that is written (for Accept).
+    `asks`: request headers that ask for something that is not in force; a request with one is answered 501."""
+
+    key: str
+    method: str
+    segments: tuple[Segment, ...]
+    admissions: tuple[Admission, ...]
+    body: Body | None = None
+    offers: str | None = None
+    query: tuple[Parameter, ...] = ()
+    headers: tuple[Parameter, ...] = ()
+    unknown_parameters: Literal["refused", "ignored"] = "refused"
+    asks: tuple[str, ...] = ()
+    errors: dict[str, str] = {}
+    """Conditions that have a code of their own on this endpoint."""
+    trace: tuple[Place, ...] = ()
+
+
+class Blocked(msgspec.Struct, frozen=True, tag_field="route", tag="blocked", omit_defaults=True, kw_only=True):
+    """Answers 501 with an empty body. `reasons` say which gap, or what is not in force, each with its place."""
+
+    key: str
+    method: str
+    segments: tuple[Segment, ...]
+    reasons: tuple[str, ...]
+    trace: tuple[Place, ...] = ()
+
+
+Route: TypeAlias = Served | Blocked

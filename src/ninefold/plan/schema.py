@@ -1,0 +1,49 @@
+"""What is stored: tables, columns, keys. The database keeps the shape of it that made it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from ninefold.values import Type
+
+
+class Column(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`required`: no row is without a value. The identifier of a service-numbered resource is `serial`."""
+
+    name: str
+    type: Type
+    required: bool = False
+    serial: bool = False
+
+
+class Reference(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`column` holds the identifier of a row of `table`; `key` is the column there."""
+
+    column: str
+    table: str
+    key: str
+    on_delete: Literal["refuse", "cascade", "clear"] = "refuse"
+
+
+class Index(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`columns` with a minus before those that descend; kept for speed alone unless `unique`."""
+
+    name: str
+    columns: tuple[str, ...]
+    unique: bool = False
+
+
+class Table(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One resource. Every table also has the column `$revision` (text, never null)."""
+
+    name: str
+    columns: tuple[Column, ...]
+    key: tuple[str, ...]
+    references: tuple[Reference, ...] = ()
+    indexes: tuple[Index, ...] = ()
+
+
+class Schema(msgspec.Struct, frozen=True):
+    tables: tuple[Table, ...] = ()

@@ -1,0 +1,47 @@
+"""A whole service as data."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ninefold.plan.authentication import Scheme
+from ninefold.plan.limits import Limits
+from ninefold.plan.places import Place
+from ninefold.plan.problems import Problems
+from ninefold.plan.routes import Route
+from ninefold.plan.schema import Schema
+from ninefold.plan.versioning import Versions
+
+
+class NotInForce(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A stated fact that this build does not put in force, and what that means for a caller."""
+
+    what: str
+    consequence: str
+    place: Place
+
+
+class OperatorValue(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`operator.NAME`: given by the operator, never by the contract. `blocks`: the endpoints (as written) that
+    cannot be served without it."""
+
+    name: str
+    places: tuple[Place, ...]
+    blocks: tuple[str, ...] = ()
+
+
+class ServicePlan(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`name` is the document's name without its ending; `title` the contract's title."""
+
+    name: str
+    title: str
+    schema: Schema
+    routes: tuple[Route, ...]
+    problems: Problems
+    schemes: tuple[Scheme, ...] = ()
+    limits: Limits = Limits()
+    versions: Versions | None = None
+    operator: tuple[OperatorValue, ...] = ()
+    not_in_force: tuple[NotInForce, ...] = ()
+    gaps: tuple[str, ...] = ()
+    """Open questions in one line each: what the service leaves out."""

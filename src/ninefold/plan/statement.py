@@ -1,0 +1,35 @@
+"""Statements: texts known before any request, in pieces that a request switches on.
+
+A list with three filters would be eight texts; instead its pieces are known, and which of them take part is
+decided by the names of what the request gives (`filter status`, `body note`, `match`, `sort -created_at`,
+`after -created_at`). The texts that can come of a statement are all the choices of its pieces, and no others.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from ninefold.expressions.tree import Typed
+from ninefold.values import Type
+
+
+class Piece(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`text` holds one `?` for each bind. `when` names the switch; a piece without one always takes part."""
+
+    text: str
+    binds: tuple[Typed, ...] = ()
+    when: str | None = None
+
+
+class ResultColumn(msgspec.Struct, frozen=True):
+    """What a column of the result is called (for `ninefold plan`) and what its values are."""
+
+    name: str
+    type: Type
+
+
+class Statement(msgspec.Struct, frozen=True):
+    """Run as one statement; its result has `columns`, in order."""
+
+    pieces: tuple[Piece, ...]
+    columns: tuple[ResultColumn, ...] = ()

@@ -1,0 +1,1 @@
+"""SQL as data: texts that carry their binds. Knows tables and dialects, and no contract."""
