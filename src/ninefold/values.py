@@ -19,7 +19,11 @@ databases made by one version are read by the next.
 
 from __future__ import annotations
 
-from typing import TypeAlias
+import re
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from math import isfinite
+from typing import Any, Final, Literal, TypeAlias, cast
 
 import msgspec
 
@@ -85,3 +89,440 @@ class Anything(_Type, frozen=True, tag="anything"):
 Type: TypeAlias = (
     Boolean | Integer | Number | Text | Timestamp | Duration | Digest | Array | Object | Row | Null | Anything
 )
+
+
+Value: TypeAlias = None | bool | int | float | str | bytes | list[Any] | dict[str, Any]
+"""A value in Python, by the table above; `None` is "no value"."""
+
+LEAST_INTEGER: Final = -(2**63)
+GREATEST_INTEGER: Final = 2**63 - 1
+
+
+class Invalid(ValueError):
+    """What a value is refused for.
+
+    `rule` is the JSON Schema keyword that it fails (`type` or `format`), or `range` for what no stored
+    form can hold; `path` leads to the place in it.
+    """
+
+    def __init__(self, rule: Literal["type", "format", "range"], message: str, path: tuple[str | int, ...] = ()):
+        super().__init__(message)
+        self.rule: Final = rule
+        self.message: Final = message
+        self.path = path
+
+
+# ── Scalars ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def integer(value: object) -> int:
+    """A 64-bit integer; `5.0` is the integer 5 (JSON Schema 2020-12 Validation, 6.1.1)."""
+    if type(value) is float and value.is_integer():
+        value = int(value)
+    if type(value) is not int:
+        raise Invalid("type", "not an integer")
+    if not LEAST_INTEGER <= value <= GREATEST_INTEGER:
+        raise Invalid("range", "an integer outside of 64 bits")
+    return value
+
+
+def number(value: object) -> float:
+    """A finite double (IEEE 754). There is one zero: SQLite does not keep the sign of another."""
+    if type(value) is not float and type(value) is not int:
+        raise Invalid("type", "not a number")
+    try:
+        result = float(value)
+    except OverflowError:
+        raise Invalid("range", "a number too large for a double") from None
+    if not isfinite(result):
+        raise Invalid("range", "a number that is not finite")
+    return result + 0.0
+
+
+def boolean(value: object) -> bool:
+    if type(value) is not bool:
+        raise Invalid("type", "not a boolean")
+    return value
+
+
+def text(value: object) -> str:
+    """A string of Unicode scalar values without U+0000, which PostgreSQL cannot hold."""
+    if type(value) is not str:
+        raise Invalid("type", "not a string")
+    if "\0" in value:
+        raise Invalid("range", "a string with the character U+0000")
+    if not value.isascii() and _SURROGATE.search(value):
+        raise Invalid("range", "a string with half of a surrogate pair")
+    return value
+
+
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+_DATE_TIME: Final = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))", re.ASCII
+)
+
+
+def timestamp(value: object) -> str:
+    """RFC 3339, any offset, to `YYYY-MM-DDTHH:MM:SS.ffffffZ`. Digits beyond six are cut off.
+
+    Years are 0001 to 9999 after conversion. A leap second (`:60`) has no place in that form and is refused.
+    """
+    if type(value) is not str:
+        raise Invalid("type", "not a string")
+    found = _DATE_TIME.fullmatch(value)
+    if found is None:
+        raise Invalid("format", "not a date and time of RFC 3339")
+    year, month, day, hour, minute, second, fraction, sign, hours, minutes = found.groups()
+    try:
+        moment = datetime(int(year), int(month), int(day), int(hour), int(minute), int(second))
+        if sign is not None:
+            if int(hours) > 23 or int(minutes) > 59:
+                raise ValueError
+            offset = timedelta(hours=int(hours), minutes=int(minutes))
+            moment = moment - offset if sign == "+" else moment + offset
+    except (ValueError, OverflowError):
+        raise Invalid("format", "not a date and time that exists between the years 1 and 9999") from None
+    return f"{moment.isoformat(timespec='seconds')}.{(fraction or '')[:6]:0<6}Z"
+
+
+def anything(value: object) -> Value:
+    """Any JSON value (RFC 8259) within the bounds of the types above."""
+    match value:
+        case None | bool():
+            return value
+        case int():
+            return integer(value)
+        case float():
+            return number(value)
+        case str():
+            return text(value)
+        case list():
+            return [_at(index, anything, item) for index, item in enumerate(value)]
+        case dict():
+            return {text(name): _at(name, anything, item) for name, item in value.items()}
+    raise Invalid("type", "not a JSON value")
+
+
+def _at(step: str | int, read: Callable[[object], Value], value: object) -> Value:
+    try:
+        return read(value)
+    except Invalid as invalid:
+        invalid.path = (step, *invalid.path)
+        raise
+
+
+# ── JSON to Python ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def json_reader(type_: Type) -> Callable[[object], Value]:
+    """A function from a decoded JSON value to the Python value of a type; it raises `Invalid`.
+
+    Made once per type, before any request. Members of an object that its type does not name are kept.
+    """
+    read: Callable[[object], Value]
+    match type_:
+        case Boolean():
+            read = boolean
+        case Integer():
+            read = integer
+        case Number():
+            read = number
+        case Text():
+            read = text
+        case Timestamp():
+            read = timestamp
+        case Array(items=items):
+            read = _array_reader(items)
+        case Object(members=members):
+            read = _object_reader(members)
+        case Anything() | Row():
+            return anything
+        case Null():
+            read = _never
+        case Duration() | Digest():
+            return _never
+    if not type_.nullable and not isinstance(type_, Null):
+        return read
+    return lambda value: None if value is None else read(value)
+
+
+def _never(value: object) -> Value:
+    raise Invalid("type", "not a value that can be given")
+
+
+def _array_reader(items: Type) -> Callable[[object], Value]:
+    item = json_reader(items)
+
+    def read(value: object) -> Value:
+        if type(value) is not list:
+            raise Invalid("type", "not an array")
+        return [_at(index, item, one) for index, one in enumerate(value)]
+
+    return read
+
+
+def _object_reader(members: dict[str, Type]) -> Callable[[object], Value]:
+    readers = {name: json_reader(type_) for name, type_ in members.items()}
+
+    def read(value: object) -> Value:
+        if type(value) is not dict:
+            raise Invalid("type", "not an object")
+        return {text(name): _at(name, readers.get(name, anything), one) for name, one in value.items()}
+
+    return read
+
+
+def from_json(type_: Type, value: object) -> Value:
+    """The Python value of a decoded JSON value; raises `Invalid`. Where it is hot, keep a `json_reader`."""
+    return json_reader(type_)(value)
+
+
+# ── Text to Python: path, query and header values ─────────────────────────────────────────────────────────
+
+_INTEGER: Final = re.compile(r"-?(0|[1-9][0-9]*)")
+_NUMBER: Final = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+
+
+def from_text(type_: Type, written: str) -> Value:
+    """The value that a text means: a number as JSON writes it, `true` or `false`, text as it is; raises `Invalid`.
+
+    An array or object is not one text, and is `Invalid` here: how it is spread over a query is the reader's.
+    """
+    match type_:
+        case Text():
+            return text(written)
+        case Integer():
+            # Longer ones are outside of 64 bits anyway, and Python refuses to read thousands of digits.
+            if _INTEGER.fullmatch(written) is None:
+                raise Invalid("type", "not an integer")
+            if len(written) > 20:
+                raise Invalid("range", "an integer outside of 64 bits")
+            return integer(int(written))
+        case Number():
+            if _NUMBER.fullmatch(written) is None:
+                raise Invalid("type", "not a number")
+            return number(float(written))
+        case Boolean():
+            if written not in ("true", "false"):
+                raise Invalid("type", "not true or false")
+            return written == "true"
+        case Timestamp():
+            return timestamp(written)
+        case Row() | Anything():
+            return text(written)
+        case Null() | Duration() | Digest() | Array() | Object():
+            raise Invalid("type", "not a value that a text can give")
+
+
+# ── SQLite ────────────────────────────────────────────────────────────────────────────────────────────────
+
+SQLiteValue: TypeAlias = None | int | float | str | bytes
+
+
+def sqlite_writer(type_: Type) -> Callable[[Any], SQLiteValue] | None:
+    """A function from a Python value to the form that SQLite stores; `None`: the value as it is."""
+    match type_:
+        case Boolean():
+            return lambda value: None if value is None else int(value)
+        case Array() | Object() | Anything():
+            return lambda value: None if value is None else json_text(value)
+        case _:
+            return None
+
+
+def sqlite_reader(type_: Type) -> Callable[[Any], Value] | None:
+    """A function from what SQLite stores to the Python value; `None`: the value as it is."""
+    match type_:
+        case Boolean():
+            return lambda stored: None if stored is None else bool(stored)
+        case Array() | Object() | Anything():
+            return lambda stored: None if stored is None else msgspec.json.decode(stored)
+        case _:
+            return None
+
+
+def to_sqlite(type_: Type, value: Value) -> SQLiteValue:
+    """The form that SQLite stores. Where it is hot, keep a `sqlite_writer`."""
+    write = sqlite_writer(type_)
+    return cast(SQLiteValue, value if write is None else write(value))
+
+
+def from_sqlite(type_: Type, stored: SQLiteValue) -> Value:
+    """The Python value of what SQLite stores. Where it is hot, keep a `sqlite_reader`."""
+    read = sqlite_reader(type_)
+    return stored if read is None else read(stored)
+
+
+_encoder: Final = msgspec.json.Encoder()
+
+
+def json_text(value: object) -> str:
+    """A value as JSON (RFC 8259), without spaces, members in their order."""
+    return _encoder.encode(value).decode()
+
+
+def to_json(type_: Type, value: Value) -> Value:
+    """The JSON form of a value: itself, except a duration, which is shown as ISO 8601 (`PT1.5S`).
+
+    Raises `Invalid` for a digest, which has none.
+    """
+    match type_:
+        case Digest():
+            raise Invalid("type", "a digest is not readable")
+        case Duration() if isinstance(value, int):
+            return duration_text(value)
+        case _:
+            return value
+
+
+# ── Durations ─────────────────────────────────────────────────────────────────────────────────────────────
+
+MICROSECONDS: Final = {
+    "h": 3_600_000_000,
+    "m": 60_000_000,
+    "s": 1_000_000,
+    "ms": 1_000,
+    "us": 1,
+    "µs": 1,
+}
+
+_CEL_PART: Final = re.compile(r"(\d{1,15})(?:\.(\d{1,9}))?(h|ms|us|µs|m|s)", re.ASCII)
+_ISO_DURATION: Final = re.compile(
+    r"P(?=[\dT])(?:(\d{1,9})W|(?:(\d{1,9})D)?(?:T(?=\d)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,12})(?:\.(\d{1,9}))?S)?)?)",
+    re.ASCII,
+)
+
+
+def duration(written: str) -> int:
+    """Microseconds of a duration: ISO 8601 (`PT30M`, `P1DT12H`, `P2W`) or CEL's (`1h30m`, `1.5s`).
+
+    Digits below a microsecond are cut off. Months and years have no fixed length and are `Invalid`, as is
+    all that is not a duration.
+    """
+    sign, unsigned = (-1, written[1:]) if written.startswith("-") else (1, written)
+    found = _ISO_DURATION.fullmatch(unsigned)
+    if found is not None:
+        weeks, days, hours, minutes, seconds, fraction = (part or "0" for part in found.groups())
+        whole = ((int(weeks) * 7 + int(days)) * 24 + int(hours)) * 60 + int(minutes)
+        total = (whole * 60 + int(seconds)) * 1_000_000 + int(f"{fraction[:6]:0<6}")
+    else:
+        total, at = 0, 0
+        while at < len(unsigned):
+            part = _CEL_PART.match(unsigned, at)
+            if part is None:
+                break
+            count, fraction, unit = part.groups()
+            size = MICROSECONDS[unit]
+            total += int(count) * size + (int(fraction) * size // 10 ** len(fraction) if fraction else 0)
+            at = part.end()
+        if at == 0 or at < len(unsigned):
+            raise Invalid("format", "not a duration")
+    if not total <= GREATEST_INTEGER:
+        raise Invalid("range", "a duration too long to count in microseconds")
+    return sign * total
+
+
+def duration_text(microseconds: int) -> str:
+    """A duration as ISO 8601, in days, hours, minutes and seconds."""
+    seconds, rest = divmod(abs(microseconds), 1_000_000)
+    minutes, seconds = divmod(seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    fraction = f".{rest:06}".rstrip("0") if rest else ""
+    time = (
+        (f"{hours}H" if hours else "")
+        + (f"{minutes}M" if minutes else "")
+        + (f"{seconds}{fraction}S" if seconds or rest else "")
+    )
+    date = f"{days}D" if days else ""
+    written = f"P{date}" + (f"T{time}" if time else "")
+    return ("-" if microseconds < 0 else "") + (written if date or time else "PT0S")
+
+
+# ── From JSON Schema ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def from_schema(schema: object) -> Type:
+    """The type of what a JSON Schema 2020-12 admits, from `type`, `format`, `items`, `properties`, `required`,
+    `enum` and `const`. Members that are not required are nullable. What it does not tell is `Anything`.
+    """
+    if not isinstance(schema, dict):
+        return Anything()
+    kinds = _kinds(schema)
+    nullable = "null" in kinds
+    kinds = kinds - {"null"}
+    if not kinds:
+        return Null() if nullable else Anything()
+    if kinds == {"integer", "number"}:
+        kinds = {"number"}
+    if len(kinds) > 1:
+        return Anything(nullable=nullable)
+    match next(iter(kinds)):
+        case "boolean":
+            return Boolean(nullable=nullable)
+        case "integer":
+            return Integer(nullable=nullable)
+        case "number":
+            return Number(nullable=nullable)
+        case "string":
+            return Timestamp(nullable=nullable) if schema.get("format") == "date-time" else Text(nullable=nullable)
+        case "array":
+            return Array(items=from_schema(schema.get("items")), nullable=nullable)
+        case "object":
+            return Object(members=_members(schema), nullable=nullable)
+        case _:
+            return Anything(nullable=nullable)
+
+
+def _members(schema: dict[str, Any]) -> dict[str, Type]:
+    properties, required = schema.get("properties"), schema.get("required")
+    if not isinstance(properties, dict):
+        return {}
+    names = required if isinstance(required, list) else []
+    return {
+        str(name): from_schema(member) if name in names else optional(from_schema(member))
+        for name, member in properties.items()
+    }
+
+
+def _kinds(schema: dict[str, Any]) -> set[str]:
+    """The names of the JSON types that a schema admits; empty where it does not say."""
+    given = schema.get("type")
+    if isinstance(given, str):
+        return {given}
+    if isinstance(given, list):
+        return {kind for kind in given if isinstance(kind, str)}
+    if "const" in schema:
+        return {_kind(schema["const"])}
+    if isinstance(schema.get("enum"), list):
+        return {_kind(value) for value in schema["enum"]}
+    return set()
+
+
+def _kind(value: object) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case int():
+            return "integer"
+        case float():
+            return "number"
+        case str():
+            return "string"
+        case list():
+            return "array"
+        case _:
+            return "object"
+
+
+def optional(type_: Type) -> Type:
+    """The same type, nullable."""
+    return type_ if type_.nullable else msgspec.structs.replace(type_, nullable=True)
+
+
+def required(type_: Type) -> Type:
+    """The same type, not nullable."""
+    return msgspec.structs.replace(type_, nullable=False) if type_.nullable else type_

@@ -49,6 +49,8 @@ class Parameter:
     span: Span
     schema: Schema
     otherwise: Name | None
+    required: bool = False
+    """Whether a request has to give it."""
 
 
 @dataclass(frozen=True, slots=True)

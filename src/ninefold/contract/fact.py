@@ -65,3 +65,8 @@ def value_of(fact: Fact[T] | None) -> T | None:
 def is_open(fact: Fact[T] | None) -> bool:
     """Whether a question that this fact would answer is still open."""
     return fact is None or isinstance(fact, Gap | Proposal)
+
+
+def is_stated(fact: Fact[bool] | None) -> bool:
+    """Whether `true` is stated."""
+    return isinstance(fact, Shown) and fact.value

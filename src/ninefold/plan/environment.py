@@ -18,7 +18,12 @@ Names with a dollar sign cannot be written in a contract: they are between plann
 | `$list`    | `limit` (one more than the page holds), `offset`, and `k0`, `k1` … the keys of a cursor   |
 | `$if`      | `match`: the revisions of If-Match, a JSON array of texts                               |
 | `$write`   | `revision`: the revision that this write gives                                          |
-| `$credential` | the digest of the credential presented                                               |
+| `$credential` | `digest`: the SHA-256 digest of the credential presented                              |
+| `$row`     | the identifier of the row written, by field, for the select that reads it back            |
+| `$judge`   | `values`: whether the values of the body are there (`$new`), for the judge               |
+
+A bind whose expression cannot be evaluated (the caller has no such member, the body did not give the field) is
+NULL, which no condition holds for.
 """
 
 from __future__ import annotations
@@ -31,6 +36,8 @@ LIST = "$list"
 IF = "$if"
 WRITE = "$write"
 CREDENTIAL = "$credential"
+ROW = "$row"
+JUDGE = "$judge"
 
 REVISION_COLUMN = "$revision"
 """The hidden column from which entity tags are made: random, and new at every write."""

@@ -88,9 +88,10 @@ class Write(_Operation, frozen=True, tag="write"):
     """A change of one row, with everything that guards it in its own WHERE.
 
     The statement returns the row's columns (as `response` wants them), then, for each of `invariants`, whether it
-    fails. Pieces under the switch `new FIELD` take part where `$new` has the field; `match` where If-Match came.
+    fails. Pieces under the switch `new FIELD` take part where `$new` has the field.
     Nothing returned: nothing was touched, and the judge says why. `read`: where the response reads beyond the
     written row, this select follows in the same transaction and gives the columns (and the invariants) instead.
+    The write then returns the fields of `key` and nothing else, and they are the root `$row` of that select.
     `validator`: If-Match is honoured.
     """
 
@@ -98,6 +99,7 @@ class Write(_Operation, frozen=True, tag="write"):
     statement: Statement
     judge: Judge
     assigns: tuple[Assign, ...] = ()
+    key: tuple[str, ...] = ()
     read: Statement | None = None
     invariants: tuple[Condition, ...] = ()
     validator: bool = False

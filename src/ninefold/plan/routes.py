@@ -72,12 +72,14 @@ class Admission(msgspec.Struct, frozen=True, omit_defaults=True):
 
 class Served(msgspec.Struct, frozen=True, tag_field="route", tag="served", omit_defaults=True, kw_only=True):
     """`key` is the endpoint as written. `offers`: the media type that is written (for Accept).
+    `schemes`: every scheme that the contract admits here, also those that this build accepts no credential of.
     `asks`: request headers that ask for something that is not in force; a request with one is answered 501."""
 
     key: str
     method: str
     segments: tuple[Segment, ...]
     admissions: tuple[Admission, ...]
+    schemes: tuple[str, ...] = ()
     body: Body | None = None
     offers: str | None = None
     query: tuple[Parameter, ...] = ()

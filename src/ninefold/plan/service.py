@@ -31,13 +31,15 @@ class OperatorValue(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ServicePlan(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`name` is the document's name without its ending; `title` the contract's title."""
+    """`name` is the document's name without its ending; `title` the contract's title. `base` are the path segments
+    before those of every route."""
 
     name: str
     title: str
     schema: Schema
     routes: tuple[Route, ...]
     problems: Problems
+    base: tuple[str, ...] = ()
     schemes: tuple[Scheme, ...] = ()
     limits: Limits = Limits()
     versions: Versions | None = None

@@ -29,7 +29,8 @@ class Key:
 
     `part` counts from 1. `path` runs from the part's own mapping, its segments joined by `.`; a segment in
     capitals stands for any name (`RESOURCE.fields.FIELD.on create`), or for an item of a list
-    (`ENDPOINT.guards.GUARD.when`). `question` is set for what is asked, in the words of the list of questions;
+    (`ENDPOINT.guards.GUARD.when`). `question` is the id of the question that asks for it
+    (`ninefold.questions`);
     `absence` says what the absence costs, `meaning` what the key says. `reserved`: a word that is designed and
     not built; using it is an error that says so.
     """
@@ -80,3 +81,8 @@ def names(part: int, path: str, shape: Shape, meaning: str, absence: str) -> Key
 
 def tells(part: int, path: str, shape: Shape, meaning: str) -> Key:
     return Key(part, path, Kind.TELLS, shape, meaning, "Nothing that a caller sees.")
+
+
+def reserved(part: int, path: str, shape: Shape, meaning: str) -> Key:
+    """A word that is designed and not built."""
+    return Key(part, path, Kind.ADDS, shape, meaning, "It is designed and not built yet.", reserved=True)

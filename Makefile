@@ -1,0 +1,77 @@
+# make serve   an environment, the service in it, and examples/orders.md on 127.0.0.1:8080
+# make test    an environment with the test tools, and the whole test suite
+# make check   formatting, lint, import laws and types; .ci/run does this and the tests
+#
+# Everything is installed into $(VENV) from the lock, by hash; a second run installs nothing.
+# Written for GNU make 3.81, which macOS has.
+
+VENV ?= .venv
+BIN := $(VENV)/bin
+LISTEN ?= 127.0.0.1:8080
+CONTRACT ?= examples/orders.md
+UV ?= uv
+
+# The first Python on the PATH that is new enough; `make PYTHON=…` names another.
+SUITABLE := import sys; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
+	"$$python" -c '$(SUITABLE)' 2>/dev/null && { echo "$$python"; break; }; done)
+
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.PHONY: help serve test check lint types format docs lock clean
+
+help:
+	@sed -n 's/^# \(make .*\)/\1/p' Makefile
+
+serve: $(VENV)/.serve
+	$(BIN)/ninefold serve $(CONTRACT) --listen $(LISTEN) $(ARGS)
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest $(ARGS)
+
+check: lint types
+
+lint: $(VENV)/.test
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/lint-imports --no-logo
+
+types: $(VENV)/.test
+	$(BIN)/mypy
+
+format: $(VENV)/.test
+	$(BIN)/ruff check --fix --exit-zero
+	$(BIN)/ruff format
+
+docs: $(VENV)/.serve
+	$(BIN)/python -m ninefold.docs
+
+# Needs uv (`make lock UV=…`). Pins stay as they are unless pyproject.toml asks for another, or ARGS=--upgrade.
+COMPILE = $(UV) pip compile pyproject.toml --group build --universal --python-version 3.11 --generate-hashes \
+	--annotation-style line --custom-compile-command "make lock" --quiet $(ARGS)
+lock:
+	$(COMPILE) --output-file requirements.txt
+	$(COMPILE) --extra test --constraint requirements.txt --output-file requirements-test.txt
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist build
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "ninefold needs Python 3.11 or newer, and none is on the PATH;" \
+		"'make PYTHON=/path/to/python3' names one." >&2; exit 1; }
+	@"$(PYTHON)" -c '$(SUITABLE)' || { echo "ninefold needs Python 3.11 or newer, and this is" \
+		"$$("$(PYTHON)" --version 2>&1)." >&2; exit 1; }
+	@"$(PYTHON)" -m venv $(VENV) || { rm -f $@; echo "The environment could not be made;" \
+		"on Debian and Ubuntu 'apt install python3-venv' adds what is missing." >&2; exit 1; }
+
+# The project itself goes in last, editable, built by the backend that the lock has just installed.
+$(VENV)/.serve: requirements.txt pyproject.toml | $(BIN)/python
+	$(INSTALL) --require-hashes -r requirements.txt
+	$(INSTALL) --no-index --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.test: requirements-test.txt $(VENV)/.serve
+	$(INSTALL) --require-hashes -r requirements-test.txt
+	@touch $@

@@ -1,0 +1,13 @@
+"""Every kind of diagnostic, by its code: what `ninefold explain NF0403` looks up."""
+
+from __future__ import annotations
+
+from ninefold.checks import codes as checks
+from ninefold.diagnostics.diagnostic import Code
+from ninefold.expressions import codes as expressions
+from ninefold.resolve import codes as resolve
+from ninefold.syntax import codes as syntax
+
+CODES: dict[str, Code] = {
+    code.id: code for table in (syntax.CODES, resolve.CODES, expressions.CODES, checks.CODES) for code in table
+}

@@ -1,0 +1,174 @@
+"""Endpoints that are served, and those that are not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from ninefold.checked.resources import Guard, Transition
+from ninefold.diagnostics.source import Place
+from ninefold.expressions.tree import Typed
+from ninefold.values import Type
+
+Verb: TypeAlias = Literal["create", "read", "list", "update", "replace", "delete", "transition", "compute"]
+
+
+@dataclass(frozen=True)
+class PathName:
+    """A name in braces. `found` is the expression over the acted-on row that has to equal the value; `resource`
+    is the resource whose unique field it is, reached through `through` (the reference fields, left to right)."""
+
+    text: str
+    type: Type
+    resource: str
+    field: str
+    through: tuple[str, ...]
+    found: Typed
+
+
+Segment: TypeAlias = str | PathName
+
+
+@dataclass(frozen=True)
+class Leaf:
+    expression: Typed
+    null_shown: bool = False
+
+
+@dataclass(frozen=True)
+class Object:
+    """`present`: the row that this shows, where it may not be there or not be seen; then there is no such object."""
+
+    members: tuple[tuple[str, Content], ...]
+    present: Typed | None = None
+    null_shown: bool = False
+
+
+@dataclass(frozen=True)
+class Array:
+    items: tuple[Content, ...]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """`page.items`, each shown as `item`, whose row is the resource's own name."""
+
+    item: Content
+
+
+Content: TypeAlias = Leaf | Object | Array | Rows
+
+
+@dataclass(frozen=True)
+class Response:
+    """`content` None: stated `none`."""
+
+    status: int
+    content: Content | None
+    headers: tuple[tuple[str, Leaf], ...]
+    place: Place
+
+
+@dataclass(frozen=True)
+class BodyLeaf:
+    """The value at `pointer` (member names from the root) is the field's."""
+
+    pointer: tuple[str, ...]
+    field: str
+
+
+@dataclass(frozen=True)
+class Parameter:
+    name: str
+    type: Type
+    schema: Mapping[str, Any]
+    code: str | None
+
+
+@dataclass(frozen=True)
+class Filter:
+    """`condition` reads the row and the root `value`, which has the type `type`."""
+
+    name: str
+    type: Type
+    condition: Typed
+    default: Typed | None
+    place: Place
+
+
+SortKeys: TypeAlias = tuple[tuple[str, bool], ...]
+"""Fields, each with whether it descends."""
+
+
+@dataclass(frozen=True)
+class Sorts:
+    parameter: str | None
+    default: SortKeys
+    offered: tuple[SortKeys, ...]
+
+
+@dataclass(frozen=True)
+class Pages:
+    """`largest` None: stated `none`."""
+
+    by: Literal["cursor", "offset", "none"]
+    default: int = 0
+    largest: int | None = None
+    size: str | None = None
+    next: str | None = None
+    start: str | None = None
+
+
+@dataclass(frozen=True)
+class Admission:
+    """`condition` None: every such caller. `of_request`: the condition reads no row."""
+
+    who: str
+    condition: Typed | None
+    of_request: bool
+    place: Place
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """`body` None: the endpoint takes none and says nothing about one; `()`: stated `none`."""
+
+    key: str
+    method: str
+    segments: tuple[Segment, ...]
+    place: Place
+    verb: Verb
+    resource: str | None
+    response: Response
+    admissions: tuple[Admission, ...]
+    transition: Transition | None = None
+    row: Typed | None = None
+    body: tuple[BodyLeaf, ...] | None = None
+    query: tuple[Parameter, ...] = ()
+    request_headers: tuple[Parameter, ...] = ()
+    filters: tuple[Filter, ...] = ()
+    where: Typed | None = None
+    sorts: Sorts | None = None
+    pages: Pages | None = None
+    total: bool = False
+    sets: tuple[tuple[str, Typed], ...] = ()
+    guards: tuple[Guard, ...] = ()
+    validator: bool = False
+    asks: tuple[str, ...] = ()
+    errors: Mapping[str, str] | None = None
+
+    @property
+    def names(self) -> tuple[PathName, ...]:
+        return tuple(segment for segment in self.segments if isinstance(segment, PathName))
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """An endpoint that is not served, and why, each reason in one line."""
+
+    key: str
+    method: str
+    segments: tuple[str | None, ...]
+    place: Place
+    reasons: tuple[str, ...]

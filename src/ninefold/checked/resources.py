@@ -1,0 +1,80 @@
+"""Resources whose identifier, fields and types are all known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ninefold.diagnostics.source import Place
+from ninefold.expressions.tree import Typed
+from ninefold.values import Type
+
+
+@dataclass(frozen=True)
+class Field:
+    """`schema` is the JSON Schema that a given value must meet, with everything that it refers to inside it; that
+    of a reference is its target's identifier's. `null_shown`: the schema admits null."""
+
+    name: str
+    type: Type
+    schema: Mapping[str, Any]
+    place: Place
+    null_shown: bool
+    required: bool
+    stored: bool
+    on_create: Typed | None = None
+    on_change: Typed | None = None
+    again_on: tuple[str, ...] = ()
+    computed: Typed | None = None
+    normalise: Typed | None = None
+    refers_to: str | None = None
+    back: str | None = None
+    on_delete: Literal["refuse", "cascade", "clear"] = "refuse"
+    unique: bool = False
+    immutable: bool = False
+    secret: Literal["token", "password"] | None = None
+    serial: bool = False
+
+
+@dataclass(frozen=True)
+class Guard:
+    """`code` None: the condition `guard` (or `invariant`) speaks for it."""
+
+    when: Typed
+    code: str | None
+    place: Place
+
+
+@dataclass(frozen=True)
+class Transition:
+    name: str
+    origins: tuple[str, ...]
+    to: str
+    place: Place
+    guard: Guard | None = None
+    sets: tuple[tuple[str, Typed], ...] = ()
+
+
+@dataclass(frozen=True)
+class Machine:
+    field: str
+    initial: str
+    states: tuple[str, ...]
+    transitions: Mapping[str, Transition]
+
+
+@dataclass(frozen=True)
+class Resource:
+    name: str
+    place: Place
+    identifier: tuple[str, ...]
+    fields: Mapping[str, Field]
+    unique: tuple[tuple[str, ...], ...] = ()
+    invariants: tuple[Guard, ...] = ()
+    machine: Machine | None = None
+
+    @property
+    def key(self) -> Field:
+        """The identifier, where it is one field."""
+        return self.fields[self.identifier[0]]

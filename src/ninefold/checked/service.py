@@ -1,0 +1,103 @@
+"""The whole of what is served."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from ninefold.checked.endpoints import Content, Endpoint, Stopped
+from ninefold.checked.resources import Resource
+from ninefold.diagnostics.source import Place
+from ninefold.expressions.scope import Model
+from ninefold.expressions.tree import Typed
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """`matches` is the resource and the field that holds the credential's digest; None: this build accepts no
+    credential of the scheme."""
+
+    name: str
+    where: Literal["authorization", "header", "query", "cookie"]
+    parameter: str
+    challenge: str
+    matches: tuple[str, str] | None
+    adds: tuple[tuple[str, Typed], ...]
+    place: Place
+
+
+@dataclass(frozen=True)
+class ErrorCode:
+    """`of_request`: the detail reads no row. `resource`: the row that it reads."""
+
+    name: str
+    status: int
+    title: str | None
+    detail: Typed | None
+    resource: str | None
+    about: str | None
+    place: Place
+
+
+@dataclass(frozen=True)
+class Errors:
+    """`content` None: the shape is a gap, or none is stated; every error is a bare status."""
+
+    media_type: str | None
+    content: Content | None
+    codes: tuple[ErrorCode, ...]
+    conditions: Mapping[str, str]
+    messages: Mapping[str, str]
+    precedence: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Versions:
+    by: Literal["path", "header", "query"]
+    name: str
+    current: str
+    default: str | None
+    others: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class NotInForce:
+    what: str
+    consequence: str
+    place: Place
+
+
+@dataclass(frozen=True)
+class OperatorValue:
+    name: str
+    places: tuple[Place, ...]
+    blocks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """`row_rules[resource][who]` is the condition of the rows that such a caller sees; None: every row. Who is
+    not named there sees none. `model` is what expressions know of the resources."""
+
+    name: str
+    title: str
+    model: Model
+    resources: Mapping[str, Resource]
+    endpoints: tuple[Endpoint, ...]
+    stopped: tuple[Stopped, ...]
+    schemes: tuple[Scheme, ...]
+    row_rules: Mapping[str, Mapping[str, Typed | None]]
+    unseen_rows: Literal["missing", "forbidden"]
+    errors: Errors
+    base: str
+    request_media_type: str | None
+    response_media_type: str | None
+    unknown_members: Literal["refused", "ignored"]
+    unknown_parameters: Literal["refused", "ignored"]
+    body_size: int | None
+    request_time: int | None
+    versions: Versions | None
+    operator: tuple[OperatorValue, ...]
+    not_in_force: tuple[NotInForce, ...]
+    left_out: tuple[str, ...]

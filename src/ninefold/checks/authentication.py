@@ -1,0 +1,178 @@
+"""Part 5: schemes, what the caller is, permissions and row rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+from ninefold.checked.endpoints import Admission
+from ninefold.checked.resources import Resource
+from ninefold.checked.service import Scheme
+from ninefold.checks.codes import LIST_HAS_NO_ROW, NOT_A_TOKEN
+from ninefold.checks.findings import Findings, condition, typed
+from ninefold.checks.resources import Vocabulary
+from ninefold.contract import authentication as stated
+from ninefold.contract.authentication import Every
+from ninefold.contract.fact import Name, value_of
+from ninefold.contract.service import Contract
+from ninefold.diagnostics.diagnostic import Label
+from ninefold.expressions.reads import needs_database
+from ninefold.expressions.tree import Typed
+from ninefold.values import Anything, Object, Row, Text, Type
+
+
+def caller_type(contract: Contract, resources: Mapping[str, object]) -> Object:
+    """What expressions may read of `caller`: the row whose credential it is, by its resource's name, and what the
+    schemes add. Not every caller has every member; a condition that reads one does not hold without it."""
+    members: dict[str, Type] = {"credential": Text()}
+    for scheme in value_of(contract.authentication.schemes) or ():
+        for fact in (scheme.matches, scheme.issued_to):
+            name = value_of(fact)
+            resource = None if name is None else name.text.partition(".")[0]
+            if resource is not None and resource in resources:
+                members[resource] = Row(resource=resource)
+        for added in value_of(scheme.caller) or ():
+            members[added.name] = Anything()
+    return Object(members=members)
+
+
+def check_schemes(
+    contract: Contract, resources: Mapping[str, Resource], vocabulary: Vocabulary, findings: Findings
+) -> tuple[Scheme, ...]:
+    return tuple(
+        checked
+        for scheme in value_of(contract.authentication.schemes) or ()
+        if (checked := _scheme(scheme, resources, vocabulary, findings)) is not None
+    )
+
+
+def _scheme(
+    scheme: stated.Scheme, resources: Mapping[str, Resource], vocabulary: Vocabulary, findings: Findings
+) -> Scheme | None:
+    kind = value_of(scheme.type)
+    if kind is None:
+        return None
+    matches = _matches(scheme, resources, findings)
+    place = findings.place(scheme.span)
+    realm = value_of(scheme.realm)
+    quoted = "" if realm is None else ' realm="' + realm.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    where: Literal["authorization", "header", "query", "cookie"] = "authorization"
+    parameter = "Bearer"
+    auth_scheme = value_of(scheme.scheme)
+    location, name = value_of(scheme.location), value_of(scheme.parameter)
+    if kind.text == "http" and auth_scheme is not None:
+        parameter = auth_scheme.text
+    elif kind.text == "apiKey":
+        if location is None or name is None:
+            return None
+        where, parameter = location.text, name.text  # type: ignore[assignment]
+    challenge = "Bearer" if parameter.lower() == "bearer" else parameter
+    if where != "authorization":
+        # RFC 9110 wants a challenge with every 401, and no auth-scheme is registered for such keys: OpenAPI's word.
+        challenge = "apiKey"
+    elif kind.text == "mutualTLS":
+        challenge = "mutualTLS"
+    if matches is None:
+        findings.left_for_later(
+            f"the scheme `{scheme.name}`", "no credential of it is accepted: such a caller is not known", scheme.span
+        )
+    scope = vocabulary.scope(claims=Object())
+    adds = []
+    for added in value_of(scheme.caller) or ():
+        value = typed(added.value, scope, None, findings)
+        if value is not None:
+            adds.append((added.name, value))
+    for expression in (value_of(scheme.open_id_connect_url), value_of(scheme.issuer), value_of(scheme.keys)):
+        if expression is not None:
+            typed(expression, scope, None, findings)
+    return Scheme(scheme.name, where, parameter, challenge + quoted, matches, tuple(adds), place)
+
+
+def _matches(
+    scheme: stated.Scheme, resources: Mapping[str, Resource], findings: Findings
+) -> tuple[str, str] | None:
+    """The secret that a credential is looked up by; None where this build cannot look it up."""
+    matches, kind, auth_scheme = value_of(scheme.matches), value_of(scheme.type), value_of(scheme.scheme)
+    if matches is None or kind is None or kind.text not in ("http", "apiKey"):
+        return None
+    resource, _, field = matches.text.partition(".")
+    if resource not in resources or field not in resources[resource].fields:
+        return None
+    if resources[resource].fields[field].secret != "token":
+        findings.say(
+            NOT_A_TOKEN, f"`{matches.text}` is not a `secret: token`", Label(matches.span, "credentials are found by it")
+        )
+        return None
+    if auth_scheme is not None and auth_scheme.text.lower() == "basic":
+        return None
+    return resource, field
+
+
+def row_rules(
+    contract: Contract, resources: Mapping[str, Resource], vocabulary: Vocabulary, findings: Findings
+) -> dict[str, dict[str, Typed | None]]:
+    """By resource and by who calls: the condition of the rows that are seen; None: every row."""
+    rows = value_of(contract.authentication.rows)
+    callers = [scheme.name for scheme in value_of(contract.authentication.schemes) or ()] + ["anyone"]
+    if rows is None:
+        # Without a statement no row is seen; endpoints that would show one are blocked by the gap. Where there are
+        # no schemes at all, `rows: none` has nothing to say either.
+        return {}
+    if isinstance(rows, Every):
+        return {name: dict.fromkeys(callers) for name in resources}
+    rules: dict[str, dict[str, Typed | None]] = {}
+    for rule in rows:
+        name = rule.resource.text
+        if name not in resources:
+            continue
+        rules[name] = {}
+        for admission in value_of(rule.admits) or ():
+            test = value_of(admission.condition)
+            if isinstance(test, Every):
+                rules[name][admission.who.text] = None
+            elif test is not None:
+                holds = condition(test, vocabulary.scope(name), findings)
+                if holds is not None:
+                    rules[name][admission.who.text] = holds
+    return rules
+
+
+def admissions(
+    contract: Contract, endpoint: str, resource: str | None, verb: str, vocabulary: Vocabulary, findings: Findings
+) -> tuple[Admission, ...]:
+    """Who may call an endpoint; its own line, or `all others`."""
+    found = []
+    for admission in _permission(contract, endpoint):
+        test = value_of(admission.condition)
+        place = findings.place(admission.who.span)
+        if isinstance(test, Every):
+            found.append(Admission(admission.who.text, None, True, place))
+        elif test is not None:
+            rows = () if resource is None else (resource,)
+            holds = condition(test, vocabulary.scope(*rows), findings)
+            if holds is None:
+                continue
+            of_request = not needs_database(holds, rows, vocabulary.model)
+            if verb in ("list", "compute") and not of_request:
+                findings.say(
+                    LIST_HAS_NO_ROW,
+                    f"`{endpoint}` has no one row that this could be asked of",
+                    Label(test.span, "reads a row"),
+                    help=(f"say under `rows` which rows of `{resource}` such a caller sees",),
+                )
+            found.append(Admission(admission.who.text, holds, of_request, place))
+    return tuple(found)
+
+
+def _permission(contract: Contract, endpoint: str) -> tuple[stated.Admission, ...]:
+    lines = {each.endpoint.text: each for each in value_of(contract.authentication.permissions) or ()}
+    line = lines.get(endpoint) or lines.get("all others")
+    return () if line is None else value_of(line.admits) or ()
+
+
+def who_names(contract: Contract, endpoint: str) -> Iterator[Name]:
+    """Every scheme, or `anyone`, that the permissions name for an endpoint."""
+    for admission in _permission(contract, endpoint):
+        yield admission.who
+
+

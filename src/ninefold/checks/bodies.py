@@ -1,0 +1,128 @@
+"""Bodies: which field each member is. A template is read backwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from ninefold.checked.endpoints import BodyLeaf, PathName, Segment
+from ninefold.checked.resources import Resource
+from ninefold.checks.codes import NEVER_GIVEN, NOT_A_BODY, NOT_THE_CLIENTS
+from ninefold.checks.findings import Findings
+from ninefold.contract import endpoints as stated
+from ninefold.contract.expression import Items, Leaf, Members, Template
+from ninefold.contract.fact import StatedNone, value_of
+from ninefold.contract.service import Contract
+from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.source import Span
+from ninefold.diagnostics.suggest import did_you_mean
+from ninefold.expressions.ast import Member, Name
+
+
+@dataclass(frozen=True)
+class _Named:
+    """A field that a body names, and where."""
+
+    pointer: tuple[str, ...]
+    field: str
+    span: Span
+
+
+def check_body(
+    endpoint: stated.Endpoint, resource: Resource, contract: Contract, findings: Findings
+) -> tuple[BodyLeaf, ...] | None:
+    """The leaves of a body; `()` where it is stated to be none, None where nothing is said."""
+    if isinstance(endpoint.body, StatedNone):
+        return ()
+    body = value_of(endpoint.body)
+    if body is None:
+        return None
+    if body.reference is not None:
+        named = list(_referred(body, contract))
+    else:
+        named = [] if body.template is None else list(_named(body.template, resource, (), findings))
+    leaves: dict[str, BodyLeaf] = {}
+    for each in named:
+        field = resource.fields.get(each.field)
+        machine = resource.machine
+        if field is None:
+            findings.say(
+                NOT_A_BODY,
+                f"`{resource.name}` has no field `{each.field}`",
+                Label(each.span, "not a field"),
+                help=did_you_mean(each.field, resource.fields),
+            )
+        elif field.computed is not None or field.serial or (machine is not None and machine.field == field.name):
+            why = "is computed" if field.computed else "is a number that the service gives" if field.serial else (
+                "is the state, which moves by transitions alone"
+            )
+            findings.say(
+                NOT_THE_CLIENTS, f"`{resource.name}.{field.name}` {why}", Label(each.span, "no client can set it")
+            )
+        elif field.name in leaves:
+            findings.say(NOT_A_BODY, f"the body gives `{field.name}` twice", Label(each.span, "again"))
+        else:
+            leaves[field.name] = BodyLeaf(each.pointer, field.name)
+    return tuple(leaves.values())
+
+
+def _referred(body: stated.Body, contract: Contract) -> Iterator[_Named]:
+    """`$ref: "#/types/NAME"`: the fields of the shared type, by their names."""
+    assert body.reference is not None
+    name = body.reference.text.removeprefix("#/types/")
+    for shared in contract.resources.types:
+        if shared.name == name:
+            for field, _ in value_of(shared.fields) or ():
+                yield _Named((field.text,), field.text, body.reference.span)
+
+
+def _named(
+    template: Template, resource: Resource, pointer: tuple[str, ...], findings: Findings
+) -> Iterator[_Named]:
+    match template:
+        case Members(members):
+            for member in members:
+                yield from _named(member.value, resource, (*pointer, member.name), findings)
+        case Items(items):
+            for item in items:
+                if isinstance(item, Leaf) and isinstance(item.expression.ast, Name):
+                    name = item.expression.ast.name
+                    yield _Named((*pointer, name), name, item.expression.span)
+                else:
+                    yield from _named(item, resource, pointer, findings)
+        case Leaf(expression):
+            match expression.ast:
+                case Member(operand=Name(name=root), name=name) if root in (resource.name, "subscription"):
+                    yield _Named(pointer, name, expression.span)
+                case Name(name=name) if pointer:
+                    yield _Named(pointer, name, expression.span)
+                case _:
+                    findings.say(
+                        NOT_A_BODY,
+                        f"`{expression.text}` is not a field of `{resource.name}`",
+                        Label(expression.span, "a body is given, not computed"),
+                    )
+
+
+def check_required(
+    endpoint: stated.Endpoint,
+    resource: Resource,
+    body: tuple[BodyLeaf, ...] | None,
+    segments: tuple[Segment, ...],
+    sets: Mapping[str, object],
+    findings: Findings,
+) -> None:
+    """Every required field of what is created is given by something."""
+    given = {leaf.field for leaf in body or ()} | set(sets)
+    given |= {segment.through[0] for segment in segments if isinstance(segment, PathName) and segment.through}
+    if resource.machine is not None:
+        given.add(resource.machine.field)
+    for field in resource.fields.values():
+        made = field.on_create is not None or field.on_change is not None or field.serial or field.computed is not None
+        if field.required and not made and field.name not in given:
+            findings.say(
+                NEVER_GIVEN,
+                f"`{resource.name}.{field.name}` is required, and `{endpoint.key}` has nothing to give it",
+                Label(endpoint.span, "creates one without it"),
+                help=(f"add `{field.name}` to the body, or give the field an `on create`",),
+            )

@@ -1,0 +1,135 @@
+"""The whole contract, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from pathlib import PurePath
+
+from ninefold.checked.service import Checked, OperatorValue
+from ninefold.checks.authentication import caller_type, check_schemes, row_rules, who_names
+from ninefold.checks.endpoints import check_endpoints
+from ninefold.checks.errors import check_errors, unused_codes
+from ninefold.checks.findings import Findings
+from ninefold.checks.later import left_for_later
+from ninefold.checks.resources import check_resources, known_resources, model
+from ninefold.checks.states import check_states, odd_states
+from ninefold.checks.versioning import check_versioning
+from ninefold.contract.expression import Expression
+from ninefold.contract.fact import Fact, Name, value_of
+from ninefold.contract.service import Contract
+from ninefold.diagnostics.diagnostic import Outcome, has_errors, in_order
+from ninefold.diagnostics.source import Span
+from ninefold.expressions.ast import Member, every
+from ninefold.expressions.ast import Name as NameAst
+from ninefold.questions.question import OpenQuestion
+from ninefold.syntax.nodes import Node
+
+CHECKS = (odd_states, unused_codes)
+"""What is odd about a contract and no hindrance: each takes the contract and says what it finds."""
+
+
+def check(contract: Contract, open_questions: tuple[OpenQuestion, ...]) -> Outcome[Checked | None]:
+    """What can be served of a contract. None if it holds an error: then nothing is served, since nobody could
+    say which of two meanings was meant."""
+    findings = Findings(contract.document.source)
+    known = known_resources(contract)
+    vocabulary = model(known, contract, caller_type(contract, known), findings)
+    resources = check_states(check_resources(known, contract, vocabulary, findings), contract, vocabulary, findings)
+    schemes = check_schemes(contract, resources, vocabulary, findings)
+    rules = row_rules(contract, resources, vocabulary, findings)
+    errors = check_errors(contract, resources, vocabulary, findings)
+    operator = tuple(_operator_values(contract, findings))
+    served, stopped = check_endpoints(contract, open_questions, resources, vocabulary, findings)
+    versions = check_versioning(contract, findings)
+    left_for_later(contract, resources, vocabulary, findings)
+    for each in CHECKS:
+        each(contract, findings)
+    diagnostics = in_order(findings.diagnostics)
+    if has_errors(diagnostics):
+        return Outcome(None, diagnostics)
+    return Outcome(
+        Checked(
+            name=PurePath(contract.document.source.name).stem,
+            title=contract.document.title,
+            model=vocabulary.model,
+            resources=resources,
+            endpoints=served,
+            stopped=stopped,
+            schemes=schemes,
+            row_rules=rules,
+            unseen_rows=_word(contract.authentication.unseen_rows, "missing"),  # type: ignore[arg-type]
+            errors=errors,
+            base=value_of(contract.endpoints.base) or "",
+            request_media_type=None
+            if (requests := value_of(contract.endpoints.requests)) is None
+            else _text(requests.media_type),
+            response_media_type=_text(contract.endpoints.response_media_type),
+            unknown_members=_word(requests.unknown_members if requests else None, "refused"),  # type: ignore[arg-type]
+            unknown_parameters=_word(requests.unknown_parameters if requests else None, "refused"),  # type: ignore[arg-type]
+            body_size=value_of(contract.limits.body_size),
+            request_time=None
+            if (time_outs := value_of(contract.limits.time_outs)) is None
+            else value_of(time_outs.request),
+            versions=versions,
+            operator=operator,
+            not_in_force=tuple(sorted(findings.not_in_force, key=lambda each: each.place)),
+            left_out=tuple(
+                f"{question.text}: {question.left_out} (line {findings.place(question.span).line})"
+                for question in open_questions
+                if question.effect == "leaves out" and question.left_out
+            ),
+        ),
+        diagnostics,
+    )
+
+
+def _text(fact: Fact[Name] | None) -> str | None:
+    name = value_of(fact)
+    return None if name is None else name.text
+
+
+def _word(fact: Fact[Name] | None, unasked: str) -> str:
+    """A word of a closed list. Where it is a gap, the endpoints that need it are blocked, and which word stands
+    here is never seen."""
+    return _text(fact) or unasked
+
+
+def _operator_values(contract: Contract, findings: Findings) -> Iterator[OperatorValue]:
+    """Every `operator.NAME`, and the endpoints that cannot be served without it: those that read it, and those
+    whose every caller is known by a scheme that reads it."""
+    places: dict[str, list[Span]] = {}
+    schemes: dict[str, set[str]] = {}
+    endpoints: dict[str, set[str]] = {}
+    for scheme in value_of(contract.authentication.schemes) or ():
+        for name, span in _operator_names(scheme):
+            places.setdefault(name, []).append(span)
+            schemes.setdefault(name, set()).add(scheme.name)
+    for endpoint in value_of(contract.endpoints.endpoints) or ():
+        for name, span in _operator_names(endpoint):
+            places.setdefault(name, []).append(span)
+            endpoints.setdefault(name, set()).add(endpoint.key)
+    for part in (contract.resources, contract.states, contract.errors, contract.events, contract.limits):
+        for name, span in _operator_names(part):
+            places.setdefault(name, []).append(span)
+    for name, spans in sorted(places.items()):
+        blocks = []
+        for endpoint in value_of(contract.endpoints.endpoints) or ():
+            who = {each.text for each in who_names(contract, endpoint.key)}
+            if endpoint.key in endpoints.get(name, ()) or (who and who <= schemes.get(name, set())):
+                blocks.append(endpoint.key)
+        yield OperatorValue(name, tuple(findings.place(span) for span in spans), tuple(blocks))
+
+
+def _operator_names(facts: object) -> Iterator[tuple[str, Span]]:
+    """The names after `operator.` in all expressions of some facts, each with the expression's place."""
+    if isinstance(facts, Expression):
+        for node in every(facts.ast):
+            if isinstance(node, Member) and isinstance(node.operand, NameAst) and node.operand.name == "operator":
+                yield node.name, facts.span
+    elif isinstance(facts, tuple):
+        for each in facts:
+            yield from _operator_names(each)
+    elif is_dataclass(facts) and not isinstance(facts, Node):
+        for field in fields(facts):
+            yield from _operator_names(getattr(facts, field.name))

@@ -1,0 +1,198 @@
+"""The diagnostics of what a contract means, NF0501 to NF0699."""
+
+from __future__ import annotations
+
+from ninefold.diagnostics.diagnostic import Code, Severity
+
+
+def _code(id: str, severity: Severity, title: str, says: str, wrong: str, right: str) -> Code:
+    return Code(id, severity, title, f"{says}\n\nWrong: {wrong}\n\nRight: {right}\n")
+
+
+COMPUTED_CYCLE = _code(
+    "NF0501", Severity.ERROR, "computed fields read each other in a circle",
+    "A computed field is made of other fields. Where the way leads back to itself there is nothing to start from.",
+    '`net: {computed: "order.gross - order.tax"}` and `gross: {computed: "order.net + order.tax"}`',
+    '`gross: {type: integer}` stored, and `net` computed from it',
+)  # fmt: skip
+
+NOT_THE_CLIENTS = _code(
+    "NF0502", Severity.ERROR, "a body names a field that no client can set",
+    "A state field moves by transitions alone, a computed field is made of others, and a number given by "
+    "`serial()` is the database's.",
+    "`body: [lines, status]` where `status` is `{state: true}`",
+    "`body: [lines]`, and an endpoint that takes a transition: `POST /orders/{id}/place: {does: place order}`",
+)  # fmt: skip
+
+NEVER_GIVEN = _code(
+    "NF0503", Severity.ERROR, "a required field is given by nothing",
+    "On create a required field comes from the body, from the path, or from `on create`. Without any of them every "
+    "such request would be refused.",
+    "`required: [email, name]` and `POST /customers: {does: create customer, body: [email]}`",
+    "`body: [email, name]`, or `name: {…, on create: \"'New customer'\"}`",
+)  # fmt: skip
+
+PATH_NAME = _code(
+    "NF0504", Severity.ERROR, "a name in a path does not say which row",
+    "A name in braces is the identifier or another unique field of the resource that the endpoint acts on, or a "
+    "path through references to one (`{article.slug}` of a comment).",
+    "`GET /orders/{number}` where `number` is not unique",
+    "`GET /orders/{id}`, or `number: {type: integer, unique: true}`",
+)  # fmt: skip
+
+NO_ROW = _code(
+    "NF0505", Severity.ERROR, "an endpoint does not say which row it acts on",
+    "What reads, changes or deletes one row finds it by a name in its path, or by `row:`.",
+    "`GET /order: {does: read order}`",
+    "`GET /orders/{id}: {does: read order}`, or `row: caller.order`",
+)  # fmt: skip
+
+PATH_OF_CREATE = _code(
+    "NF0506", Severity.ERROR, "a path does not set what is created",
+    "On create, a name in the path is a path through a reference of the new row, which it sets.",
+    "`POST /orders/{id}: {does: create order}`",
+    "`POST /projects/{project.id}/tasks: {does: create task}`",
+)  # fmt: skip
+
+NOT_A_SORT_KEY = _code(
+    "NF0507", Severity.ERROR, "a list cannot be sorted by this",
+    "A list is sorted by fields of the resource that have an order: text, numbers, truth values and times.",
+    "`sorts: {default: [lines]}` where `lines` is an array",
+    "`sorts: {default: [-created_at]}`",
+)  # fmt: skip
+
+SEVERAL_RESPONSES = _code(
+    "NF0508", Severity.ERROR, "an operation with one good end has several responses",
+    "Every verb but `ensure` ends well in one way, and so has one status. What goes wrong is part 7's.",
+    "`responses: {200: order, 404: none}`",
+    "`responses: {200: order}`, and `codes: {not_found: {status: 404, …, when: missing}}`",
+)  # fmt: skip
+
+NOT_A_SUCCESS = _code(
+    "NF0509", Severity.ERROR, "a response has a status that it cannot have",
+    "A response is a success, 200 to 299; 204 and 205 have no content (RFC 9110, 15.3.5 and 15.3.6).",
+    "`responses: {204: order}`",
+    "`responses: {204: none}`",
+)  # fmt: skip
+
+NO_SUCH_VIEW = _code(
+    "NF0510", Severity.ERROR, "there is no such view",
+    "A view is applied to a row of its resource, `profile(article.author)`, or to a list's rows, "
+    "`listed(page.items)`.",
+    "`responses: {200: full(order)}` where `order` has no view `full`",
+    "`responses: {200: order}`, or `views: {full: [id, total]}` in part 2",
+)  # fmt: skip
+
+NOT_SHOWABLE = _code(
+    "NF0511", Severity.ERROR, "a response holds what cannot be shown",
+    "A leaf of a response is a value, a row (shown as its view or its resource's fields) or, of a list, "
+    "`page.items`. A `secret` is shown to nobody; a token just made is `issued.NAME`.",
+    "`responses: {200: {key: customer.api_key}}`",
+    "`responses: {201: {key: issued.api_key}}`",
+)  # fmt: skip
+
+LIST_HAS_NO_ROW = _code(
+    "NF0512", Severity.ERROR, "a condition reads the row of an endpoint that has none",
+    "A list has no one row that could be judged. Which rows a caller sees is said under `rows`.",
+    "`GET /orders: {key: \"order.customer == caller.customer\"}`",
+    "`GET /orders: key`, and `rows: {order: {key: \"order.customer == caller.customer\"}}`",
+)  # fmt: skip
+
+NOT_A_TOKEN = _code(
+    "NF0513", Severity.ERROR, "a credential is looked up in a field that is no token",
+    "`matches` names a field with `secret: token`, which is stored as a digest and found by it.",
+    "`matches: customer.email`",
+    "`matches: customer.api_key`, where `api_key` is `{type: string, secret: token, on create: token()}`",
+)  # fmt: skip
+
+SAME_PARAMETER = _code(
+    "NF0514", Severity.ERROR, "one parameter has two meanings",
+    "Filters, the sort parameter, the parameters of pages and the endpoint's own are all query parameters.",
+    "`filters: {limit: …}` where pages have `parameters: {size: limit}`",
+    "`filters: {total: …}`",
+)  # fmt: skip
+
+PAGE_BOUNDS = _code(
+    "NF0515", Severity.ERROR, "the page bounds contradict each other",
+    "The default size of a page is at least 1 and at most the largest.",
+    "`pages: {default: 200, largest: 100, …}`",
+    "`pages: {default: 20, largest: 100, …}`",
+)  # fmt: skip
+
+UNREACHABLE_STATE = _code(
+    "NF0516", Severity.WARNING, "a state is never reached",
+    "No way of transitions leads from the initial state to this one, so no row will ever be in it.",
+    "`states: [draft, placed, lost]` and no transition to `lost`",
+    "a transition `lose: {from: placed, to: lost}`, or no such state",
+)  # fmt: skip
+
+DEAD_END = _code(
+    "NF0517", Severity.WARNING, "no transition leaves a state that is not final",
+    "A row that comes there stays there. If that is meant, the state is listed under `final`.",
+    "`shipped` without a transition from it, and `final: [cancelled]`",
+    "`final: [shipped, cancelled]`",
+)  # fmt: skip
+
+UNUSED_TRANSITION = _code(
+    "NF0518", Severity.WARNING, "nothing takes a transition",
+    "No endpoint does it and no `after` makes it happen by itself.",
+    "`archive: {from: paid, to: archived}` and no endpoint",
+    "`POST /orders/{id}/archive: {does: archive order, …}`",
+)  # fmt: skip
+
+UNUSED_CODE = _code(
+    "NF0519", Severity.WARNING, "nothing answers with a code",
+    "A code is used by its own `when`, by an `otherwise`, or by an endpoint's `errors`.",
+    "`codes: {odd: {status: 409, title: Odd}}`",
+    "`codes: {odd: {status: 409, title: Odd, when: conflict}}`",
+)  # fmt: skip
+
+COMPOSITE_TARGET = _code(
+    "NF0520", Severity.ERROR, "a reference points at rows without one identifier",
+    "A reference is stored, and shown, as its target's identifier, which has to be one field.",
+    "`{refers to: favorite}` where `favorite` has `identifier: [user, article]`",
+    "`favorite: {identifier: id, unique: [[user, article]], …}`",
+)  # fmt: skip
+
+DETAIL_OF_TWO = _code(
+    "NF0521", Severity.ERROR, "the detail of an error reads rows of several resources",
+    "An error is about one row at most: the one that the endpoint acts on.",
+    "`detail: \"order.status + customer.name\"`",
+    "`detail: \"order.status + order.customer.name\"`",
+)  # fmt: skip
+
+DELETED_ROW = _code(
+    "NF0522", Severity.ERROR, "the response to a deletion reads more than the row",
+    "The row is gone when the response is made; its own fields are still at hand, and nothing that it refers to.",
+    "`DELETE /orders/{id}: {…, responses: {200: {customer: order.customer.name}}}`",
+    "`responses: {200: order}`, or `responses: {204: none}`",
+)  # fmt: skip
+
+DELETE_CLEARS_REQUIRED = _code(
+    "NF0523", Severity.ERROR, "a required reference cannot be cleared",
+    "`on delete: clear` takes the value away, and the field is required.",
+    "`required: [project]` and `project: {refers to: project, on delete: clear}`",
+    "`on delete: cascade`, `on delete: refuse`, or the field not required",
+)  # fmt: skip
+
+NOT_A_BODY = _code(
+    "NF0524", Severity.ERROR, "a template cannot be read backwards",
+    "Each leaf of a body is the path of a field of the resource, or a list of its fields; no field is given twice.",
+    "`body: {user: {name: user.name, alias: user.name}}`",
+    "`body: {user: [name, email]}`",
+)  # fmt: skip
+
+NOT_IN_FORCE = _code(
+    "NF0601", Severity.NOTE, "a stated fact is not in force in this build",
+    "The contract states it and it has been checked; this build of ninefold does not do it yet. What that means "
+    "for a caller is said at the label: nothing is pretended. A request that asks for it is answered 501.",
+    "to rely on it",
+    "to read the list that `serve` prints at start-up",
+)  # fmt: skip
+
+CODES: tuple[Code, ...] = (
+    COMPUTED_CYCLE, NOT_THE_CLIENTS, NEVER_GIVEN, PATH_NAME, NO_ROW, PATH_OF_CREATE, NOT_A_SORT_KEY,
+    SEVERAL_RESPONSES, NOT_A_SUCCESS, NO_SUCH_VIEW, NOT_SHOWABLE, LIST_HAS_NO_ROW, NOT_A_TOKEN, SAME_PARAMETER,
+    PAGE_BOUNDS, UNREACHABLE_STATE, DEAD_END, UNUSED_TRANSITION, UNUSED_CODE, COMPOSITE_TARGET, DETAIL_OF_TWO,
+    DELETED_ROW, DELETE_CLEARS_REQUIRED, NOT_A_BODY, NOT_IN_FORCE,
+)  # fmt: skip

@@ -1,0 +1,133 @@
+"""Part 7: codes, the shape of an error, messages and precedence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ninefold.checked.endpoints import Content
+from ninefold.checked.resources import Resource
+from ninefold.checked.service import ErrorCode, Errors
+from ninefold.checks.codes import DETAIL_OF_TWO, UNUSED_CODE
+from ninefold.checks.contents import Showing, check_content
+from ninefold.checks.findings import Findings, typed
+from ninefold.checks.resources import Vocabulary
+from ninefold.contract import errors as stated
+from ninefold.contract.fact import value_of
+from ninefold.contract.service import Contract
+from ninefold.diagnostics.diagnostic import Label
+from ninefold.expressions.rewrite import free_variables
+from ninefold.values import Anything, Array, Integer, Object, Text
+
+ERROR = Object(
+    members={
+        "code": Text(nullable=True),
+        "title": Text(nullable=True),
+        "status": Integer(),
+        "detail": Text(nullable=True),
+        "fields": Array(
+            items=Object(
+                members={
+                    "in": Text(),
+                    "pointer": Text(),
+                    "name": Text(),
+                    "rule": Text(),
+                    "message": Text(nullable=True),
+                }
+            )
+        ),
+        "messages": Object(),
+    }
+)
+"""What the shape of an error may read."""
+
+
+def check_errors(
+    contract: Contract, resources: Mapping[str, Resource], vocabulary: Vocabulary, findings: Findings
+) -> Errors:
+    part = contract.errors
+    shape = value_of(part.shape)
+    media_type = content = None
+    if shape is not None:
+        named, template = value_of(shape.media_type), value_of(shape.body)
+        checked: Content | None = None
+        if template is not None:
+            showing = Showing(contract, resources, vocabulary, findings)
+            checked = check_content(template, vocabulary.scope(error=ERROR), showing)
+        if named is not None and checked is not None:
+            media_type, content = named.text, checked
+    codes = tuple(
+        checked_code
+        for code in value_of(part.codes) or ()
+        if (checked_code := _code(code, resources, vocabulary, findings)) is not None
+    )
+    conditions: dict[str, str] = {}
+    for code in value_of(part.codes) or ():
+        if value_of(code.status) is None:
+            continue
+        for when in value_of(code.when) or ():
+            conditions[f"{when.condition} {when.subject}" if when.subject else when.condition] = code.name
+    return Errors(
+        media_type=media_type,
+        content=content,
+        codes=codes,
+        conditions=conditions,
+        messages={message.rule: message.text for message in value_of(part.messages) or ()},
+        precedence=tuple(each.text for each in value_of(part.precedence) or ()),
+    )
+
+
+def _code(
+    code: stated.ErrorCode, resources: Mapping[str, Resource], vocabulary: Vocabulary, findings: Findings
+) -> ErrorCode | None:
+    detail = None
+    resource = None
+    expression = value_of(code.detail)
+    if expression is not None:
+        detail = typed(expression, vocabulary.scope(*resources), Text(), findings)
+        rows = sorted((free_variables(detail) if detail is not None else set()) & set(resources))
+        if len(rows) > 1:
+            findings.say(
+                DETAIL_OF_TWO,
+                f"the detail of `{code.name}` reads {' and '.join(f'`{row}`' for row in rows)}",
+                Label(expression.span),
+            )
+        resource = rows[0] if rows else None
+    status = value_of(code.status)
+    if status is None:
+        return None
+    about = value_of(code.about)
+    return ErrorCode(
+        name=code.name,
+        status=status,
+        title=value_of(code.title),
+        detail=detail,
+        resource=resource,
+        about=None if about is None else about.text,
+        place=findings.place(code.span),
+    )
+
+
+def unused_codes(contract: Contract, findings: Findings) -> None:
+    """Codes that nothing answers with."""
+    used = set()
+    for endpoint in value_of(contract.endpoints.endpoints) or ():
+        used |= {guard.otherwise.text for guard in value_of(endpoint.guards) or () if guard.otherwise is not None}
+        used |= {code.text for _, code in value_of(endpoint.errors) or ()}
+        for parameter in (*(value_of(endpoint.query) or ()), *(value_of(endpoint.request_headers) or ())):
+            if parameter.otherwise is not None:
+                used.add(parameter.otherwise.text)
+    for resource in value_of(contract.resources.resources) or ():
+        used |= {each.otherwise.text for each in value_of(resource.invariants) or () if each.otherwise is not None}
+    for states in value_of(contract.states.machines) or ():
+        machine = value_of(states.machine)
+        for transition in (value_of(machine.transitions) if machine is not None else None) or ():
+            otherwise = value_of(transition.otherwise)
+            if otherwise is not None:
+                used.add(otherwise.text)
+    for code in value_of(contract.errors.codes) or ():
+        if code.when is None and code.name not in used:
+            findings.say(
+                UNUSED_CODE,
+                f"nothing answers with `{code.name}`",
+                Label(code.span, "has no `when`, and nothing names it"),
+            )

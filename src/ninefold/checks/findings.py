@@ -1,0 +1,74 @@
+"""What the checks find, and the places that they find it at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ninefold.checked.service import NotInForce
+from ninefold.checks.codes import NOT_IN_FORCE
+from ninefold.contract.expression import Expression
+from ninefold.diagnostics.diagnostic import Code, Diagnostic, Label
+from ninefold.diagnostics.source import Place, Source, Span
+from ninefold.expressions.check import check
+from ninefold.expressions.reads import needs_database
+from ninefold.expressions.scope import Scope
+from ninefold.expressions.to_sql import sql_problem
+from ninefold.expressions.tree import Typed
+from ninefold.values import Boolean, Row, Type
+
+
+@dataclass
+class Findings:
+    """Diagnostics in the making, and the document that they are about. `stops` holds for each endpoint, by its
+    key, why it is not served."""
+
+    source: Source
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    not_in_force: list[NotInForce] = field(default_factory=list)
+    stops: dict[str, list[str]] = field(default_factory=dict)
+
+    def say(self, code: Code, message: str, *labels: Label, help: tuple[str, ...] = ()) -> None:
+        self.diagnostics.append(Diagnostic(code, message, labels, help))
+
+    def left_for_later(self, what: str, consequence: str, span: Span) -> None:
+        """A stated fact that this build does not put in force."""
+        self.say(NOT_IN_FORCE, f"{what} is not in force in this build", Label(span, consequence))
+        self.not_in_force.append(NotInForce(what, consequence, self.place(span)))
+
+    def stop(self, endpoint: str, reason: str, span: Span) -> None:
+        """An endpoint is not served."""
+        self.stops.setdefault(endpoint, []).append(f"{reason} (line {self.place(span).line})")
+
+    def place(self, span: Span) -> Place:
+        return self.source.place(span.start)
+
+
+def typed(
+    expression: Expression, scope: Scope, expected: Type | None, findings: Findings, in_sql: bool = True
+) -> Typed | None:
+    """The expression with its types; None if it has none, and then it has been said why. `in_sql`: where it reads
+    rows, it has to become part of a statement."""
+    return inferring(expression, scope, expected, findings, in_sql)[0]
+
+
+def inferring(
+    expression: Expression, scope: Scope, expected: Type | None, findings: Findings, in_sql: bool = True
+) -> tuple[Typed | None, Type | None]:
+    """The same, and the type that the expression gives to `value`."""
+    checking = check(expression.ast, scope, expected)
+    problems = checking.problems
+    found = checking.typed
+    rows = [name for name, type_ in scope.variables.items() if isinstance(type_, Row)]
+    if in_sql and found is not None and needs_database(found, rows, scope.model):
+        problem = sql_problem(found, tuple(rows), model=scope.model, places=checking.places)
+        if problem is not None:
+            problems, found = (problem,), None
+    for problem in problems:
+        span = expression.written.part(problem.start, problem.end)
+        findings.say(problem.code, problem.message, Label(span, problem.label), help=problem.help)
+    return found, checking.inferred.get("value")
+
+
+def condition(expression: Expression, scope: Scope, findings: Findings) -> Typed | None:
+    """An expression that holds or does not."""
+    return typed(expression, scope, Boolean(), findings)

@@ -1,0 +1,132 @@
+"""Lists: filters, orders and pages."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ninefold.checked.endpoints import Filter, Pages, SortKeys, Sorts
+from ninefold.checked.resources import Resource
+from ninefold.checks.codes import NOT_A_SORT_KEY, PAGE_BOUNDS, SAME_PARAMETER
+from ninefold.checks.findings import Findings, inferring, typed
+from ninefold.checks.resources import Vocabulary
+from ninefold.contract import endpoints as stated
+from ninefold.contract.fact import Shown, StatedNone, value_of
+from ninefold.contract.service import Contract
+from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.suggest import did_you_mean
+from ninefold.expressions.scope import INFERRED
+from ninefold.values import Boolean, Integer, Number, Row, Text, Timestamp, optional, required
+
+
+def check_filters(
+    endpoint: stated.Endpoint, resource: Resource, vocabulary: Vocabulary, findings: Findings
+) -> tuple[Filter, ...]:
+    found = []
+    scope = vocabulary.scope(resource.name)
+    inferring_scope = replace(scope, variables={**scope.variables, "value": INFERRED})
+    for each in value_of(endpoint.filters) or ():
+        expression = value_of(each.condition)
+        if expression is None:
+            continue
+        holds, inferred = inferring(expression, inferring_scope, Boolean(), findings)
+        if holds is None:
+            continue
+        type_ = required(inferred if inferred is not None else Text())
+        if isinstance(type_, Row):
+            shape = vocabulary.model.get(type_.resource)
+            type_ = required((shape.identifier_type if shape is not None else None) or Text())
+        default = value_of(each.default)
+        given = None if default is None else typed(default, vocabulary.scope(), optional(type_), findings)
+        name = value_of(each.written) or each.name
+        found.append(Filter(name, type_, holds, given, findings.place(each.span)))
+    return tuple(found)
+
+
+def check_sorts(endpoint: stated.Endpoint, resource: Resource, findings: Findings) -> Sorts | None:
+    if isinstance(endpoint.sorts, StatedNone):
+        return Sorts(None, (), ())
+    sorts = value_of(endpoint.sorts)
+    if sorts is None:
+        return None
+    parameter = value_of(sorts.parameter)
+    offered = tuple(
+        checked for key in value_of(sorts.offered) or () if (checked := _keys((key,), resource, findings))
+    )
+    default = _keys(value_of(sorts.default) or (), resource, findings)
+    return Sorts(None if parameter is None else parameter.text, default, offered)
+
+
+def _keys(keys: tuple[stated.SortKey, ...], resource: Resource, findings: Findings) -> SortKeys:
+    found = []
+    for key in keys:
+        field = resource.fields.get(key.field)
+        if field is None:
+            findings.say(
+                NOT_A_SORT_KEY,
+                f"`{resource.name}` has no field `{key.field}`",
+                Label(key.span, "not a field"),
+                help=did_you_mean(key.field, resource.fields),
+            )
+        elif field.secret is not None or not isinstance(field.type, Boolean | Integer | Number | Row | Text | Timestamp):
+            findings.say(
+                NOT_A_SORT_KEY,
+                f"`{resource.name}.{key.field}` has no order",
+                Label(key.span, "neither text, a number, a truth value nor a time"),
+            )
+        else:
+            found.append((key.field, key.descending))
+    return tuple(found)
+
+
+def check_pages(endpoint: stated.Endpoint, contract: Contract, findings: Findings) -> Pages | None:
+    fact = endpoint.pages if endpoint.pages is not None else contract.limits.pages
+    if isinstance(fact, StatedNone):
+        return Pages("none")
+    pages = value_of(fact)
+    if pages is None:
+        return None
+    by = value_of(pages.by)
+    if isinstance(pages.by, StatedNone) or (by is not None and by.text == "none"):
+        return Pages("none")
+    default, largest = value_of(pages.default), value_of(pages.largest)
+    if default is None and isinstance(pages.default, StatedNone) and largest is not None:
+        default = largest
+    bounded = largest is not None or isinstance(pages.largest, StatedNone)
+    if by is None or default is None or not bounded:
+        return None
+    if default < 1 or (largest is not None and default > largest):
+        findings.say(
+            PAGE_BOUNDS,
+            f"a page holds {default} rows where its size is not given, and at most {largest}"
+            if largest is not None
+            else f"a page holds {default} rows where its size is not given",
+            Label(pages.span, "contradict each other"),
+        )
+        return None
+    return Pages(by.text, default, largest, _text(pages.size), _text(pages.next), _text(pages.start))  # type: ignore[arg-type]
+
+
+def _text(fact: object) -> str | None:
+    return fact.value.text if isinstance(fact, Shown) else None
+
+
+def check_parameters(
+    endpoint: stated.Endpoint,
+    filters: tuple[Filter, ...],
+    sorts: Sorts | None,
+    pages: Pages | None,
+    findings: Findings,
+) -> None:
+    """No query parameter means two things."""
+    names = [each.name for each in filters]
+    names += [each.name for each in value_of(endpoint.query) or ()]
+    if sorts is not None and sorts.parameter is not None:
+        names.append(sorts.parameter)
+    if pages is not None:
+        names += [name for name in (pages.size, pages.next, pages.start) if name is not None]
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        findings.say(
+            SAME_PARAMETER, f"the parameter `{name}` of `{endpoint.key}` has two meanings", Label(endpoint.span)
+        )
+
+

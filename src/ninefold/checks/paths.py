@@ -1,0 +1,117 @@
+"""Names in paths: which row an endpoint acts on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ninefold.checked.endpoints import PathName, Segment
+from ninefold.checked.resources import Resource
+from ninefold.checks.codes import NO_ROW, PATH_NAME, PATH_OF_CREATE
+from ninefold.checks.findings import Findings
+from ninefold.contract import endpoints as stated
+from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.suggest import did_you_mean
+from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.values import Row, required
+
+
+def check_path(
+    endpoint: stated.Endpoint, resource: Resource | None, resources: Mapping[str, Resource], findings: Findings
+) -> tuple[Segment, ...] | None:
+    """The path with each name resolved; None if one is wrong."""
+    segments: list[Segment] = []
+    complete = True
+    for segment in endpoint.segments:
+        if isinstance(segment, stated.Literal):
+            segments.append(segment.text)
+            continue
+        found = None if resource is None else _name(segment, resource, resources, findings)
+        if resource is None:
+            findings.say(
+                PATH_NAME,
+                f"`{endpoint.key}` acts on no row that `{{{'.'.join(segment.names)}}}` could be of",
+                Label(segment.span, "names no row"),
+            )
+        if found is None:
+            complete = False
+        else:
+            segments.append(found)
+    return tuple(segments) if complete else None
+
+
+def _name(
+    segment: stated.PathName, resource: Resource, resources: Mapping[str, Resource], findings: Findings
+) -> PathName | None:
+    names = segment.names
+    if names[0] == resource.name and len(names) > 1 and names[0] not in resource.fields:
+        names = names[1:]
+    at: Resource = resource
+    found: Typed = Variable(resource.name, Row(resource=resource.name))
+    through: list[str] = []
+    for name in names[:-1]:
+        field = at.fields.get(name)
+        if field is None or field.refers_to is None:
+            findings.say(
+                PATH_NAME,
+                f"`{at.name}` has no reference `{name}`",
+                Label(segment.span, "leads to no row"),
+                help=did_you_mean(name, [each.name for each in at.fields.values() if each.refers_to]),
+            )
+            return None
+        found = Select(found, name, field.type, "field")
+        through.append(name)
+        at = resources[field.refers_to]
+    last = at.fields.get(names[-1])
+    keys = [each.name for each in at.fields.values() if each.unique or at.identifier == (each.name,)]
+    if last is None or last.computed is not None or last.secret is not None or last.name not in keys + list(
+        at.identifier
+    ):
+        findings.say(
+            PATH_NAME,
+            f"`{names[-1]}` is not a unique field of `{at.name}`",
+            Label(segment.span, "does not say which row"),
+            help=did_you_mean(names[-1], keys) or (f"the unique fields of `{at.name}`: {', '.join(keys)}",),
+        )
+        return None
+    type_ = required(last.type)
+    if last.refers_to is not None:
+        type_ = required(resources[last.refers_to].key.type)
+    return PathName(
+        text=".".join(segment.names),
+        type=type_,
+        resource=at.name,
+        field=last.name,
+        through=tuple(through),
+        found=Select(found, last.name, last.type, "field"),
+    )
+
+
+def check_addressing(
+    endpoint: stated.Endpoint, verb: str, resource: Resource, segments: tuple[Segment, ...], findings: Findings
+) -> None:
+    """Whether the path says what the verb needs: one row, or, on create, what the new row refers to."""
+    names = [segment for segment in segments if isinstance(segment, PathName)]
+    if verb in ("create", "list"):
+        for name in names:
+            if not name.through and verb == "create":
+                findings.say(
+                    PATH_OF_CREATE,
+                    f"`{{{name.text}}}` is a field of the `{resource.name}` that is only being created",
+                    Label(endpoint.span, "creates it"),
+                    help=(f"a name that leads through a reference sets it; a field of `{resource.name}` goes in the body",),
+                )
+            elif verb == "create" and not any(
+                other.through == name.through[:1] for other in names if len(other.through) == 1
+            ):
+                findings.say(
+                    PATH_OF_CREATE,
+                    f"`{{{name.text}}}` leads through a reference of `{resource.name}` that nothing sets",
+                    Label(endpoint.span),
+                )
+    elif verb != "compute" and endpoint.row is None and not any(not name.through for name in names):
+        findings.say(
+            NO_ROW,
+            f"`{endpoint.key}` does not say which `{resource.name}`",
+            Label(endpoint.span, "names no row"),
+            help=(f"put its identifier into the path, as `{{{resource.identifier[0]}}}`, or say `row:`",),
+        )

@@ -1,0 +1,138 @@
+"""Part 3: state machines, and what is odd about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from ninefold.checked.resources import Guard, Machine, Resource, Transition
+from ninefold.checks.codes import DEAD_END, UNREACHABLE_STATE, UNUSED_TRANSITION
+from ninefold.checks.findings import Findings, condition, typed
+from ninefold.checks.resources import Vocabulary
+from ninefold.contract import states as stated
+from ninefold.contract.expression import Assignment
+from ninefold.contract.fact import Fact, Shown, value_of
+from ninefold.contract.service import Contract
+from ninefold.diagnostics.diagnostic import Label
+from ninefold.expressions.tree import Typed
+from ninefold.values import optional
+
+
+def check_states(
+    resources: Mapping[str, Resource], contract: Contract, vocabulary: Vocabulary, findings: Findings
+) -> dict[str, Resource]:
+    """The resources with their machines, where these are complete enough to create rows."""
+    found = dict(resources)
+    for each in value_of(contract.states.machines) or ():
+        machine = value_of(each.machine)
+        if machine is None or each.resource.text not in resources:
+            continue
+        resource = resources[each.resource.text]
+        field, initial, states = value_of(machine.field), value_of(machine.initial), value_of(machine.states)
+        transitions = {
+            transition.name: checked
+            for transition in value_of(machine.transitions) or ()
+            if (checked := _transition(transition, resource, vocabulary, findings)) is not None
+        }
+        if isinstance(machine.gone, Shown):
+            findings.left_for_later(
+                f"`gone` of `{resource.name}`", "such rows are shown like any other", machine.gone.span
+            )
+        if field is not None and initial is not None and states is not None:
+            names = tuple(state.text for state in states)
+            found[resource.name] = replace(
+                resource, machine=Machine(field.text, initial.text, names, transitions)
+            )
+    return found
+
+
+def _transition(
+    transition: stated.Transition, resource: Resource, vocabulary: Vocabulary, findings: Findings
+) -> Transition | None:
+    scope = vocabulary.scope(resource.name)
+    guard = None
+    when = value_of(transition.when)
+    if when is not None:
+        holds = condition(when, scope, findings)
+        otherwise = value_of(transition.otherwise)
+        if holds is not None:
+            guard = Guard(holds, None if otherwise is None else otherwise.text, findings.place(when.span))
+    sets = tuple(check_sets(transition.sets, resource, vocabulary, findings))
+    if isinstance(transition.after, Shown):
+        findings.left_for_later(
+            f"`after` of the transition `{transition.name}`", "it does not happen by itself", transition.after.span
+        )
+    origin, to = value_of(transition.origin), value_of(transition.to)
+    if origin is None or to is None:
+        return None
+    place = findings.place(transition.span)
+    return Transition(transition.name, tuple(each.text for each in origin), to.text, place, guard, sets)
+
+
+def check_sets(
+    fact: Fact[tuple[Assignment, ...]] | None,
+    resource: Resource,
+    vocabulary: Vocabulary,
+    findings: Findings,
+) -> Iterator[tuple[str, Typed]]:
+    """`sets: {field: expression}`, of a transition or an endpoint."""
+    for each in value_of(fact) or ():
+        field = resource.fields.get(each.name)
+        expected = None if field is None else optional(field.type)
+        value = typed(each.value, vocabulary.scope(resource.name), expected, findings)
+        if value is not None and field is not None:
+            yield each.name, value
+
+
+def odd_states(contract: Contract, findings: Findings) -> None:
+    """States that are never reached, dead ends that are not marked final, transitions that nothing takes."""
+    taken = {
+        (action.verb, action.subject)
+        for endpoint in value_of(contract.endpoints.endpoints) or ()
+        for action in value_of(endpoint.does) or ()
+    }
+    for each in value_of(contract.states.machines) or ():
+        machine = value_of(each.machine)
+        if machine is not None:
+            _odd(each.resource.text, machine, taken, findings)
+
+
+def _odd(resource: str, machine: stated.Machine, taken: set[tuple[str, str | None]], findings: Findings) -> None:
+    transitions = value_of(machine.transitions) or ()
+    states, initial = value_of(machine.states), value_of(machine.initial)
+    known = all(isinstance(each.origin, Shown) and isinstance(each.to, Shown) for each in transitions)
+    if states is None or initial is None or not known:
+        return
+    moves = [
+        (origin.text, to.text)
+        for each in transitions
+        if (to := value_of(each.to)) is not None
+        for origin in value_of(each.origin) or ()
+    ]
+    reached = {initial.text}
+    while more := {to for origin, to in moves if origin in reached} - reached:
+        reached |= more
+    final = {state.text for state in value_of(machine.final) or ()}
+    leaves = {origin for origin, _ in moves}
+    for state in states:
+        if state.text not in reached:
+            findings.say(
+                UNREACHABLE_STATE,
+                f"no row of `{resource}` is ever `{state.text}`",
+                Label(state.span, "no transition leads here"),
+                Label(initial.span, "rows begin here"),
+            )
+        elif state.text not in leaves | final:
+            findings.say(
+                DEAD_END,
+                f"a row of `{resource}` that is `{state.text}` stays so",
+                Label(state.span, "no transition leaves this state"),
+                help=(f"if that is meant: `final: [{', '.join([*sorted(final), state.text])}]`",),
+            )
+    for each in transitions:
+        if (each.name, resource) not in taken and not isinstance(each.after, Shown):
+            findings.say(
+                UNUSED_TRANSITION,
+                f"nothing takes the transition `{each.name}` of `{resource}`",
+                Label(each.span, "no endpoint does this"),
+            )

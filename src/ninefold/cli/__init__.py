@@ -1,0 +1,108 @@
+"""The command line: one file a command. `main` is what the program `ninefold` runs.
+
+| exit | means                                                          |
+|------|----------------------------------------------------------------|
+| 0    | clean                                                          |
+| 1    | findings: errors in a contract, open questions, nothing to serve |
+| 2    | the command was called wrongly, or a file cannot be used       |
+| 3    | our fault                                                      |
+
+A command returns its exit status. What it was asked for goes to standard output, what it has to remark beside
+that to standard error.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+
+from cyclopts import App, CycloptsError
+from rich.console import Console
+
+import ninefold
+from ninefold.cli.terminal import Unusable, complain
+
+HELP = """A service contract in, a running service out, and nothing invented in between.
+
+A contract is one Markdown or YAML document in nine parts. What it shows is served; what it does not show is a gap,
+and nothing that depends on a gap is served.
+"""
+
+EXAMPLES = """Start here:
+
+    ninefold new contract.md      write a blank contract
+    ninefold gaps contract.md     see what it does not say yet
+    ninefold serve contract.md    serve what it says
+
+`ninefold COMMAND --help` tells more. Exit status: 0 clean, 1 findings, 2 usage or an unreadable file, 3 our fault.
+"""
+
+COMMANDS = {
+    "new": "Write a blank contract.",
+    "check": "Say what is wrong with a contract.",
+    "gaps": "Show what a contract leaves open.",
+    "serve": "Serve a contract.",
+    "plan": "Show what would be served, statements included.",
+    "explain": "Explain a diagnostic by its code.",
+}
+
+CLOSED_PIPE = 141
+"""128 and the number of SIGPIPE: what a shell reports of a program whose reader went away."""
+
+
+def application() -> App:
+    """The commands are imported when they are called: `check` needs no database, and runs where there is none."""
+    app = App(
+        name="ninefold",
+        help=HELP,
+        help_epilogue=EXAMPLES,
+        help_format="markdown",
+        version=ninefold.__version__,
+        console=Console(soft_wrap=False),
+        error_console=Console(stderr=True),
+        result_action="return_value",
+    )
+    for name, help in COMMANDS.items():
+        app.command(f"ninefold.cli.{name}:{name}", name=name, help=help)
+    return app
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the program with its arguments, those of the process unless others are given: its exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        status = application()(arguments, exit_on_error=False)
+        sys.stdout.flush()
+        return status if isinstance(status, int) else 0
+    except CycloptsError:
+        return 2
+    except Unusable as error:
+        complain(str(error), *error.help)
+        return 2
+    except BrokenPipeError:
+        # Python writes what is left when it ends, and would fail once more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return CLOSED_PIPE
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:
+        return _our_fault(error)
+
+
+def _our_fault(error: Exception) -> int:
+    """One line that a report needs. The text of an exception may hold what a contract or a row says: it stays out."""
+    if os.environ.get("NINEFOLD_DEBUG"):
+        traceback.print_exception(error)
+    inside = [frame for frame in traceback.extract_tb(error.__traceback__) if "ninefold" in Path(frame.filename).parts]
+    frame = inside[-1] if inside else None
+    place = f" in {Path(frame.filename).name}, line {frame.lineno}" if frame else ""
+    complain(
+        f"ninefold {ninefold.__version__} failed: {type(error).__name__}{place}",
+        "this is our fault: please report this line, and the document if you may; NINEFOLD_DEBUG=1 shows the traceback",
+    )
+    return 3

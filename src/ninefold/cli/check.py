@@ -1,0 +1,38 @@
+"""`ninefold check FILE`"""
+
+from __future__ import annotations
+
+import sys
+from typing import Literal
+
+from ninefold.cli.contract_file import AcceptProposals, File, load
+from ninefold.cli.terminal import say, show
+from ninefold.diagnostics.diagnostic import has_errors
+from ninefold.diagnostics.render import to_json_lines, visible
+
+
+def check(file: File, /, *, format: Literal["text", "json"] = "text", accept_proposals: AcceptProposals = False) -> int:
+    """Say what is wrong with a contract.
+
+    Everything at once, each finding with its place. Gaps are no errors: `ninefold gaps` lists them. A note names a
+    fact that is stated and that this build does not put in force.
+
+    Exit status: 0 if there is no error (warnings and notes alone are 0), 1 if there is one, 2 if the file cannot
+    be read.
+
+        ninefold check contract.md
+        ninefold check contract.md --format json | jq .message
+
+    Parameters
+    ----------
+    format
+        `json` gives one object a finding, each on a line of its own.
+    """
+    loaded = load(file, accept_proposals)
+    if format == "json":
+        sys.stdout.write(to_json_lines(loaded.diagnostics, loaded.source))
+    else:
+        show(loaded.diagnostics, loaded.source, sys.stdout)
+        if not loaded.diagnostics:
+            say(f"{visible(loaded.source.name)}: nothing is wrong")
+    return 1 if has_errors(loaded.diagnostics) else 0

@@ -1,0 +1,156 @@
+"""A plan for people to read."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator
+from typing import assert_never
+
+from ninefold.cli.words import words
+from ninefold.database.tables import create_resource
+from ninefold.plan.operations import Compute, List, Operation, Read, Write
+from ninefold.plan.problems import Condition, Judge
+from ninefold.plan.responses import Response
+from ninefold.plan.routes import Admission, Blocked, Body, Route, Served
+from ninefold.plan.service import ServicePlan
+from ninefold.plan.statement import Statement
+
+
+def listing(plan: ServicePlan) -> str:
+    """The whole plan as text, ending in a line break."""
+    lines = [f"{plan.title} ({plan.name})", "", *_tables(plan)]
+    lines += ["Callers", "", *_callers(plan), ""]
+    for route in plan.routes:
+        lines += [*_route(route), ""]
+    for title, notes in (
+        ("Given by the operator", [f"operator.{value.name}" for value in plan.operator]),
+        ("Stated, and not in force in this build", [f"{each.what}: {each.consequence}" for each in plan.not_in_force]),
+        ("Left out, because it is not shown", plan.gaps),
+    ):
+        if notes:
+            lines += [title, "", *(f"  - {note}" for note in notes), ""]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _tables(plan: ServicePlan) -> Iterator[str]:
+    if plan.schema.tables:
+        yield from ("Tables", "")
+    for table in plan.schema.tables:
+        for statement in create_resource(table, plan.schema):
+            yield textwrap.indent(statement + ";", "  ")
+        yield ""
+
+
+def _callers(plan: ServicePlan) -> Iterator[str]:
+    for scheme in plan.schemes:
+        if scheme.lookup is None:
+            yield f"  {scheme.scheme}: not in force, no credential is accepted"
+            continue
+        yield f"  {scheme.scheme}: {scheme.where} {scheme.name}, caller.{scheme.resource} by"
+        yield from _indent(_statement(scheme.lookup), 2)
+    yield "  anyone"
+
+
+def _route(route: Route) -> Iterator[str]:
+    yield route.key
+    match route:
+        case Blocked(reasons=reasons):
+            yield "  answers 501: " + "; ".join(reasons)
+        case Served():
+            if route.body is not None:
+                yield "  body: " + _body(route.body)
+            if route.asks:
+                yield "  answers 501 to a request with " + " or ".join(route.asks)
+            for parameter in (*route.query, *route.headers):
+                yield f"  parameter {parameter.name}"
+            if not route.admissions:
+                yield "  nobody is admitted"
+            for admission in route.admissions:
+                yield from _indent(_admission(admission), 1)
+        case _:
+            assert_never(route)
+
+
+def _body(body: Body) -> str:
+    fields = ", ".join(field.field for field in body.fields) or "no fields"
+    merge = ", a merge patch (RFC 7396)" if body.merge else ""
+    return f"{' or '.join(body.media_types)} with {fields}{merge}; other members are {body.unknown}"
+
+
+def _admission(admission: Admission) -> Iterator[str]:
+    only = f", if {words(admission.condition)}" if admission.condition is not None else ""
+    yield f"{admission.who}{only}:"
+    yield from _indent(_operation(admission.operation), 1)
+
+
+def _operation(operation: Operation) -> Iterator[str]:
+    match operation:
+        case Read():
+            yield f"read {operation.resource}"
+            yield from _indent(_statement(operation.select), 1)
+            yield from _judge(operation.judge)
+        case List():
+            yield f"list {operation.resource}, {_pages(operation)}"
+            yield from _indent(_statement(operation.select), 1)
+            if operation.count is not None:
+                yield "page.total"
+                yield from _indent(_statement(operation.count), 1)
+            if operation.judge is not None:
+                yield from _judge(operation.judge)
+        case Write():
+            yield f"{operation.verb} {operation.resource}"
+            for assign in operation.assigns:
+                given = ["the body"] if assign.given else []
+                made = [words(assign.otherwise)] if assign.otherwise is not None else []
+                yield f"  $new.{assign.field}: {', else '.join(given + made) or 'no value'}"
+            yield from _indent(_statement(operation.statement), 1)
+            if operation.read is not None:
+                yield "then, in the same transaction"
+                yield from _indent(_statement(operation.read), 1)
+            for condition in operation.invariants:
+                yield f"undone if it fails {_condition(condition)}"
+            yield from _judge(operation.judge)
+        case Compute():
+            yield "compute"
+            if operation.select is not None:
+                yield from _indent(_statement(operation.select), 1)
+        case _:
+            assert_never(operation)
+    yield _response(operation.response)
+
+
+def _pages(operation: List) -> str:
+    paging = operation.paging
+    if paging.by == "none":
+        return "all of it"
+    largest = "any size" if paging.largest is None else f"at most {paging.largest}"
+    return f"pages by {paging.by}, {paging.default} where no size is asked for, {largest}"
+
+
+def _judge(judge: Judge) -> Iterator[str]:
+    yield "nothing found or touched: " + (", ".join(map(_condition, judge.conditions)) or "no condition") + ", by"
+    yield from _indent(_statement(judge.statement), 1)
+
+
+def _condition(condition: Condition) -> str:
+    name = f"{condition.condition} {condition.subject}" if condition.subject else condition.condition
+    return f"{name} ({condition.code})" if condition.code else name
+
+
+def _response(response: Response) -> str:
+    tag = ", with an entity tag" if response.revision is not None else ""
+    return f"{response.status}, {response.media_type or 'no body'}{tag}"
+
+
+def _statement(statement: Statement) -> Iterator[str]:
+    """The pieces one after another, those under a switch in brackets; then what each question mark stands for."""
+    text = "".join(
+        piece.text if piece.when is None else f" [{piece.when}: {piece.text.strip()}] " for piece in statement.pieces
+    )
+    yield from text.strip().split("\n")
+    binds = [words(bind) for piece in statement.pieces for bind in piece.binds]
+    yield from (f"? {number}  {bind}" for number, bind in enumerate(binds, 1))
+
+
+def _indent(lines: Iterable[str], depth: int) -> Iterator[str]:
+    return ("  " * depth + line for line in lines)

@@ -1,0 +1,82 @@
+"""What a database knows of itself: that it is ninefold's, the shape that made it, and a secret of its own.
+
+The table is called `$ninefold`, a name that no resource can have, and holds a value a row:
+
+| name    | value                                                        |
+|---------|--------------------------------------------------------------|
+| `shape` | the stored shape, JSON                                       |
+| `key`   | 32 random bytes, from which keys are derived for one use each |
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from dataclasses import dataclass
+
+import apsw
+
+from ninefold.database.shape import FORM
+
+APPLICATION = int.from_bytes(b"9fol", "big")
+"""The `application_id` in the header of our files."""
+
+_TABLE = '"$ninefold"'
+
+
+@dataclass(frozen=True, slots=True)
+class Empty:
+    """A new file, or one whose creation was cut short: nothing is in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """The file is another program's, or a newer ninefold's; `words` say which."""
+
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    shape: bytes
+    key: bytes
+
+
+def read(connection: apsw.Connection) -> Empty | Foreign | Record:
+    """Read only: a file that is not ours is left as it was. Raises apsw.Error."""
+    application = connection.pragma("application_id")
+    form = connection.pragma("user_version")
+    [(tables,)] = connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+    if application != APPLICATION:
+        if application or form or tables:
+            return Foreign("it was made by another program")
+        return Empty()
+    if form != FORM:
+        return Foreign(f"it was made by another ninefold (form {form}, and this one reads form {FORM})")
+    value = f"SELECT value FROM {_TABLE} WHERE name ="
+    [values] = connection.execute(f"SELECT ({value} 'shape'), ({value} 'key')").fetchall()
+    match values:
+        case (bytes(shape), bytes(key)) if len(key) >= 32:
+            return Record(shape, key)
+    return Foreign("what ninefold notes in it is not there")
+
+
+def create(connection: apsw.Connection, shape: bytes) -> Record:
+    """Make the table, inside the transaction that makes all others. Raises apsw.Error."""
+    connection.pragma("application_id", APPLICATION)
+    connection.pragma("user_version", FORM)
+    connection.execute(f"CREATE TABLE {_TABLE} (name TEXT NOT NULL PRIMARY KEY, value BLOB NOT NULL) STRICT")
+    record = Record(shape, secrets.token_bytes(32))
+    connection.execute(f"INSERT INTO {_TABLE} VALUES ('key', ?)", (record.key,))
+    connection.execute(f"INSERT INTO {_TABLE} VALUES ('shape', ?)", (record.shape,))
+    return record
+
+
+def update_shape(connection: apsw.Connection, shape: bytes) -> None:
+    """Inside the transaction that changes the tables. Raises apsw.Error."""
+    connection.execute(f"UPDATE {_TABLE} SET value = ? WHERE name = 'shape'", (shape,))
+
+
+def derive(key: bytes, name: str) -> bytes:
+    """32 bytes for one use: HMAC-SHA256 of its name, the last step of HKDF (RFC 5869 2.3)."""
+    return hmac.digest(key, name.encode() + b"\x01", "sha256")

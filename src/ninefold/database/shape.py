@@ -1,0 +1,236 @@
+"""The stored shape: what a database was made for, and how that differs from what is wanted now.
+
+A shape is a schema of which only that is kept which decides how rows are stored. What may change without touching
+a row is not in it: whether a value may be null (`required` says it), and what is inside arrays and objects.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias, assert_never
+
+import msgspec
+
+from ninefold.database import tables
+from ninefold.plan.schema import Column, Index, Reference, Schema, Table
+from ninefold.values import (
+    Anything,
+    Array,
+    Boolean,
+    Digest,
+    Duration,
+    Integer,
+    Null,
+    Number,
+    Object,
+    Row,
+    Text,
+    Timestamp,
+    Type,
+)
+
+FORM = 1
+"""The version of how a database of ours is laid out (`user_version`): the table `$ninefold`, the JSON of a shape,
+and the forms of values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Same:
+    """Nothing stored has to change. `drop` and `create` are of indexes that are for speed alone."""
+
+    drop: tuple[str, ...] = ()
+    create: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """Something new that needs no value in the rows there are. `statements` make it."""
+
+    words: str
+    statements: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Additions:
+    """To be made in one transaction: what is to `drop` first, what is to `create` last."""
+
+    additions: tuple[Addition, ...]
+    drop: tuple[str, ...] = ()
+    create: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """What cannot be changed without deciding over rows that are there, one sentence each."""
+
+    words: tuple[str, ...]
+
+
+Comparison: TypeAlias = Same | Additions | Differences
+
+
+def shape(schema: Schema) -> Schema:
+    """What of a schema is stored shape."""
+    return Schema(tuple(_table_shape(table) for table in schema.tables))
+
+
+def encode_shape(schema: Schema) -> bytes:
+    """The shape as JSON, as the database keeps it."""
+    return msgspec.json.encode(shape(schema))
+
+
+def decode_shape(data: bytes) -> Schema:
+    """Raises msgspec.DecodeError (or its subclass ValidationError) for what `encode_shape` did not make."""
+    return msgspec.json.decode(data, type=Schema)
+
+
+def compare(stored: Schema, wanted: Schema) -> Comparison:
+    """What has to be done so that a database of shape `stored` serves the schema `wanted`."""
+    old = {table.name: table for table in shape(stored).tables}
+    new = {table.name: table for table in shape(wanted).tables}
+    additions: list[Addition] = []
+    drop: list[str] = []
+    create: list[str] = []
+    differences = [f"resource `{name}` is stored, and the contract no longer has it" for name in old if name not in new]
+    for name, table in new.items():
+        if name not in old:
+            additions.append(Addition(f"resource `{name}`", tables.create_resource(table, wanted)))
+            continue
+        differences += _differences(old[name], table)
+        additions += _additions(old[name], table, wanted)
+        before, after = _speed(old[name]), _speed(table)
+        drop += [tables.drop_index(index) for key, index in before.items() if after.get(key) != index]
+        create += [tables.create_index(name, index) for key, index in after.items() if before.get(key) != index]
+    if differences:
+        return Differences(tuple(differences))
+    if additions:
+        return Additions(tuple(additions), tuple(drop), tuple(create))
+    return Same(tuple(drop), tuple(create))
+
+
+def _differences(old: Table, new: Table) -> list[str]:
+    found: list[str] = []
+    if old.key != new.key:
+        found.append(f"the identifier of `{new.name}` is stored as {_all(old.key)}, and is now {_all(new.key)}")
+    columns = {column.name: column for column in new.columns}
+    known = {column.name: column for column in old.columns}
+    for name, was in known.items():
+        field = f"field `{new.name}.{name}`"
+        if name not in columns:
+            found.append(f"{field} is stored, and the contract no longer has it")
+            continue
+        now = columns[name]
+        if was.type != now.type:
+            found.append(f"{field} is stored as {_words(was.type)}, and is now {_words(now.type)}")
+        if was.required != now.required:
+            found.append(f"{field} is stored as {_necessity(was)}, and is now {_necessity(now)}")
+        if was.serial != now.serial:
+            found.append(f"{field} is {'no longer' if was.serial else 'now'} numbered by the service")
+        before, after = _reference(old, name), _reference(new, name)
+        if before and after and before.on_delete != after.on_delete:
+            found.append(f"{field} is stored with `on delete: {before.on_delete}`, and has now `{after.on_delete}`")
+        elif (before is None) != (after is None) or (before and after and before.key != after.key):
+            found.append(f"{field} refers to other rows than it did")
+    for name, column in columns.items():
+        if name not in known and column.required:
+            found.append(f"field `{new.name}.{name}` is new and required, and the rows there are have no value for it")
+    unique = _unique(new)
+    found.extend(
+        f"{_all(columns)} of `{new.name}` is stored as unique, and is no longer"
+        for columns in _unique(old)
+        if columns not in unique
+    )
+    return found
+
+
+def _additions(old: Table, new: Table, wanted: Schema) -> list[Addition]:
+    known = {column.name for column in old.columns}
+    found = [
+        Addition(f"field `{new.name}.{column.name}`", (tables.add_column(new, column, wanted),))
+        for column in new.columns
+        if column.name not in known
+    ]
+    unique = _unique(old)
+    found.extend(
+        Addition(f"unique {_all(columns)} of `{new.name}`", (tables.create_index(new.name, index),))
+        for columns, index in _unique(new).items()
+        if columns not in unique
+    )
+    return found
+
+
+def _speed(table: Table) -> dict[str, Index]:
+    """The indexes that are not unique. They change no answer, and follow the contract's lists without further words."""
+    return {index.name: index for index in (*table.indexes, *tables.reference_indexes(table)) if not index.unique}
+
+
+def _table_shape(table: Table) -> Table:
+    columns = tuple(
+        Column(column.name, _coarse(column.type), column.required, column.serial) for column in table.columns
+    )
+    return Table(table.name, columns, table.key, table.references, table.indexes)
+
+
+def _coarse(type_: Type) -> Type:
+    match type_:
+        case Boolean():
+            return Boolean()
+        case Integer():
+            return Integer()
+        case Number():
+            return Number()
+        case Text():
+            return Text()
+        case Timestamp():
+            return Timestamp()
+        case Digest():
+            return Digest()
+        case Array():
+            return Array(items=Anything())
+        case Object():
+            return Object()
+        case Row(resource=resource):
+            return Row(resource=resource)
+        case Anything() | Null():
+            return Anything()
+        case Duration():
+            return Duration()
+        case _:
+            assert_never(type_)
+
+
+def _words(type_: Type) -> str:
+    match type_:
+        case Row(resource=resource):
+            return f"a reference to `{resource}`"
+        case Digest():
+            return "a secret"
+        case Array() | Object() | Integer():
+            return f"an {type(type_).__name__.lower()}"
+        case Text() | Timestamp() | Boolean() | Number() | Duration():
+            return f"a {type(type_).__name__.lower()}"
+        case Anything() | Null():
+            return "any JSON value"
+        case _:
+            assert_never(type_)
+
+
+def _necessity(column: Column) -> str:
+    return "required" if column.required else "optional"
+
+
+def _reference(table: Table, column: str) -> Reference | None:
+    return next((reference for reference in table.references if reference.column == column), None)
+
+
+def _unique(table: Table) -> dict[tuple[str, ...], Index]:
+    """By what they keep unique: the order of the columns and their names do not matter to that."""
+    return {
+        tuple(sorted(column.removeprefix("-") for column in index.columns)): index
+        for index in table.indexes
+        if index.unique
+    }
+
+
+def _all(names: tuple[str, ...]) -> str:
+    return " and ".join(f"`{name}`" for name in names)

@@ -1,0 +1,285 @@
+"""SQLite: one writer in a thread, one reader on the event loop's thread.
+
+Reading a prepared row takes microseconds, less than handing it to a thread; a commit waits for the disk, so it is
+handed over. In write-ahead mode neither waits for the other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from asyncio import Future
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias, TypeVar
+
+import apsw
+import msgspec
+
+from ninefold.database import record, shape, tables
+from ninefold.database.checkpoints import KEPT, Checkpoints
+from ninefold.database.failures import meaning, words
+from ninefold.database.lock import Held, Lock, lock
+from ninefold.database.protocol import Row, Session, Stored
+from ninefold.database.url import NotBuilt, database_path
+from ninefold.database.writer import Writer
+from ninefold.plan.schema import Schema
+
+T = TypeVar("T")
+
+_MAGIC = b"SQLite format 3\0"
+_STATEMENTS = 1_000
+"""Prepared statements that are kept; a plan has a fixed list of texts."""
+
+_WAIT = 2_000
+"""Milliseconds that the writer waits for another program's lock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """`waiting`: works in the queue. `batches`, `works`: committed since the start. `bytes`: the file and its log."""
+
+    waiting: int
+    batches: int
+    works: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """`created`: the file is new. `additions`: what was added to one that was there, in words."""
+
+    database: SQLite
+    path: Path
+    created: bool
+    additions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The file was left as it was. `message` states why, `details` are its single points, `help` advises."""
+
+    message: str
+    details: tuple[str, ...] = ()
+    help: tuple[str, ...] = ()
+
+
+Opening: TypeAlias = Opened | Refused
+
+
+class SQLite:
+    """A database that is open (`ninefold.database.protocol.Database`)."""
+
+    def __init__(self, path: Path, key: bytes, held: Lock, writer: apsw.Connection) -> None:
+        """Takes over the lock and the connection. Raises apsw.Error."""
+        self._path = path
+        self._key = key
+        self._lock = held
+        self._connections = (_connect(path), _connect(path), writer)
+        self._reader, background, _ = self._connections
+        self._reader.pragma("query_only", True)
+        # The event loop does not wait for others; in write-ahead mode a reader hardly ever has to.
+        self._reader.set_busy_timeout(100)
+        self._checkpoints = Checkpoints(background)
+        self._checkpoints.watch(writer)
+        self._writer = Writer(writer, self._checkpoints)
+        self._open = True
+
+    def select(self, text: str, binds: Sequence[Stored]) -> list[Row]:
+        """Rows in a snapshot of what is committed, at once. Raises Unavailable."""
+        try:
+            return self._reader.execute(text, binds).fetchall()
+        except apsw.Error as error:
+            raise meaning(error) from error
+
+    def transact(self, work: Callable[[Session], T]) -> Future[T]:
+        """Run `work` in a transaction of its own; to be called on the event loop's thread."""
+        future: Future[T] = asyncio.get_running_loop().create_future()
+        self._writer.submit(work, future)
+        return future
+
+    def close(self) -> None:
+        """Finish what was accepted, then close. Futures are resolved when the loop runs again."""
+        if not self._open:
+            return
+        self._open = False
+        self._writer.stop()
+        self._checkpoints.stop()
+        for connection in self._connections:
+            connection.close()
+        self._lock.release()
+
+    def key(self, name: str) -> bytes:
+        """32 secret bytes for one use, the same as long as the database lives."""
+        return record.derive(self._key, name)
+
+    def reachable(self) -> bool:
+        """Whether the file can be read."""
+        try:
+            return self._open and bool(self._reader.execute("SELECT count(*) FROM sqlite_schema").fetchall())
+        except apsw.Error:
+            return False
+
+    def statistics(self) -> Statistics:
+        files = (self._path, self._path.with_name(self._path.name + "-wal"))
+        size = sum(file.stat().st_size for file in files if file.exists())
+        return Statistics(self._writer.waiting, self._writer.batches, self._writer.works, size)
+
+
+def open_sqlite(url: str, schema: Schema) -> Opening:
+    """Open the database for a schema: make it, take it as it is, add what can be added, or refuse.
+
+    `url` is `sqlite:///PATH` or a bare path. What was made by another program is not changed.
+    """
+    try:
+        path = database_path(url)
+    except NotBuilt as error:
+        return Refused(str(error))
+    try:
+        if unusable := _unusable(path):
+            return Refused(f"the database {path} cannot be used: {unusable}")
+        return _open_locked(Path(os.path.realpath(path)), path, schema)
+    except Held as error:
+        return Refused(
+            f"the database {path} is already served by {error}",
+            help=("stop that one, or name another file with --database",),
+        )
+    except apsw.Error as error:
+        return Refused(f"the database {path} cannot be used: {words(error)}")
+    except OSError as error:
+        return Refused(f"the database {path} cannot be used: {(error.strerror or str(error)).lower()}")
+
+
+def _unusable(path: Path) -> str | None:
+    """Why a file is no database, told from its name and first bytes, before anything is made beside it."""
+    if path.is_dir():
+        return "it is a directory"
+    if not path.exists():
+        return None if Path(os.path.realpath(path)).parent.is_dir() else f"there is no directory {path.parent}"
+    if not path.is_file():
+        return "it is not a file"
+    # Opened for writing: SQLite would fall back to reading, and leave files beside it that are not its owner's.
+    with path.open("r+b") as file:
+        start = file.read(len(_MAGIC))
+    return None if start in (b"", _MAGIC) else "it is not a SQLite database"
+
+
+def _open_locked(path: Path, name: Path, schema: Schema) -> Opening:
+    """`name` is what the operator calls `path`. On the way out, what is not handed over is closed."""
+    with ExitStack() as undo:
+        held = lock(path)
+        undo.callback(held.release)
+        # The first connection reads before it writes: another program's file keeps its journal mode.
+        connection = apsw.Connection(str(path), statementcachesize=_STATEMENTS)
+        undo.callback(connection.close)
+        connection.set_busy_timeout(_WAIT)
+        found = record.read(connection)
+        if isinstance(found, record.Foreign):
+            return Refused(
+                f"the database {name} cannot be used: {found.words}", help=("name another file with --database",)
+            )
+        if mode := _configure(connection):
+            return Refused(f"the database {name} cannot be used: its file system admits no write-ahead log ({mode})")
+        prepared = _prepare(connection, found, name, schema)
+        if isinstance(prepared, Refused):
+            return prepared
+        key, additions = prepared
+        database = SQLite(path, key, held, connection)
+        undo.pop_all()
+        return Opened(database, name, isinstance(found, record.Empty), additions)
+
+
+def _prepare(
+    connection: apsw.Connection, found: record.Empty | record.Record, name: Path, schema: Schema
+) -> tuple[bytes, tuple[str, ...]] | Refused:
+    """Make the tables, or those that are missing, in one transaction: the key, and what was added, in words."""
+    wanted = shape.encode_shape(schema)
+    if isinstance(found, record.Empty):
+        with _Transaction(connection):
+            made = record.create(connection, wanted)
+            for statement in tables.create_schema(schema):
+                connection.execute(statement)
+        return made.key, ()
+    try:
+        stored = shape.decode_shape(found.shape)
+    except msgspec.DecodeError:
+        return Refused(f"the database {name} cannot be used: the shape that is stored in it cannot be read")
+    comparison = shape.compare(stored, schema)
+    if isinstance(comparison, shape.Differences):
+        return _differs(name, comparison.words)
+    additions = comparison.additions if isinstance(comparison, shape.Additions) else ()
+    if not (additions or comparison.drop or comparison.create):
+        return found.key, ()
+    clashing: list[str] = []
+    with _Transaction(connection) as transaction:
+        for statement in comparison.drop:
+            connection.execute(statement)
+        for addition in additions:
+            try:
+                for statement in addition.statements:
+                    connection.execute(statement)
+            except apsw.ConstraintError:
+                clashing.append(f"{addition.words}: rows that are there have the same value")
+        for statement in () if clashing else comparison.create:
+            connection.execute(statement)
+        record.update_shape(connection, wanted)
+        transaction.keep = not clashing
+    if clashing:
+        return _differs(name, tuple(clashing))
+    return found.key, tuple(addition.words for addition in additions)
+
+
+def _differs(name: Path, details: tuple[str, ...]) -> Refused:
+    return Refused(
+        f"the database {name} was made for another contract",
+        details,
+        (
+            "nothing in it was changed, and this build moves no rows from one shape to another",
+            "serve the contract that made it, or name another file with --database",
+        ),
+    )
+
+
+class _Transaction:
+    """A transaction that is kept unless the block raises or sets `keep` to False."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self.keep = True
+        self._connection = connection
+
+    def __enter__(self) -> _Transaction:
+        self._connection.execute("BEGIN IMMEDIATE")
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None and self.keep:
+            self._connection.execute("COMMIT")
+        elif self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+
+
+def _connect(path: Path) -> apsw.Connection:
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE, statementcachesize=_STATEMENTS)
+    connection.set_busy_timeout(_WAIT)
+    _configure(connection)
+    return connection
+
+
+def _configure(connection: apsw.Connection) -> str | None:
+    """How a connection of ours behaves. Gives the journal mode if it is not the one that is needed.
+
+    `synchronous` FULL: a commit returns when its pages are on the disk; macOS flushes only when asked (`fullfsync`).
+    `trusted_schema` off: a file that somebody else has edited runs no functions of ours.
+    """
+    mode = str(connection.pragma("journal_mode", "wal"))
+    connection.pragma("synchronous", "full")
+    connection.pragma("fullfsync", True)
+    connection.pragma("foreign_keys", True)
+    connection.pragma("temp_store", "memory")
+    connection.pragma("trusted_schema", False)
+    connection.pragma("cache_size", -32 * 1024)
+    connection.pragma("journal_size_limit", KEPT)
+    connection.wal_autocheckpoint(0)
+    return None if mode == "wal" else mode

@@ -1,0 +1,122 @@
+"""Writes the generated stretches of docs/language.md: `python -m ninefold.docs [FILE]`.
+
+The chapters are written by hand and stand in the document itself. What the program knows, the document does not
+repeat by hand: a stretch between `<!-- generated: NAME -->` and `<!-- end -->` is made from the tables of
+questions, keys, conditions and fixed meanings.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+from ninefold.blank import EXAMPLES
+from ninefold.contract.errors import CONDITIONS
+from ninefold.meanings import BARE_STATUSES, MEANINGS
+from ninefold.questions.question import QUESTIONS, SUBJECTS
+from ninefold.syntax.headings import TITLES
+from ninefold.vocabulary import VOCABULARY, Key, describe
+from ninefold.vocabulary.json_schema import KEYWORDS, REFUSED, keywords
+
+REFERENCE = Path("docs/language.md")
+
+_STRETCH = re.compile(r"(<!-- generated: (?P<name>[a-z0-9 ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def assemble(text: str) -> str:
+    """The document with its generated stretches made anew. `KeyError` where a stretch has an unknown name."""
+    return _STRETCH.sub(lambda found: f"{found[1]}\n{GENERATED[found['name']]()}\n\n{found[3]}", text)
+
+
+def questions() -> str:
+    """All questions by part: when each is asked, and what a gap costs."""
+    letters = ", ".join(f"{letter} is {words}" for letter, words in SUBJECTS.items())
+    rows = (
+        (str(each.part), each.text.replace("{}", each.of), each.asked or "always", f"{each.effect} {each.cost}")
+        for each in QUESTIONS
+    )
+    return f"{letters}.\n\n" + _table(("part", "question", "asked", "a gap …"), rows)
+
+
+def meanings() -> str:
+    return _table(("", "about", "meaning"), ((str(each.number), each.about, each.text) for each in MEANINGS))
+
+
+def conditions() -> str:
+    """The closed list, in its order, with bare statuses."""
+    return _table(("condition", "bare status"), ((f"`{name}`", str(BARE_STATUSES[name])) for name in CONDITIONS))
+
+
+def keys_of(part: int) -> Callable[[], str]:
+    """The table of a part's keys. The keywords of a schema have a table of their own."""
+
+    def table() -> str:
+        own = (key for key in VOCABULARY if key.part == part and not _is_keyword(key))
+        return _keys(own)
+
+    return table
+
+
+def example_of(part: int) -> Callable[[], str]:
+    """The part's example in the blank contract; all of them together are one contract."""
+    return lambda: EXAMPLES[part - 1]
+
+
+def schema_keywords() -> str:
+    return _keys(keywords(2, ""))
+
+
+def refused_keywords() -> str:
+    return _table(("keyword", "instead"), ((f"`{name}`", text) for name, text in REFUSED.items()))
+
+
+def _is_keyword(key: Key) -> bool:
+    """Whether a key belongs to a schema: its parent admits `$ref` and its name is a keyword."""
+    return key.name in KEYWORDS and (key.part, f"{key.parent}.contentSchema") in _SCHEMAS
+
+
+_SCHEMAS = {(key.part, key.path) for key in VOCABULARY if key.name == "contentSchema"}
+
+
+def _keys(keys: Iterable[Key]) -> str:
+    return _table(("key", "kind", "written as", "meaning", "absent"), _rows(keys))
+
+
+def _rows(keys: Iterable[Key]) -> Iterator[tuple[str, ...]]:
+    for key in keys:
+        path = f"`{key.path.lstrip('.')}`"
+        kind = "not built yet" if key.reserved else key.kind.value
+        yield path, kind, describe(key.shape), key.meaning, key.absence
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "\n".join("| " + " | ".join(_cell(cell) for cell in line) + " |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.replace("|", "\\|").split())
+
+
+GENERATED: Mapping[str, Callable[[], str]] = {
+    "questions": questions,
+    "meanings": meanings,
+    "conditions": conditions,
+    "keywords": schema_keywords,
+    "refused keywords": refused_keywords,
+    **{f"example {number}": example_of(number) for number in range(2, len(TITLES) + 1)},
+    **{f"keys {number}": keys_of(number) for number in range(2, len(TITLES) + 1)},
+}
+"""What can stand in a generated stretch, by name."""
+
+
+def main(arguments: list[str]) -> None:
+    """Rewrites the document in place."""
+    path = Path(arguments[0]) if arguments else REFERENCE
+    path.write_text(assemble(path.read_text(encoding="utf-8")), encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,149 @@
+"""An expression as it is written: a tree in which every node has its place, and nothing has a type yet.
+
+Offsets are half-open, in code points from the start of the expression's text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ninefold.diagnostics.diagnostic import Code
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One fact about an expression, at its place: what a diagnostic is made of where the document is known.
+
+    `label` is what is to be seen there; it may be empty.
+    """
+
+    code: Code
+    message: str
+    start: int
+    end: int
+    help: tuple[str, ...] = ()
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    value: None | bool | int | float | str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    name: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """`operand.name`; `name_start` is where the name begins."""
+
+    operand: Ast
+    name: str
+    name_start: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """`operand[index]`"""
+
+    operand: Ast
+    index: Ast
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """`function(arguments)`, or `target.function(arguments)`; macros are written so too."""
+
+    function: str
+    target: Ast | None
+    arguments: tuple[Ast, ...]
+    name_start: int
+    start: int
+    end: int
+
+    @property
+    def name_end(self) -> int:
+        return self.name_start + len(self.function)
+
+
+@dataclass(frozen=True, slots=True)
+class ListLiteral:
+    items: tuple[Ast, ...]
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class MapLiteral:
+    entries: tuple[tuple[Ast, Ast], ...]
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    """`!` or `-`"""
+
+    operator: str
+    operand: Ast
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    operator: str
+    left: Ast
+    right: Ast
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Conditional:
+    """`condition ? yes : no`"""
+
+    condition: Ast
+    yes: Ast
+    no: Ast
+    start: int
+    end: int
+
+
+Ast: TypeAlias = Literal | Name | Member | Index | Invocation | ListLiteral | MapLiteral | Unary | Binary | Conditional
+
+
+def every(ast: Ast) -> Iterator[Ast]:
+    """The node and all nodes in it, outermost first."""
+    yield ast
+    match ast:
+        case Literal() | Name():
+            within: tuple[Ast, ...] = ()
+        case Member(operand=operand) | Unary(operand=operand):
+            within = (operand,)
+        case Index(operand=operand, index=index):
+            within = (operand, index)
+        case Invocation(target=target, arguments=arguments):
+            within = arguments if target is None else (target, *arguments)
+        case ListLiteral(items=items):
+            within = items
+        case MapLiteral(entries=entries):
+            within = tuple(each for entry in entries for each in entry)
+        case Binary(left=left, right=right):
+            within = (left, right)
+        case Conditional(condition=condition, yes=yes, no=no):
+            within = (condition, yes, no)
+    for each in within:
+        yield from every(each)

@@ -1,0 +1,415 @@
+"""Typed trees as Python: every expression becomes closures once, before any request.
+
+An environment maps the roots (`order`, `caller`, `now` …) to values; a row that was loaded is a `dict`. What
+has no value is `None`; what CEL calls an error is an `EvaluationError`. `&&`, `||`, `?:`, `exists` and `all`
+absorb errors as CEL does: `false && error` is false, whichever side is which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeAlias
+
+from ninefold.expressions.functions import EvaluationError, Overload, Sources, resolve
+from ninefold.expressions.reads import NO_MODEL, computed_of, is_identifier, may_fail, needs_database
+from ninefold.expressions.scope import Model
+from ninefold.expressions.tree import (
+    All,
+    Call,
+    Comprehension,
+    Constant,
+    MakeArray,
+    MakeObject,
+    Select,
+    Typed,
+    Variable,
+)
+from ninefold.values import (
+    Anything,
+    Array,
+    Boolean,
+    Invalid,
+    Object,
+    Row,
+    SQLiteValue,
+    Value,
+    json_reader,
+    required,
+    sqlite_writer,
+)
+
+Env: TypeAlias = Mapping[str, Any]
+Evaluate: TypeAlias = Callable[[Env], Any]
+
+SOURCES: Final = "$sources"
+"""The root under which an environment may hold other `Sources` than the system's. It is no name of CEL."""
+
+ROWS: Final = "$rows"
+"""The root under which an environment may hold all rows of resources, by their names, for `all(R)`."""
+
+_SYSTEM: Final = Sources()
+
+__all__ = ["ROWS", "SOURCES", "Env", "EvaluationError", "Sources", "binder", "compile", "equal", "holds"]
+
+
+def compile(typed: Typed, model: Model = NO_MODEL) -> Callable[[Env], Value]:
+    """A function from an environment to the value of an expression; it raises `EvaluationError`.
+
+    With a model, computed fields of loaded rows are computed where that needs no database; otherwise they are
+    read from the row, as other fields are.
+    """
+    return _compile(typed, model)
+
+
+def holds(typed: Typed, model: Model = NO_MODEL) -> Callable[[Env], bool]:
+    """Whether a condition is true: neither false, nor null, nor an error."""
+    evaluate = _compile(typed, model)
+
+    def hold(env: Env) -> bool:
+        try:
+            return evaluate(env) is True
+        except EvaluationError:
+            return False
+
+    return hold
+
+
+def binder(typed: Typed, model: Model = NO_MODEL) -> Callable[[Env], SQLiteValue]:
+    """The value of a statement's bind, in the form that SQLite stores. An error is null, as it is in SQL."""
+    evaluate, write = _compile(typed, model), sqlite_writer(typed.type)
+    if not may_fail(typed):
+        return evaluate if write is None else lambda env: write(evaluate(env))
+
+    def bound(env: Env) -> SQLiteValue:
+        try:
+            value = evaluate(env)
+        except EvaluationError:
+            return None
+        return value if write is None else write(value)
+
+    return bound
+
+
+def equal(left: Any, right: Any) -> bool:
+    """CEL's `==` for values of any type: a boolean is no number, and members have no order."""
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(equal, left, right))
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(equal(value, right[name]) for name, value in left.items())
+    return bool(left == right)
+
+
+def _compile(typed: Typed, model: Model) -> Evaluate:
+    match typed:
+        case Constant(value=list() as items):
+            return lambda env: list(items)
+        case Constant(value=value):
+            return lambda env: value
+        case Variable(name=name):
+            return lambda env: env.get(name)
+        case Select():
+            return _select(typed, model)
+        case All(resource=resource):
+            return lambda env: _rows(env, resource)
+        case Call():
+            return _call(typed, model)
+        case Comprehension():
+            return _comprehension(typed, model)
+        case MakeArray(items=items):
+            made = [_compile(item, model) for item in items]
+            return lambda env: [item(env) for item in made]
+        case MakeObject(members=members):
+            return _object([(name, _compile(member, model)) for name, member in members])
+
+
+def _rows(env: Env, resource: str) -> Any:
+    try:
+        return env[ROWS][resource]
+    except KeyError:
+        raise EvaluationError(f"the rows of {resource} are not loaded") from None
+
+
+def _object(members: list[tuple[str, Evaluate]]) -> Evaluate:
+    """A member without a value is left out."""
+
+    def make(env: Env) -> dict[str, Any]:
+        return {name: value for name, member in members if (value := member(env)) is not None}
+
+    return make
+
+
+# ── Members ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _select(select: Select, model: Model) -> Evaluate:
+    operand, name = _compile(select.operand, model), select.name
+    if isinstance(select.operand, Variable) and select.operand.name == "caller":
+        return _of_caller(name)
+    if select.through == "computed":
+        computed = computed_of(select, model)
+        if computed is not None and not needs_database(computed[1], (), model):
+            return _computed(operand, *computed, model)
+    itself = is_identifier(select, model)
+
+    def read(env: Env) -> Any:
+        value = operand(env)
+        if isinstance(value, dict):
+            return value.get(name)
+        if value is not None and itself:
+            return value  # a row that is known by its identifier only
+        raise EvaluationError(f"there is nothing of which to read {name}")
+
+    return read
+
+
+def _of_caller(name: str) -> Evaluate:
+    """A condition that reads `caller.x` does not hold for a caller without x."""
+
+    def read(env: Env) -> Any:
+        caller = env.get("caller")
+        value = None if caller is None else caller.get(name)
+        if value is None:
+            raise EvaluationError(f"the caller has no {name}")
+        return value
+
+    return read
+
+
+def _computed(operand: Evaluate, row: str, expression: Typed, model: Model) -> Evaluate:
+    """A computed field in place. A boolean one is true or false: true where its expression is."""
+    is_condition = isinstance(expression.type, Boolean)
+    evaluate = holds(expression, model) if is_condition else _compile(expression, model)
+
+    def read(env: Env) -> Any:
+        value = operand(env)
+        if not isinstance(value, dict):
+            raise EvaluationError(f"the {row} is not loaded")
+        return evaluate({**env, row: value})
+
+    return read
+
+
+# ── Calls ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _call(call: Call, model: Model) -> Evaluate:
+    arguments = [_compile(argument, model) for argument in call.arguments]
+    match call.function, arguments:
+        case "&&", [left, right]:
+            return _and(left, right)
+        case "||", [left, right]:
+            return _or(left, right)
+        case "!", [operand]:
+            return lambda env: not _truth(operand(env))
+        case "?:", [condition, yes, no]:
+            return lambda env: yes(env) if _truth(condition(env)) else no(env)
+        case "==", [left, right]:
+            if _is_plain(call.arguments):
+                return lambda env: bool(left(env) == right(env))
+            return lambda env: equal(left(env), right(env))
+        case "!=", [left, right]:
+            if _is_plain(call.arguments):
+                return lambda env: bool(left(env) != right(env))
+            return lambda env: not equal(left(env), right(env))
+        case "in", [left, right]:
+            return _in(left, right)
+        case "[]", [left, right]:
+            return _index(left, right)
+        case "has", _:
+            return _has(call.arguments[0], model)
+        case "narrow", [operand]:
+            return _narrow(operand, call)
+        case "fails", [operand]:
+            return _fails(operand)
+    overload = resolve(call.function, tuple(argument.type for argument in call.arguments))
+    if overload is None:
+        raise ValueError(f"no function {call.function} for these types: the tree was not made by `check`")
+    return _function(overload, arguments)
+
+
+def _is_plain(arguments: list[Typed]) -> bool:
+    """Whether Python's `==` is CEL's: for all types whose values do not hold others."""
+    return not any(isinstance(argument.type, Array | Object | Anything) for argument in arguments)
+
+
+def _function(overload: Overload, arguments: list[Evaluate]) -> Evaluate:
+    """A plain function of its arguments' values, none of which may be null."""
+    apply = overload.python
+    if not overload.pure:
+        return lambda env: apply(env.get(SOURCES, _SYSTEM), *(_value(argument(env)) for argument in arguments))
+    match arguments:
+        case [one]:
+
+            def unary(env: Env) -> Any:
+                value = one(env)
+                if value is None:
+                    raise _no_value()
+                return apply(value)
+
+            return unary
+        case [one, two]:
+
+            def binary(env: Env) -> Any:
+                left, right = one(env), two(env)
+                if left is None or right is None:
+                    raise _no_value()
+                return apply(left, right)
+
+            return binary
+        case _:
+            return lambda env: apply(*(_value(argument(env)) for argument in arguments))
+
+
+def _no_value() -> EvaluationError:
+    return EvaluationError("null where a value is needed")
+
+
+def _value(value: Any) -> Any:
+    if value is None:
+        raise _no_value()
+    return value
+
+
+def _truth(value: Any) -> bool:
+    if value is True or value is False:
+        return value is True
+    raise EvaluationError("null is no condition")
+
+
+def _and(left: Evaluate, right: Evaluate) -> Evaluate:
+    def both(env: Env) -> bool:
+        try:
+            if not _truth(left(env)):
+                return False
+        except EvaluationError:
+            if not _truth(right(env)):
+                return False
+            raise
+        return _truth(right(env))
+
+    return both
+
+
+def _or(left: Evaluate, right: Evaluate) -> Evaluate:
+    def either(env: Env) -> bool:
+        try:
+            if _truth(left(env)):
+                return True
+        except EvaluationError:
+            if _truth(right(env)):
+                return True
+            raise
+        return _truth(right(env))
+
+    return either
+
+
+def _in(left: Evaluate, right: Evaluate) -> Evaluate:
+    def contained(env: Env) -> bool:
+        value, container = left(env), _value(right(env))
+        if isinstance(container, dict):
+            return value in container
+        return any(equal(value, item) for item in container)
+
+    return contained
+
+
+def _index(left: Evaluate, right: Evaluate) -> Evaluate:
+    def at(env: Env) -> Any:
+        container, index = _value(left(env)), _value(right(env))
+        if isinstance(container, list) and type(index) is int and 0 <= index < len(container):
+            return container[index]
+        if isinstance(container, dict) and isinstance(index, str):
+            return container.get(index)
+        raise EvaluationError(f"there is no item {index}")
+
+    return at
+
+
+def _has(argument: Typed, model: Model) -> Evaluate:
+    if isinstance(argument, Select) and argument.operand == Variable("caller", argument.operand.type):
+        name = argument.name
+        return lambda env: (env.get("caller") or {}).get(name) is not None
+    evaluate = _compile(argument, model)
+    return lambda env: evaluate(env) is not None
+
+
+def _narrow(operand: Evaluate, call: Call) -> Evaluate:
+    wanted = required(call.type)
+    read = json_reader(wanted) if not isinstance(wanted, Row) else None
+
+    def narrow(env: Env) -> Any:
+        value = operand(env)
+        if value is None or read is None:
+            return value
+        try:
+            return read(value)
+        except Invalid as invalid:
+            raise EvaluationError(invalid.message) from None
+
+    return narrow
+
+
+def _fails(operand: Evaluate) -> Evaluate:
+    def fails(env: Env) -> bool:
+        try:
+            operand(env)
+        except EvaluationError:
+            return True
+        return False
+
+    return fails
+
+
+# ── Macros ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _comprehension(typed: Comprehension, model: Model) -> Evaluate:
+    range_, body, variable = _compile(typed.range, model), _compile(typed.body, model), typed.variable
+    condition = None if typed.condition is None else _compile(typed.condition, model)
+
+    def each(env: Env, evaluate: Evaluate) -> Any:
+        """The value of an expression for one item after another."""
+        items, inner = _value(range_(env)), dict(env)
+        for item in items:
+            inner[variable] = item
+            yield item, evaluate(inner)
+
+    match typed.macro:
+        case "exists":
+            return _quantifier(range_, body, variable, True)
+        case "all":
+            return _quantifier(range_, body, variable, False)
+        case "exists_one":
+            return lambda env: sum(_truth(value) for _, value in each(env, body)) == 1
+        case "filter":
+            return lambda env: [item for item, value in each(env, body) if _truth(value)]
+        case "map" if condition is not None:
+            chosen: Evaluate = lambda env: (body(env),) if _truth(condition(env)) else ()  # noqa: E731
+            return lambda env: [value for _, values in each(env, chosen) for value in values]
+        case "map":
+            return lambda env: [value for _, value in each(env, body)]
+        case "flatMap":
+            return lambda env: [value for _, values in each(env, body) for value in _value(values)]
+
+
+def _quantifier(range_: Evaluate, body: Evaluate, variable: str, decisive: bool) -> Evaluate:
+    """`exists` is decided by one true, `all` by one false; only if nothing decides does an error count."""
+
+    def decide(env: Env) -> bool:
+        inner = dict(env)
+        error: EvaluationError | None = None
+        for item in _value(range_(env)):
+            inner[variable] = item
+            try:
+                if _truth(body(inner)) is decisive:
+                    return decisive
+            except EvaluationError as raised:
+                error = raised
+        if error is not None:
+            raise error
+        return not decisive
+
+    return decide

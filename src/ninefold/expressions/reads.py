@@ -1,0 +1,187 @@
+"""What a typed expression reads, and whether it can be without a value: facts that SQL and Python both need."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Final
+
+from ninefold.expressions.functions import resolve
+from ninefold.expressions.scope import Model
+from ninefold.expressions.tree import (
+    All,
+    Call,
+    Comprehension,
+    Constant,
+    MakeArray,
+    MakeObject,
+    Select,
+    Typed,
+    Variable,
+)
+from ninefold.values import Anything, Boolean, Row
+
+NO_MODEL: Final[Model] = {}
+
+
+def parts(typed: Typed) -> Iterator[Typed]:
+    """The expressions directly inside one."""
+    match typed:
+        case Select(operand=operand):
+            yield operand
+        case Call(arguments=arguments):
+            yield from arguments
+        case Comprehension(range=range_, condition=condition, body=body):
+            yield range_
+            if condition is not None:
+                yield condition
+            yield body
+        case MakeArray(items=items):
+            yield from items
+        case MakeObject(members=members):
+            for _, member in members:
+                yield member
+        case Constant() | Variable() | All():
+            pass
+
+
+def computed_of(select: Select, model: Model) -> tuple[str, Typed] | None:
+    """The name of the row, and the expression over it, that a computed field stands for; `None` if unknown."""
+    row = select.operand.type
+    shape = model.get(row.resource) if isinstance(row, Row) else None
+    if shape is None or select.name not in shape.computed:
+        return None
+    return shape.name, shape.computed[select.name]
+
+
+def is_identifier(select: Select, model: Model) -> bool:
+    """Whether the field is the one identifier field of its row: what a reference to the row holds anyway."""
+    row = select.operand.type
+    shape = model.get(row.resource) if isinstance(row, Row) else None
+    return shape is not None and shape.identifier == (select.name,)
+
+
+def needs_database(typed: Typed, rows: Collection[str] = (), model: Model = NO_MODEL) -> bool:
+    """Whether an expression reads anything that is not in the request and not loaded with it.
+
+    `rows` names the variables that are rows of tables. Besides them, `all(R)`, back-references, and fields
+    behind a reference of a row (other than the identifier, which the reference itself is) are read from the
+    database; so is a computed field whose expression reads such a thing, or is not in `model`.
+    """
+    stored = frozenset(rows)
+    match typed:
+        case Constant():
+            return False
+        case Variable(name=name):
+            return name in stored
+        case All():
+            return True
+        case Select(operand=operand, through=through):
+            if through == "back" or needs_database(operand, stored, model):
+                return True
+            if isinstance(operand.type, Row) and isinstance(operand, Select) and operand.through == "field":
+                return not is_identifier(typed, model)
+            if through == "computed":
+                computed = computed_of(typed, model)
+                return computed is None or needs_database(computed[1], (), model)
+            return False
+        case Comprehension(range=range_, variable=variable):
+            inner = stored | {variable} if needs_database(range_, stored, model) else stored - {variable}
+            return any(needs_database(part, stored if part is range_ else inner, model) for part in parts(typed))
+        case _:
+            return any(needs_database(part, stored, model) for part in parts(typed))
+
+
+def may_fail(typed: Typed) -> bool:
+    """Whether evaluating in Python may raise; `False` is a promise, `True` is none."""
+    match typed:
+        case Constant() | Variable():
+            return False
+        case Select(operand=Variable(name="caller")):
+            return True
+        case Select(through="computed"):
+            return typed.type != Boolean() or may_fail(typed.operand)
+        case Select(operand=operand, through=through):
+            return (
+                operand.type.nullable
+                or may_fail(operand)
+                or through == "back"
+                or (isinstance(operand.type, Row) and isinstance(operand, Select) and operand.through == "field")
+            )
+        case Call(function="==" | "!=", arguments=arguments):
+            return any(map(may_fail, arguments))
+        case Call(function="&&" | "||" | "!" | "has", arguments=arguments):
+            return any(may_fail(argument) or argument.type.nullable for argument in arguments)
+        case Call(function="?:", arguments=[condition, yes, no]):
+            return condition.type.nullable or any(map(may_fail, (condition, yes, no)))
+        case Call(function=function, arguments=arguments):
+            overload = resolve(function, tuple(argument.type for argument in arguments))
+            return (
+                overload is None
+                or overload.fails
+                or any(argument.type.nullable or may_fail(argument) for argument in arguments)
+            )
+        case Comprehension(range=range_, body=body, condition=condition):
+            conditions = [
+                part for part in (condition, body) if part is not None and part.type == Boolean(nullable=True)
+            ]
+            return range_.type.nullable or bool(conditions) or any(map(may_fail, parts(typed)))
+        case _:
+            return any(map(may_fail, parts(typed)))
+
+
+def is_pure(typed: Typed) -> bool:
+    """Whether evaluating it twice gives the same value."""
+    if isinstance(typed, Call):
+        overload = resolve(typed.function, tuple(argument.type for argument in typed.arguments))
+        if overload is not None and not overload.pure:
+            return False
+    return all(map(is_pure, parts(typed)))
+
+
+def references(typed: Typed) -> frozenset[tuple[str, str]]:
+    """The (resource, field) pairs that an expression names, back-references included."""
+    own = (
+        {(typed.operand.type.resource, typed.name)}
+        if isinstance(typed, Select) and isinstance(typed.operand.type, Row)
+        else set()
+    )
+    return frozenset(own).union(*map(references, parts(typed)))
+
+
+def height(typed: Typed, model: Model = NO_MODEL) -> int:
+    """How many nodes stand in each other, with computed fields in their places; the model has no cycle."""
+    within = [height(part, model) for part in parts(typed)]
+    if isinstance(typed, Select) and typed.through == "computed":
+        computed = computed_of(typed, model)
+        if computed is not None:
+            within.append(height(computed[1], model))
+    return 1 + max(within, default=0)
+
+
+def computed_cycle(model: Model) -> tuple[tuple[str, str], ...]:
+    """The first computed fields found that read each other in a circle, in order; empty where none do."""
+    edges: Mapping[tuple[str, str], frozenset[tuple[str, str]]] = {
+        (shape.name, name): references(expression)
+        for shape in model.values()
+        for name, expression in shape.computed.items()
+    }
+    done: set[tuple[str, str]] = set()
+    for start in edges:
+        path: list[tuple[str, str]] = [start]
+        ahead = [iter(sorted(edges[start]))]
+        while path:
+            field = next((field for field in ahead[-1] if field in edges and field not in done), None)
+            if field is None:
+                done.add(path.pop())
+                ahead.pop()
+            elif field in path:
+                return tuple(path[path.index(field) :])
+            else:
+                path.append(field)
+                ahead.append(iter(sorted(edges[field])))
+    return ()
+
+
+def is_dynamic(typed: Typed) -> bool:
+    """Whether the type says nothing of the value."""
+    return isinstance(typed.type, Anything)

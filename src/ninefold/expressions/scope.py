@@ -1,0 +1,161 @@
+"""What an expression may read: names with their types, and the shapes of the resources behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Final, TypeAlias
+
+from ninefold.expressions.tree import Typed
+from ninefold.values import (
+    Anything,
+    Array,
+    Boolean,
+    Digest,
+    Duration,
+    Integer,
+    Null,
+    Number,
+    Object,
+    Row,
+    Text,
+    Timestamp,
+    Type,
+    optional,
+    required,
+)
+
+
+class Inferred(Enum):
+    """The mark of a variable whose type the expression gives (`value` in a filter)."""
+
+    INFERRED = "inferred"
+
+
+INFERRED: Final = Inferred.INFERRED
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceShape:
+    """A resource as expressions see it.
+
+    `fields` holds the types of all fields, computed ones too; one that may have no value is nullable; a
+    reference is a `Row`. `back` leads from the name of a back-reference to (resource, its referring field).
+    `computed` holds the expressions of computed fields, in which the resource's own name is the row.
+    """
+
+    name: str
+    identifier: tuple[str, ...]
+    fields: Mapping[str, Type]
+    back: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    computed: Mapping[str, Typed] = field(default_factory=dict)
+    computed_fields: Collection[str] = frozenset()
+    """The names of computed fields whose expressions are not known yet (while they are being checked)."""
+
+    @property
+    def identifier_type(self) -> Type | None:
+        """The type of the one identifier field; `None` where there are several, or none that is known."""
+        return self.fields.get(self.identifier[0]) if len(self.identifier) == 1 else None
+
+
+Model: TypeAlias = Mapping[str, ResourceShape]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The names that an expression may use. An object without members admits any (`claims.NAME`).
+
+    `request_only`: judged before the database is asked. `serial`: the place is an `on create`, where
+    `serial()` may stand alone.
+    """
+
+    variables: Mapping[str, Type | Inferred]
+    model: Model = field(default_factory=dict)
+    request_only: bool = False
+    serial: bool = False
+
+
+def describe(type_: Type) -> str:
+    """A type in the contract's words, with its article: "an integer", "an array of strings"."""
+    match type_:
+        case Array(items=Anything() | Null()):
+            return "an array"
+        case Array(items=items):
+            return f"an array of {_PLURALS[type(items)]}" if type(items) in _PLURALS else "an array"
+        case Row(resource=resource):
+            return f"a row of `{resource}`"
+        case _:
+            return _WORDS[type(type_)]
+
+
+_WORDS: Final[Mapping[type, str]] = {
+    Boolean: "a boolean",
+    Integer: "an integer",
+    Number: "a number",
+    Text: "a string",
+    Timestamp: "a date-time",
+    Duration: "a duration",
+    Digest: "a secret",
+    Object: "an object",
+    Null: "null",
+    Anything: "a value of any type",
+}
+_PLURALS: Final[Mapping[type, str]] = {
+    Boolean: "booleans",
+    Integer: "integers",
+    Number: "numbers",
+    Text: "strings",
+    Timestamp: "date-times",
+    Duration: "durations",
+    Object: "objects",
+    Array: "arrays",
+    Row: "rows",
+}
+
+
+def fits(given: Type, wanted: Type) -> bool:
+    """Whether a value of one type can stand where the other is wanted. That it may be null is no hindrance:
+    null is an error where a value is needed. `Anything` fits everywhere, and is looked at when it is there."""
+    match given, wanted:
+        case (Anything(), _) | (_, Anything()):
+            return True
+        case (Null(), _):
+            return wanted.nullable or isinstance(wanted, Null)
+        case (Array(items=of), Array(items=wanted_of)):
+            return fits(of, wanted_of)
+        case (Row(resource=resource), Row(resource=wanted_resource)):
+            return resource == wanted_resource
+        case _:
+            return type(given) is type(wanted)
+
+
+def join(left: Type, right: Type) -> Type | None:
+    """The type of what is either; `None` if there is none but "anything"."""
+    match left, right:
+        case (Null(), Null()):
+            return left
+        case (Null(), other) | (other, Null()):
+            return optional(other)
+        case (Anything(), _) | (_, Anything()):
+            return Anything(nullable=True)
+        case (Array(items=a), Array(items=b)):
+            items = join(a, b)
+            return None if items is None else Array(items=items, nullable=left.nullable or right.nullable)
+        case (Object(members=a), Object(members=b)):
+            return Object(members=_common(a, b), nullable=left.nullable or right.nullable)
+        case _:
+            if required(left) != required(right):
+                return None
+            return optional(left) if right.nullable else left
+
+
+def _common(left: Mapping[str, Type], right: Mapping[str, Type]) -> dict[str, Type]:
+    """The members of what is either of two objects: one that only one of them has may have no value."""
+    members: dict[str, Type] = {}
+    for name in {**left, **right}:
+        if name in left and name in right:
+            members[name] = join(left[name], right[name]) or Anything(nullable=True)
+        else:
+            members[name] = optional(left[name] if name in left else right[name])
+    return members

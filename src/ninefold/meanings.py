@@ -1,0 +1,167 @@
+"""The fixed meanings of the language: the same in every service, because no contract could say them in two ways."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """One row of the table; `text` is Markdown."""
+
+    number: int
+    about: str
+    text: str
+
+
+_TABLE: tuple[tuple[str, str], ...] = (
+    (
+        "Views and templates",
+        "A view or template is JSON (RFC 8259, UTF-8), members in written order. A resource's name as a response is "
+        "all its fields that are not `secret`, in written order; a reference is shown as its target's identifier "
+        "unless a view is applied.",
+    ),
+    (
+        "No value",
+        "There is one \"no value\". It is shown as `null` where the schema admits null, else left out, in templates "
+        "too. On create an absent field takes its `on create` or has no value (then `required` decides); in a merge "
+        "patch absent keeps, `null` clears a nullable field and is `invalid` for another; `[]` and `\"\"` are values.",
+    ),
+    (
+        "Times, numbers, lengths",
+        "Times are RFC 3339, UTC, six digits; `now` is one value per request. `integer` is 64-bit, `number` a double; "
+        "what lies outside is `invalid`. Lengths count code points; `format` is asserted; nulls are distinct in "
+        "`unique`.",
+    ),
+    (
+        "Who gives a value",
+        "`on create` gives the value when the body does not; a body that names the field may still leave it out. "
+        "`on change` acts on create too. A field that no `body` names, clients cannot set. An identifier without "
+        "`on create` is the client's. A state field moves by transitions alone.",
+    ),
+    (
+        "Pages and filters",
+        "A page size outside 1…largest, and a cursor that the service did not make, are `invalid`, never clamped. "
+        "Ties are ordered by identifier, nulls last. A filter's `value` has the type that its expression gives it; "
+        "text that is not of that type, or a parameter repeated where one is meant, is `invalid`.",
+    ),
+    (
+        "Paths",
+        "A path value that is not of the field's type is `missing`. Path names are resolved from the left; the first "
+        "row not found is `missing`. A literal segment beats a name. While R's identifier is a gap, a path name that "
+        "is no field belongs to that gap. On create and ensure, path names set the references that they go through.",
+    ),
+    (
+        "Merge patches",
+        "`patch: merge` reads RFC 7396, sent as `application/merge-patch+json` or as the stated request media type.",
+    ),
+    (
+        "Credentials",
+        "No credential or a bad one is `unauthenticated`, also where `anyone` may call besides; a good one that the "
+        "endpoint does not admit is `forbidden`. Schemes are tried in written order.",
+    ),
+    (
+        "Conditions and errors in expressions",
+        "A condition or boolean `computed` holds only when it is *true*: what CEL calls an error (null in `<`, "
+        "division by zero, overflow) is not true, and stays so under `!`, `exists` and `all`, in SQL as in Python. "
+        "A condition that reads `caller.x` does not hold for a caller without x.",
+    ),
+    (
+        "Before and after",
+        "Guards see the row as it was (on create, as it would be); invariants, responses and events see it as it has "
+        "become; `before.R` is as it was. A transition that is due has happened, at the time it was due.",
+    ),
+    (
+        "Precedence",
+        "`precedence` orders the conditions; where it is not shown, the closed list (below) does; a condition left "
+        "out follows its predecessor there. 501 (blocked, or not in force) precedes every condition but no such path "
+        "and method not allowed. All failing rules of all fields are reported, in the contract's order.",
+    ),
+    (
+        "Bare statuses",
+        "A condition without a code is answered with its bare status and an empty body: the table below.",
+    ),
+    ("U+0000", "Text that contains U+0000 is `invalid`."),
+    ("Digits of a second", "Timestamps keep six digits of a second; further digits are cut off."),
+    (
+        "Members given twice",
+        "Of members of a JSON object that a body gives twice, the last counts (RFC 8259, section 4, leaves it open).",
+    ),
+    (
+        "References given by clients",
+        "A reference to a row that does not exist, or that the caller may not see, is `invalid` at that field by the "
+        "rule `refers to`: the same answer for both.",
+    ),
+    (
+        "What row rules narrow",
+        "Row rules narrow what filters, sorts, views and computed fields read of other resources. Row rules, "
+        "permissions, guards and invariants themselves read all rows. A row that a request has just created, or that "
+        "it has just signed in to, is always shown in the response.",
+    ),
+    (
+        "Bodies of `none`",
+        "`body: none` where unknown members are refused: a body that is sent must be an object without members. "
+        "Where they are ignored, it is not read.",
+    ),
+    (
+        "Content that no fact asks for",
+        "GET and DELETE ignore a body unless one is stated, and so do verbs that take no values. An empty body where "
+        "one is stated is `malformed`; content without Content-Type is `unsupported media type`.",
+    ),
+    (
+        "Entity tags",
+        "An ETag is opaque and changes with every write. `If-Match` and `If-None-Match` act only where "
+        "`validators: etag` is stated.",
+    ),
+    ("Ties", "Where a list's order leaves rows equal, identifiers decide, ascending."),
+    ("Names", "The names of resources and fields are CEL identifiers."),
+    (
+        "No endpoint, no rule of one",
+        "The conditions `no such path` and `method not allowed` leave no endpoint: only conditions of every request "
+        "can precede them.",
+    ),
+    (
+        "Cascades",
+        "A deletion that cascades is one deletion: what refers to a row that it reaches is asked the same question, "
+        "and one `refuse` anywhere refuses all of it.",
+    ),
+)
+
+MEANINGS: tuple[Meaning, ...] = tuple(
+    Meaning(number, about, text) for number, (about, text) in enumerate(_TABLE, start=1)
+)
+"""The table. Numbers never change: a new meaning goes to the end."""
+
+BARE_STATUSES: dict[str, int] = {
+    "no such path": 404,
+    "method not allowed": 405,
+    "unknown version": 400,
+    "retired version": 410,
+    "rate limited": 429,
+    "unauthenticated": 401,
+    "sign in refused": 401,
+    "forbidden": 403,
+    "too large": 413,
+    "unsupported media type": 415,
+    "not acceptable": 406,
+    "malformed": 400,
+    "invalid": 422,
+    "idempotency mismatch": 422,
+    "idempotency in progress": 409,
+    "missing": 404,
+    "gone": 410,
+    "precondition required": 428,
+    "stale": 412,
+    "illegal transition": 409,
+    "guard": 409,
+    "invariant": 409,
+    "different": 409,
+    "conflict": 409,
+    "unavailable": 503,
+    "timed out": 503,
+    "internal": 500,
+}
+"""The status of each condition of the closed list where no code gives one (meaning 12), in the order of the list."""
+
+NOT_IN_FORCE = 501
+"""The status of what is blocked by a gap, or is stated and not in force: it is no condition, and has no code."""

@@ -1,0 +1,66 @@
+"""The operator's port as an ASGI application: health and metrics, GET and HEAD, nothing that changes anything."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from ninefold.database.sqlite import SQLite
+from ninefold.operator.metrics import Metrics
+
+Scope: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Application: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+_TEXT = "text/plain; charset=utf-8"
+_PATHS = ("/health/live", "/health/ready", "/metrics")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    status: int
+    body: bytes
+    media_type: str = _TEXT
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+
+
+def application(database: SQLite, metrics: Metrics, stopping: Callable[[], bool]) -> Application:
+    """`stopping` tells whether the service takes no new work any more: then it is live and not ready."""
+
+    async def answer_request(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            raise ValueError(f"the operator's port speaks HTTP, not {scope['type']}")
+        accept = b", ".join(value for name, value in scope["headers"] if name == b"accept").decode("latin-1")
+        reply = _answer(scope["method"], scope["path"], accept, database, metrics, stopping)
+        headers = [
+            (b"content-type", reply.media_type.encode("ascii")),
+            (b"content-length", str(len(reply.body)).encode("ascii")),
+            (b"cache-control", b"no-store"),
+            *reply.headers,
+        ]
+        await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else reply.body})
+
+    return answer_request
+
+
+def _answer(
+    method: str, path: str, accept: str, database: SQLite, metrics: Metrics, stopping: Callable[[], bool]
+) -> Answer:
+    if path not in _PATHS:
+        return Answer(404, ("here are: " + ", ".join(_PATHS) + "\n").encode())
+    if method not in ("GET", "HEAD"):
+        return Answer(405, b"", headers=((b"allow", b"GET, HEAD"),))
+    match path:
+        case "/health/live":
+            return Answer(200, b"live\n")
+        case "/health/ready":
+            if stopping():
+                return Answer(503, b"not ready: stopping\n")
+            if not database.reachable():
+                return Answer(503, b"not ready: the database cannot be read\n")
+            return Answer(200, b"ready\n")
+        case _:
+            return Answer(200, *metrics.expose(accept))

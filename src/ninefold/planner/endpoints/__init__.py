@@ -1,0 +1,29 @@
+"""Part 4: what each verb becomes. `plan` gives the operation of an endpoint for one kind of caller."""
+
+from __future__ import annotations
+
+from ninefold.checked.endpoints import Admission, Endpoint
+from ninefold.plan.operations import Operation
+from ninefold.planner.endpoints.compute import compute
+from ninefold.planner.endpoints.create import create
+from ninefold.planner.endpoints.delete import delete
+from ninefold.planner.endpoints.list import list_rows
+from ninefold.planner.endpoints.read import read
+from ninefold.planner.endpoints.update import update
+from ninefold.planner.perspective import Perspective
+
+
+def plan(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> Operation:
+    match endpoint.verb:
+        case "create":
+            return create(endpoint, admission, perspective)
+        case "read":
+            return read(endpoint, admission, perspective)
+        case "list":
+            return list_rows(endpoint, admission, perspective)
+        case "update" | "replace" | "transition":
+            return update(endpoint, admission, perspective)
+        case "delete":
+            return delete(endpoint, admission, perspective)
+        case "compute":
+            return compute(endpoint, perspective)

@@ -1,0 +1,122 @@
+"""`create R`: a row from a body, the path and the contract's own values."""
+
+from __future__ import annotations
+
+from ninefold.checked.endpoints import Admission, Endpoint
+from ninefold.checked.resources import Resource
+from ninefold.expressions.rewrite import free_variables
+from ninefold.expressions.tree import Constant, Typed
+from ninefold.plan.environment import REVISION_COLUMN
+from ninefold.plan.operations import Assign, Write
+from ninefold.plan.statement import Statement
+from ninefold.planner import inputs
+from ninefold.planner.endpoints.rows import acted_on, answer, pieces, row_columns
+from ninefold.planner.endpoints.writes import invariants, pointers, read_after, uniques
+from ninefold.planner.perspective import Perspective
+from ninefold.planner.requirements import (
+    Requirement,
+    Scope,
+    all_of,
+    equals,
+    guard,
+    judge,
+    parents,
+    permission,
+    reference_there,
+)
+from ninefold.sql.fragment import Fragment, bind, identifier, join
+from ninefold.values import Text
+
+
+def create(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> Write:
+    resource = acted_on(endpoint, perspective)
+    rows = {resource.name: resource.name}
+    given = pointers(endpoint)
+    from_path = _from_path(endpoint, resource, perspective)
+    assigns = _assigns(endpoint, resource, given, from_path)
+    stored = [field for field in resource.fields.values() if field.stored and not field.serial]
+
+    required: list[Requirement] = parents(endpoint, perspective)
+    for named in endpoint.names:
+        if len(named.through) > 1:
+            belongs = perspective.holds(equals(named.found, inputs.path_value(named.text, named.type)), rows)
+            parent = next(each for each in required if each.condition.subject == named.resource)
+            required.append(Requirement(parent.condition, belongs, Scope.VALUES))
+    for field in stored:
+        if field.refers_to is not None and field.name not in from_path:
+            required.append(reference_there(field, given.get(field.name), resource, perspective))
+    required += permission(admission, resource, perspective, Scope.VALUES)
+    required += [guard(each, resource, perspective, Scope.VALUES) for each in endpoint.guards]
+    required += uniques(endpoint, resource, perspective, on_update=False)
+
+    values = [
+        (from_path.get(field.name) or bind(inputs.new_value(field.name, field.type))) + f" AS {identifier(field.name)}"
+        for field in stored
+    ]
+    values.append(bind(inputs.REVISION) + f" AS {identifier(REVISION_COLUMN)}")
+    name = identifier(resource.name)
+    source = "(SELECT " + join(", ", values) + f") AS {name}"
+    targets = [identifier(field.name) for field in stored] + [identifier(REVISION_COLUMN)]
+    columns = row_columns(resource, perspective)
+    response = answer(endpoint, columns, perspective)
+    checks = invariants(resource, perspective)
+    returning, read = read_after(endpoint, resource, columns, checks, perspective)
+    statement = (
+        f"INSERT INTO {name} ({', '.join(targets)}) SELECT "
+        + ", ".join(f"{name}.{target}" for target in targets)
+        + " FROM "
+        + source
+        + " WHERE "
+        + all_of([each.holds for each in required])
+        + " ON CONFLICT DO NOTHING RETURNING "
+        + returning
+    )
+    return Write(
+        resource=resource.name,
+        response=response,
+        verb="create",
+        statement=Statement(pieces(statement), tuple(columns.results)),
+        judge=judge(source, required, endpoint, resource, perspective),
+        assigns=assigns,
+        key=resource.identifier,
+        read=read,
+        invariants=tuple(each.condition for each in checks),
+    )
+
+
+def _from_path(endpoint: Endpoint, resource: Resource, perspective: Perspective) -> dict[str, Fragment]:
+    """References that the path sets: `{project.id}` of a task sets `task.project`."""
+    found = {}
+    for name in endpoint.names:
+        if len(name.through) == 1:
+            target = perspective.checked.resources[name.resource]
+            value = bind(inputs.path_value(name.text, name.type))
+            if target.identifier == (name.field,):
+                found[name.through[0]] = value
+            else:
+                key, table, by = identifier(target.identifier[0]), identifier(target.name), identifier(name.field)
+                found[name.through[0]] = f"(SELECT {key} FROM {table} WHERE {by} = " + value + ")"
+    return found
+
+
+def _assigns(
+    endpoint: Endpoint, resource: Resource, given: dict[str, str], from_path: dict[str, Fragment]
+) -> tuple[Assign, ...]:
+    """What is given comes before what the contract makes of it (`slug(article.title)`)."""
+    sets = dict(endpoint.sets)
+    assigns = []
+    for field in resource.fields.values():
+        if not field.stored or field.serial or field.name in from_path:
+            continue
+        otherwise = sets.get(field.name) or field.on_create or field.on_change
+        if resource.machine is not None and resource.machine.field == field.name:
+            otherwise = Constant(resource.machine.initial, Text())
+        assigns.append(
+            Assign(field.name, field.type, given=field.name in given, otherwise=otherwise, secret=field.secret)
+        )
+    return tuple(sorted(assigns, key=lambda each: _reads_row(each.otherwise, resource)))
+
+
+def _reads_row(typed: Typed | None, resource: Resource) -> bool:
+    return typed is not None and resource.name in free_variables(typed)
+

@@ -1,0 +1,40 @@
+"""`delete R`: a row that is there, gone for good."""
+
+from __future__ import annotations
+
+from ninefold.checked.endpoints import Admission, Endpoint
+from ninefold.plan.operations import Write
+from ninefold.plan.statement import Statement
+from ninefold.planner.endpoints.read import requirements_of_row
+from ninefold.planner.endpoints.rows import acted_on, answer, outer_join, pieces, row_columns
+from ninefold.planner.perspective import Perspective
+from ninefold.planner.requirements import all_of, guard, judge, not_referred_to, path_conditions, unchanged
+from ninefold.sql.fragment import Fragment, identifier, join
+
+
+def delete(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> Write:
+    """A response may show the row as it was: its own fields, which DELETE returns."""
+    resource = acted_on(endpoint, perspective)
+    required = requirements_of_row(endpoint, admission, resource, perspective)
+    if endpoint.validator:
+        required.append(unchanged(resource, endpoint.place))
+    required += [guard(each, resource, perspective) for each in endpoint.guards]
+    required += not_referred_to(resource, perspective)
+    columns = row_columns(resource, perspective)
+    response = answer(endpoint, columns, perspective)
+    found = [perspective.holds(each, columns.rows) for each in path_conditions(endpoint)]
+    text = (
+        f"DELETE FROM {identifier(resource.name)} WHERE "
+        + all_of([*found, *[each.holds for each in required]])
+        + " RETURNING "
+        + join(", ", columns.fragments or [Fragment("1")])
+    )
+    return Write(
+        resource=resource.name,
+        response=response,
+        verb="delete",
+        statement=Statement(pieces(text), tuple(columns.results)),
+        judge=judge(outer_join(resource, endpoint, perspective), required, endpoint, resource, perspective),
+        key=resource.identifier,
+        validator=endpoint.validator,
+    )

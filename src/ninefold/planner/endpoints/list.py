@@ -1,0 +1,136 @@
+"""`list R`: the rows that the caller sees, filtered, sorted and in pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ninefold.checked.endpoints import Admission, Endpoint, Filter, SortKeys
+from ninefold.checked.resources import Resource
+from ninefold.expressions.rewrite import substitute
+from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.plan.operations import FilterParameter, List, Paging, Sort
+from ninefold.plan.statement import Piece, ResultColumn, Statement
+from ninefold.planner import inputs
+from ninefold.planner.contents import Columns
+from ninefold.planner.endpoints.rows import acted_on, answer, row_columns
+from ninefold.planner.perspective import Perspective
+from ninefold.planner.requirements import all_of, judge, parents, path_conditions
+from ninefold.sql.fragment import Fragment, bind, identifier, join
+from ninefold.values import Integer, Row
+
+
+def list_rows(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> List:
+    resource = acted_on(endpoint, perspective)
+    columns = row_columns(resource, perspective)
+    response = answer(endpoint, columns, perspective)
+    on_the_way = parents(endpoint, perspective)
+
+    conditions = [perspective.holds(each, columns.rows) for each in path_conditions(endpoint)]
+    conditions += [each.holds for each in on_the_way]
+    seen = perspective.visible(resource.name, resource.name)
+    if seen is not None:
+        conditions.append("(" + seen + ")")
+    if admission.condition is not None and not admission.of_request:
+        conditions.append("(" + perspective.holds(admission.condition, columns.rows) + ")")
+    if endpoint.where is not None:
+        conditions.append("(" + perspective.holds(endpoint.where, columns.rows) + ")")
+    name = identifier(resource.name)
+    source = f" FROM {name} AS {name} WHERE " + all_of(conditions)
+    filters = [_filter(each, columns, perspective) for each in endpoint.filters]
+
+    orders = _orders(endpoint, resource)
+    sorts, sort_pieces, after_pieces = [], [], []
+    for title, keys in orders.items():
+        expressions = [(_field(resource, field), descending) for field, descending in keys]
+        fragments = [(perspective.shown(each, columns.rows), each, descending) for each, descending in expressions]
+        numbers = tuple(columns.add(each) for each, _ in expressions)
+        sorts.append(Sort(title, numbers))
+        order = " ORDER BY " + join(", ", [_ordered(f, e, d) for f, e, d in fragments])
+        sort_pieces.append(Piece(order.text, order.binds, f"sort {title}"))
+        if endpoint.pages is not None and endpoint.pages.by == "cursor":
+            after = " AND (" + _after(fragments) + ")"
+            after_pieces.append(Piece(after.text, after.binds, f"after {title}"))
+
+    select = "SELECT " + columns.listed + source
+    paged = endpoint.pages is not None and endpoint.pages.by != "none"
+    tail = []
+    if paged:
+        limit = " LIMIT " + bind(inputs.LIMIT)
+        if endpoint.pages is not None and endpoint.pages.by == "offset":
+            limit = limit + " OFFSET " + bind(inputs.OFFSET)
+        tail.append(Piece(limit.text, limit.binds))
+    statement = Statement(
+        (Piece(select.text, select.binds), *filters, *after_pieces, *sort_pieces, *tail), tuple(columns.results)
+    )
+    count = None
+    if endpoint.total:
+        counted = "SELECT count(*)" + source
+        count = Statement((Piece(counted.text, counted.binds), *filters), (ResultColumn("total", Integer()),))
+    return List(
+        resource=resource.name,
+        response=response,
+        select=statement,
+        paging=_paging(endpoint),
+        sorts=tuple(sorts),
+        filters=tuple(FilterParameter(each.name, each.type, each.default) for each in endpoint.filters),
+        sort_parameter=None if endpoint.sorts is None else endpoint.sorts.parameter,
+        count=count,
+        judge=judge(Fragment("(SELECT 1)"), on_the_way, endpoint, resource, perspective) if on_the_way else None,
+    )
+
+
+def _paging(endpoint: Endpoint) -> Paging:
+    pages = endpoint.pages
+    if pages is None or pages.by == "none":
+        return Paging(by="none")
+    return Paging(pages.by, pages.default, pages.largest, pages.size, pages.next, pages.start)
+
+
+def _filter(stated: Filter, columns: Columns, perspective: Perspective) -> Piece:
+    condition = substitute(stated.condition, "value", inputs.filter_value(stated.name, stated.type))
+    holds = " AND (" + perspective.shown(condition, columns.rows) + ")"
+    return Piece(holds.text, holds.binds, f"filter {stated.name}")
+
+
+def _orders(endpoint: Endpoint, resource: Resource) -> dict[str, SortKeys]:
+    """Each order by its name: `""` is the default. The identifier is added where an order does not hold it, so
+    that no two rows are equal."""
+    stated: dict[str, SortKeys] = {"": () if endpoint.sorts is None else endpoint.sorts.default}
+    if endpoint.sorts is not None and endpoint.sorts.parameter is not None:
+        for keys in endpoint.sorts.offered:
+            stated[",".join(f"-{field}" if descending else field for field, descending in keys)] = keys
+    return {title: _with_identifier(keys, resource) for title, keys in stated.items()}
+
+
+def _with_identifier(keys: SortKeys, resource: Resource) -> SortKeys:
+    named = {field for field, _ in keys}
+    return (*keys, *((key, False) for key in resource.identifier if key not in named))
+
+
+def _field(resource: Resource, name: str) -> Typed:
+    field = resource.fields[name]
+    through = "field" if field.computed is None else "computed"
+    return Select(Variable(resource.name, Row(resource=resource.name)), name, field.type, through)  # type: ignore[arg-type]
+
+
+def _ordered(fragment: Fragment, typed: Typed, descending: bool) -> Fragment:
+    # SQLite puts nulls first in an ascending order; the language puts them last in every order.
+    return fragment + (" DESC" if descending else " ASC") + (" NULLS LAST" if typed.type.nullable else "")
+
+
+def _after(keys: Sequence[tuple[Fragment, Typed, bool]], index: int = 0) -> Fragment:
+    """Rows that come after the cursor's in the order of `keys`: beyond it in the first key, or equal there and
+    after it in the rest."""
+    fragment, typed, descending = keys[index]
+    value = bind(inputs.cursor_key(index, typed.type))
+    beyond = fragment + (" < " if descending else " > ") + value
+    if typed.type.nullable:
+        beyond = "(" + beyond + " OR (" + fragment + " IS NULL AND " + value + " IS NOT NULL))"
+    if index + 1 == len(keys):
+        return beyond
+    rest = "(" + _after(keys, index + 1) + ")"
+    if typed.type.nullable:
+        return beyond + " OR (" + fragment + " IS " + value + " AND " + rest + ")"
+    # Said this way round, an index on the first key bounds the search.
+    bound = fragment + (" <= " if descending else " >= ") + value
+    return bound + " AND (" + beyond + " OR " + rest + ")"

@@ -1,0 +1,52 @@
+"""`read R`: one row, found by the path."""
+
+from __future__ import annotations
+
+from ninefold.checked.endpoints import Admission, Endpoint
+from ninefold.checked.resources import Resource
+from ninefold.plan.operations import Read
+from ninefold.plan.statement import Statement
+from ninefold.planner.endpoints.rows import acted_on, answer, outer_join, pieces, row_columns
+from ninefold.planner.perspective import Perspective
+from ninefold.planner.requirements import (
+    Requirement,
+    all_of,
+    guard,
+    judge,
+    parents,
+    path_conditions,
+    permission,
+    presence,
+)
+from ninefold.sql.fragment import identifier
+
+
+def requirements_of_row(
+    endpoint: Endpoint, admission: Admission, resource: Resource, perspective: Perspective
+) -> list[Requirement]:
+    """What every verb that acts on a row that is there requires, in the order of the closed list."""
+    return [
+        *parents(endpoint, perspective),
+        *presence(endpoint, resource, perspective),
+        *permission(admission, resource, perspective),
+    ]
+
+
+def read(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> Read:
+    resource = acted_on(endpoint, perspective)
+    required = requirements_of_row(endpoint, admission, resource, perspective)
+    required += [guard(each, resource, perspective) for each in endpoint.guards]
+    columns = row_columns(resource, perspective)
+    response = answer(endpoint, columns, perspective)
+    found = [perspective.holds(each, columns.rows) for each in path_conditions(endpoint)]
+    name = identifier(resource.name)
+    text = (
+        "SELECT " + columns.listed + f" FROM {name} AS {name} WHERE " + all_of([*found, *[r.holds for r in required]])
+    )
+    return Read(
+        resource=resource.name,
+        response=response,
+        select=Statement(pieces(text), tuple(columns.results)),
+        judge=judge(outer_join(resource, endpoint, perspective), required, endpoint, resource, perspective),
+        validator=endpoint.validator,
+    )

@@ -1,0 +1,112 @@
+"""`update R`, `replace R` and transitions: a row that is there, changed under everything that guards it."""
+
+from __future__ import annotations
+
+from ninefold.checked.endpoints import Admission, Endpoint
+from ninefold.checked.resources import Resource
+from ninefold.expressions.reads import needs_database
+from ninefold.expressions.tree import Constant, Typed
+from ninefold.plan.environment import REVISION_COLUMN
+from ninefold.plan.operations import Assign, Write
+from ninefold.plan.statement import Piece, Statement
+from ninefold.planner import inputs
+from ninefold.planner.endpoints.read import requirements_of_row
+from ninefold.planner.endpoints.rows import acted_on, answer, outer_join, row_columns
+from ninefold.planner.endpoints.writes import invariants, pointers, read_after, uniques
+from ninefold.planner.perspective import Perspective
+from ninefold.planner.requirements import (
+    all_of,
+    guard,
+    in_state,
+    judge,
+    path_conditions,
+    reference_there,
+    unchanged,
+)
+from ninefold.sql.fragment import Fragment, bind, identifier
+from ninefold.values import Text
+
+
+def update(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> Write:
+    resource = acted_on(endpoint, perspective)
+    rows = {resource.name: resource.name}
+    given = pointers(endpoint)
+    transition = endpoint.transition
+
+    required = requirements_of_row(endpoint, admission, resource, perspective)
+    if endpoint.validator:
+        required.append(unchanged(resource, endpoint.place))
+    if transition is not None and resource.machine is not None:
+        origins = [Constant(state, Text()) for state in transition.origins]
+        required.append(in_state(resource, origins, resource.machine.field, transition.place))
+        if transition.guard is not None:
+            required.append(guard(transition.guard, resource, perspective))
+    required += [guard(each, resource, perspective) for each in endpoint.guards]
+    for field in resource.fields.values():
+        if field.refers_to is not None and field.name in given:
+            required.append(reference_there(field, given[field.name], resource, perspective))
+    required += uniques(endpoint, resource, perspective, on_update=True)
+
+    computed_sets, assigns = _changes(endpoint, resource, given)
+    name = identifier(resource.name)
+    pieces = [_piece(f"UPDATE {name} SET {identifier(REVISION_COLUMN)} = " + bind(inputs.REVISION))]
+    for field_name, typed in computed_sets:
+        pieces.append(_piece(f", {identifier(field_name)} = " + perspective.value(typed, rows)))
+    for assign in assigns:
+        value = bind(inputs.new_value(assign.field, assign.type))
+        pieces.append(_piece(f", {identifier(assign.field)} = " + value, f"new {assign.field}"))
+
+    columns = row_columns(resource, perspective)
+    response = answer(endpoint, columns, perspective)
+    checks = invariants(resource, perspective)
+    returning, read = read_after(endpoint, resource, columns, checks, perspective)
+    found = [perspective.holds(each, rows) for each in path_conditions(endpoint)]
+    pieces.append(_piece(" WHERE " + all_of([*found, *[each.holds for each in required]]) + " RETURNING " + returning))
+    verb = "transition" if transition is not None else "replace" if endpoint.verb == "replace" else "update"
+    return Write(
+        resource=resource.name,
+        response=response,
+        verb=verb,  # type: ignore[arg-type]
+        statement=Statement(tuple(pieces), tuple(columns.results)),
+        judge=judge(outer_join(resource, endpoint, perspective), required, endpoint, resource, perspective),
+        assigns=assigns,
+        key=resource.identifier,
+        read=read,
+        invariants=tuple(each.condition for each in checks),
+        validator=endpoint.validator,
+    )
+
+
+def _piece(fragment: Fragment, when: str | None = None) -> Piece:
+    return Piece(fragment.text, fragment.binds, when)
+
+
+def _changes(
+    endpoint: Endpoint, resource: Resource, given: dict[str, str]
+) -> tuple[list[tuple[str, Typed]], tuple[Assign, ...]]:
+    """What the database computes from the row as it was, and what is made beforehand."""
+    stated = dict(endpoint.sets)
+    if endpoint.transition is not None:
+        stated |= dict(endpoint.transition.sets)
+        if resource.machine is not None:
+            stated[resource.machine.field] = Constant(endpoint.transition.to, Text())
+    in_database = [(name, typed) for name, typed in stated.items() if needs_database(typed, (resource.name,))]
+    assigns = []
+    for field in resource.fields.values():
+        if not field.stored or field.serial or field.name in dict(in_database):
+            continue
+        otherwise = stated.get(field.name) or field.on_change
+        is_given = field.name in given and field.name not in stated
+        replaced = endpoint.verb == "replace" and is_given
+        if is_given or otherwise is not None or field.again_on:
+            assigns.append(
+                Assign(
+                    field.name,
+                    field.type,
+                    given=is_given,
+                    otherwise=otherwise or (field.on_create if field.again_on or replaced else None),
+                    again=field.again_on,
+                    secret=field.secret,
+                )
+            )
+    return in_database, tuple(sorted(assigns, key=lambda each: bool(each.again)))

@@ -1,0 +1,91 @@
+"""What writes share: what the body gives, what has to be unique, what holds afterwards, and what is read back."""
+
+from __future__ import annotations
+
+from ninefold.checked.endpoints import Endpoint
+from ninefold.checked.resources import Field, Resource
+from ninefold.expressions.rewrite import walk
+from ninefold.expressions.tree import Call
+from ninefold.plan.problems import Condition
+from ninefold.plan.statement import Piece, Statement
+from ninefold.planner import inputs
+from ninefold.planner.contents import Columns, reads_beyond
+from ninefold.planner.perspective import Perspective
+from ninefold.planner.places import traced
+from ninefold.planner.requirements import Requirement, Scope, all_of, column, unique
+from ninefold.sql.fragment import Fragment, bind, identifier, join
+
+RANDOM = frozenset({"uuid", "token", "random"})
+"""The functions that give another value each time."""
+
+
+def pointer(names: tuple[str, ...]) -> str:
+    """An RFC 6901 JSON Pointer."""
+    return "".join("/" + name.replace("~", "~0").replace("/", "~1") for name in names)
+
+
+def pointers(endpoint: Endpoint) -> dict[str, str]:
+    """Where in the body each field is given."""
+    return {leaf.field: pointer(leaf.pointer) for leaf in endpoint.body or ()}
+
+
+def uniques(endpoint: Endpoint, resource: Resource, perspective: Perspective, on_update: bool) -> list[Requirement]:
+    """The keys and unique fields that this endpoint may bring to collide. A value made at random is not among
+    them: if it collides after all, that is no fault of the request, and the write is tried again."""
+    written = pointers(endpoint)
+    groups = [*((field.name,) for field in resource.fields.values() if field.unique), *resource.unique]
+    if not on_update:
+        groups.insert(0, resource.identifier)
+    found = []
+    for group in dict.fromkeys(groups):
+        fields = [resource.fields[name] for name in group]
+        touched = not on_update or any(field.name in written or field.again_on for field in fields)
+        if touched and not any(field.name not in written and _at_random(field) for field in fields):
+            found.append(unique(fields, written, resource, perspective, on_update))
+    return found
+
+
+def _at_random(field: Field) -> bool:
+    made = () if field.on_create is None else walk(field.on_create)
+    return field.serial or any(isinstance(each, Call) and each.function in RANDOM for each in made)
+
+
+def invariants(resource: Resource, perspective: Perspective) -> list[Requirement]:
+    """What holds of the row as it has become; told by the statement that reads it back."""
+    found = []
+    for each in resource.invariants:
+        holds = perspective.holds(each.when, {resource.name: resource.name})
+        condition = Condition("invariant", resource.name, code=each.code, trace=traced(each.place))
+        found.append(Requirement(condition, holds, Scope.ROW))
+    return found
+
+
+def read_after(
+    endpoint: Endpoint,
+    resource: Resource,
+    columns: Columns,
+    checks: list[Requirement],
+    perspective: Perspective,
+) -> tuple[Fragment, Statement | None]:
+    """What the write returns, and the select that follows it where more than the row itself is shown: sub-selects
+    in RETURNING see the tables before or after the write, as the database likes. The write then returns the
+    identifier, by which the select finds the row."""
+    model = perspective.checked.model
+    fails = ["((" + each.holds + ") IS NOT TRUE)" for each in checks]
+    beyond = any(reads_beyond(typed, (resource.name,), model) for typed in columns.expressions)
+    beyond |= any(reads_beyond(each.when, (resource.name,), model) for each in resource.invariants)
+    if not beyond:
+        return join(", ", [*columns.fragments, *fails] or [Fragment("1")]), None
+    keys = join(", ", [column(resource.name, key) for key in resource.identifier])
+    name = identifier(resource.name)
+    same = [
+        column(resource.name, key) + " = " + bind(inputs.row_key(key, resource.fields[key].type))
+        for key in resource.identifier
+    ]
+    text = (
+        "SELECT "
+        + join(", ", [*columns.fragments, *fails])
+        + f" FROM {name} AS {name} WHERE "
+        + all_of(same)
+    )
+    return keys, Statement((Piece(text.text, text.binds),), tuple(columns.results))

@@ -1,0 +1,87 @@
+"""Part 7: error bodies, and the order in which conditions count."""
+
+from __future__ import annotations
+
+from ninefold.checked.endpoints import Array, Content, Leaf, Object, Rows
+from ninefold.checked.service import Checked
+from ninefold.plan import responses as planned
+from ninefold.plan.problems import ErrorCode, Problems
+from ninefold.planner.places import traced
+
+STATUSES = {
+    "no such path": 404,
+    "method not allowed": 405,
+    "unknown version": 400,
+    "retired version": 410,
+    "rate limited": 429,
+    "unauthenticated": 401,
+    "sign in refused": 401,
+    "forbidden": 403,
+    "too large": 413,
+    "unsupported media type": 415,
+    "not acceptable": 406,
+    "malformed": 400,
+    "invalid": 422,
+    "idempotency mismatch": 422,
+    "idempotency in progress": 409,
+    "missing": 404,
+    "gone": 410,
+    "precondition required": 428,
+    "stale": 412,
+    "illegal transition": 409,
+    "guard": 409,
+    "invariant": 409,
+    "different": 409,
+    "conflict": 409,
+    "unavailable": 503,
+    "timed out": 503,
+    "internal": 500,
+}
+"""Fixed meaning 12: the status of a condition that has no code. In the order of the closed list."""
+
+
+def problems(checked: Checked) -> Problems:
+    errors = checked.errors
+    return Problems(
+        statuses=STATUSES,
+        precedence=precedence(errors.precedence),
+        codes=tuple(
+            ErrorCode(
+                name=code.name,
+                status=code.status,
+                title=code.title,
+                detail=code.detail if code.resource is None else None,
+                about=code.about,
+                trace=traced(code.place),
+            )
+            for code in errors.codes
+        ),
+        conditions=dict(errors.conditions),
+        media_type=errors.media_type,
+        content=None if errors.content is None else _content(errors.content),
+        messages=dict(errors.messages),
+    )
+
+
+def precedence(stated: tuple[str, ...]) -> tuple[str, ...]:
+    """The whole order (fixed meaning 11): what is stated, and each condition that is left out behind its
+    predecessor in the closed list."""
+    order = list(stated)
+    closed = list(STATUSES)
+    for index, condition in enumerate(closed):
+        if condition not in order:
+            order.insert(order.index(closed[index - 1]) + 1 if index else 0, condition)
+    return tuple(order)
+
+
+def _content(wanted: Content) -> planned.Content:
+    """An error reads no row but through its detail, so all of it is expressions."""
+    match wanted:
+        case Leaf():
+            return planned.FromExpression(wanted.expression, wanted.null_shown)
+        case Object():
+            return planned.ObjectOf(tuple((name, _content(value)) for name, value in wanted.members))
+        case Array():
+            return planned.ArrayOf(tuple(_content(item) for item in wanted.items))
+        case Rows():
+            return _content(wanted.item)

@@ -1,0 +1,39 @@
+"""Expressions over what a request brings: the binds of statements (see `ninefold.plan.environment`)."""
+
+from __future__ import annotations
+
+from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.plan import environment
+from ninefold.values import Array, Boolean, Digest, Integer, Object, Text, Type
+
+
+def _member(root: str, name: str, type: Type) -> Select:
+    return Select(Variable(root, Object()), name, type)
+
+
+def path_value(name: str, type: Type) -> Typed:
+    return _member(environment.PATH, name, type)
+
+
+def new_value(field: str, type: Type) -> Typed:
+    return _member(environment.NEW, field, type)
+
+
+def row_key(field: str, type: Type) -> Typed:
+    return _member(environment.ROW, field, type)
+
+
+def filter_value(parameter: str, type: Type) -> Typed:
+    return _member(environment.FILTER, parameter, type)
+
+
+def cursor_key(index: int, type: Type) -> Typed:
+    return _member(environment.LIST, f"k{index}", type)
+
+
+LIMIT = _member(environment.LIST, "limit", Integer())
+OFFSET = _member(environment.LIST, "offset", Integer())
+MATCH = _member(environment.IF, "match", Array(items=Text(), nullable=True))
+REVISION = _member(environment.WRITE, "revision", Text())
+CREDENTIAL_DIGEST = _member(environment.CREDENTIAL, "digest", Digest())
+VALUES_ARE_THERE = _member(environment.JUDGE, "values", Boolean())

@@ -1,0 +1,284 @@
+"""What has to hold for an operation, each with the condition that it fails with.
+
+The same requirements become the WHERE of the statement and the columns of the judge, so that a write is guarded
+by its own text, and the answer to "why not?" cannot say anything that the statement did not ask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from ninefold.checked.endpoints import Admission, Endpoint
+from ninefold.checked.resources import Field, Guard, Resource
+from ninefold.checked.service import ErrorCode
+from ninefold.diagnostics.source import Place
+from ninefold.expressions.tree import Call, Select, Typed, Variable
+from ninefold.plan.environment import REVISION_COLUMN
+from ninefold.plan.problems import Condition, Judge, Location
+from ninefold.plan.statement import Piece, ResultColumn, Statement
+from ninefold.planner import inputs
+from ninefold.planner.perspective import TRUE, Perspective
+from ninefold.planner.places import traced
+from ninefold.sql.fragment import Fragment, bind, identifier, join
+from ninefold.values import Boolean, Row, Text, Type
+
+
+class Scope(Enum):
+    """What a requirement is about: a row that the path names on its way, the row acted on being there and being
+    seen, that row, or the values that are to be stored."""
+
+    PATH = "path"
+    PRESENCE = "presence"
+    ROW = "row"
+    VALUES = "values"
+
+
+@dataclass(frozen=True)
+class Requirement:
+    condition: Condition
+    holds: Fragment
+    scope: Scope
+
+
+def all_of(fragments: Sequence[Fragment]) -> Fragment:
+    return join(" AND ", fragments) if fragments else TRUE
+
+
+def column(alias: str, name: str) -> Fragment:
+    return Fragment(f"{identifier(alias)}.{identifier(name)}")
+
+
+def equals(found: Typed, value: Typed) -> Typed:
+    return Call("==", [found, value], Boolean())
+
+
+def _chain(resources: dict[str, Resource], resource: str, fields: Sequence[str]) -> Typed:
+    """`resource.f.g.h` as a typed expression."""
+    typed: Typed = Variable(resource, Row(resource=resource))
+    for name in fields:
+        field = resources[resource].fields[name]
+        typed = Select(typed, name, field.type, "computed" if field.computed is not None else "field")
+        resource = field.refers_to or resource
+    return typed
+
+
+def path_conditions(endpoint: Endpoint) -> list[Typed]:
+    """What the path says of the row acted on."""
+    found = [equals(name.found, inputs.path_value(name.text, name.type)) for name in endpoint.names]
+    return found if endpoint.row is None else [*found, endpoint.row]
+
+
+def parents(endpoint: Endpoint, perspective: Perspective) -> list[Requirement]:
+    """The rows that the path names on its way to the row acted on, from the left: each must be there and seen,
+    and belong to those before it."""
+    found = []
+    resources = dict(perspective.checked.resources)
+    for index, name in enumerate(endpoint.names):
+        if not name.through:
+            continue
+        alias = f"parent {index + 1}"
+        target = Variable(name.resource, Row(resource=name.resource))
+        field = resources[name.resource].fields[name.field]
+        wanted = [equals(Select(target, name.field, field.type, "field"), inputs.path_value(name.text, name.type))]
+        for earlier in endpoint.names[:index]:
+            if earlier.through[: len(name.through)] == name.through and len(earlier.through) > len(name.through):
+                rest = (*earlier.through[len(name.through) :], earlier.field)
+                wanted.append(
+                    equals(_chain(resources, name.resource, rest), inputs.path_value(earlier.text, earlier.type))
+                )
+        tests = [perspective.holds(each, {name.resource: alias}) for each in wanted]
+        seen = perspective.visible(name.resource, alias)
+        if seen is not None:
+            tests.append("(" + seen + ")")
+        exists = f"EXISTS (SELECT 1 FROM {identifier(name.resource)} AS {identifier(alias)} WHERE " + all_of(tests) + ")"
+        found.append(Requirement(Condition("missing", subject=name.resource), exists, Scope.PATH))
+    return found
+
+
+def presence(endpoint: Endpoint, resource: Resource, perspective: Perspective) -> list[Requirement]:
+    """The row acted on is there, and this caller sees it."""
+    there = column(resource.name, resource.identifier[0]) + " IS NOT NULL"
+    missing = Condition("missing", subject=resource.name, trace=traced(endpoint.place))
+    seen = perspective.visible(resource.name, resource.name)
+    if seen is None:
+        return [Requirement(missing, there, Scope.PRESENCE)]
+    if perspective.checked.unseen_rows == "missing":
+        return [Requirement(missing, "(" + there + " AND (" + seen + "))", Scope.PRESENCE)]
+    forbidden = Condition("forbidden", subject=resource.name)
+    return [
+        Requirement(missing, there, Scope.PRESENCE),
+        Requirement(forbidden, "(" + there + " AND (" + seen + "))", Scope.PRESENCE),
+    ]
+
+
+def permission(
+    admission: Admission, resource: Resource, perspective: Perspective, scope: Scope = Scope.ROW
+) -> list[Requirement]:
+    """A condition of part 5 that reads the row."""
+    if admission.condition is None or admission.of_request:
+        return []
+    holds = perspective.holds(admission.condition, {resource.name: resource.name})
+    condition = Condition("forbidden", subject=resource.name, trace=traced(admission.place))
+    return [Requirement(condition, holds, scope)]
+
+
+def guard(stated: Guard, resource: Resource, perspective: Perspective, scope: Scope = Scope.ROW) -> Requirement:
+    holds = perspective.holds(stated.when, {resource.name: resource.name})
+    return Requirement(Condition("guard", resource.name, code=stated.code, trace=traced(stated.place)), holds, scope)
+
+
+def unchanged(resource: Resource, place: Place) -> Requirement:
+    """If-Match: the row is still one of the revisions that the request names."""
+    match = bind(inputs.MATCH)
+    revisions = "(SELECT value FROM json_each(" + match + "))"
+    holds = "(" + match + " IS NULL OR " + column(resource.name, REVISION_COLUMN) + " IN " + revisions + ")"
+    return Requirement(Condition("stale", subject=resource.name, trace=traced(place)), holds, Scope.ROW)
+
+
+def in_state(resource: Resource, origins: Sequence[Typed], field: str, place: Place) -> Requirement:
+    holds = column(resource.name, field) + " IN (" + join(", ", [bind(each) for each in origins]) + ")"
+    condition = Condition("illegal transition", subject=resource.name, trace=traced(place))
+    return Requirement(condition, holds, Scope.ROW)
+
+
+def reference_there(field: Field, given: str | None, resource: Resource, perspective: Perspective) -> Requirement:
+    """A stored reference points at a row; one that the client gives (at the JSON Pointer `given`), at a row that
+    the client sees."""
+    target = perspective.checked.resources[field.refers_to or ""]
+    alias = f"target {field.name}"
+    value = bind(inputs.new_value(field.name, field.type))
+    tests = [column(alias, target.identifier[0]) + " = " + value]
+    seen = perspective.visible(target.name, alias) if given is not None else None
+    if seen is not None:
+        tests.append("(" + seen + ")")
+    exists = f"EXISTS (SELECT 1 FROM {identifier(target.name)} AS {identifier(alias)} WHERE " + all_of(tests) + ")"
+    holds = "(" + value + " IS NULL OR " + exists + ")"
+    if given is None:
+        condition = Condition("conflict", subject=f"{resource.name}.{field.name}", trace=traced(field.place))
+    else:
+        location = Location("body", given, field.name)
+        condition = Condition(
+            "invalid",
+            subject=f"{resource.name}.{field.name}",
+            location=location,
+            rule="refers to",
+            trace=traced(field.place),
+        )
+    return Requirement(condition, holds, Scope.VALUES)
+
+
+def unique(
+    fields: Sequence[Field], pointers: dict[str, str], resource: Resource, perspective: Perspective, on_update: bool
+) -> Requirement:
+    """No other row has these values. Nulls are distinct."""
+    alias = "other"
+    tests = []
+    for field in fields:
+        value = bind(inputs.new_value(field.name, field.type))
+        if on_update and len(fields) > 1:
+            value = "COALESCE(" + value + ", " + column(resource.name, field.name) + ")"
+        tests.append(column(alias, field.name) + " = " + value)
+    if on_update:
+        same = [column(alias, key) + " = " + column(resource.name, key) for key in resource.identifier]
+        tests.append("NOT (" + all_of(same) + ")")
+    name = identifier(resource.name)
+    holds = f"NOT EXISTS (SELECT 1 FROM {name} AS {identifier(alias)} WHERE " + all_of(tests) + ")"
+    first = fields[0]
+    pointer = pointers.get(first.name)
+    location = None if pointer is None else Location("body", pointer, first.name)
+    condition = Condition(
+        "conflict",
+        subject=f"{resource.name}.{first.name}",
+        location=location,
+        rule="unique",
+        trace=traced(first.place),
+    )
+    return Requirement(condition, holds, Scope.VALUES)
+
+
+def not_referred_to(resource: Resource, perspective: Perspective) -> list[Requirement]:
+    """Nothing refers to a row that is deleted, where the contract says `on delete: refuse`."""
+    found = []
+    for other in perspective.checked.resources.values():
+        for field in other.fields.values():
+            if field.refers_to == resource.name and field.on_delete == "refuse":
+                alias = f"referring {other.name}.{field.name}"
+                refers = column(alias, field.name) + " = " + column(resource.name, resource.identifier[0])
+                holds = f"NOT EXISTS (SELECT 1 FROM {identifier(other.name)} AS {identifier(alias)} WHERE " + refers + ")"
+                condition = Condition(
+                    "conflict", subject=f"{other.name}.{field.name}", trace=traced(field.place)
+                )
+                found.append(Requirement(condition, holds, Scope.ROW))
+    return found
+
+
+def judge(
+    source: Fragment,
+    requirements: Sequence[Requirement],
+    endpoint: Endpoint,
+    resource: Resource,
+    perspective: Perspective,
+) -> Judge:
+    """One row that says of each requirement whether it fails. What is about a row that is not there or not seen
+    is false, so that nothing is told of it."""
+    present = all_of([each.holds for each in requirements if each.scope is Scope.PRESENCE])
+    values = bind(inputs.VALUES_ARE_THERE)
+    columns = []
+    gone_before: list[Fragment] = []
+    for each in requirements:
+        fails = "(" + each.holds + ") IS NOT TRUE"
+        match each.scope:
+            case Scope.PATH:
+                columns.append("(" + fails + ")")
+            case Scope.PRESENCE:
+                # One cause, one condition: a row that is not there is not also unseen.
+                columns.append("(" + all_of([*gone_before, fails]) + ")")
+                gone_before.append(each.holds)
+            case Scope.ROW:
+                columns.append("(" + all_of([present, fails]) + ")")
+            case Scope.VALUES:
+                columns.append("(" + all_of([present, values, fails]) + ")")
+    codes = [code for code in _details(requirements, endpoint, resource, perspective.checked.errors.codes, perspective)]
+    for code in codes:
+        assert code.detail is not None
+        detail = perspective.shown(code.detail, {resource.name: resource.name})
+        columns.append("CASE WHEN " + present + " THEN " + detail + " END")
+    text = "SELECT " + join(", ", columns or [Fragment("1")]) + " FROM " + source
+    results = [ResultColumn(_condition_title(each.condition), Boolean()) for each in requirements]
+    results += [ResultColumn(f"detail of {code.name}", _detail_type(code)) for code in codes]
+    statement = Statement((Piece(text.text, text.binds),), tuple(results))
+    return Judge(statement, tuple(each.condition for each in requirements), tuple(code.name for code in codes))
+
+
+def _detail_type(code: ErrorCode) -> Type:
+    return code.detail.type if code.detail is not None else Text()
+
+
+def _condition_title(condition: Condition) -> str:
+    return " ".join(filter(None, (condition.condition, condition.subject, condition.code)))
+
+
+def _details(
+    requirements: Sequence[Requirement],
+    endpoint: Endpoint,
+    resource: Resource,
+    codes: Sequence[ErrorCode],
+    perspective: Perspective,
+) -> list[ErrorCode]:
+    """The codes that these requirements can end in and whose detail reads the row."""
+    errors = perspective.checked.errors
+    reachable = set()
+    for requirement in requirements:
+        condition = requirement.condition
+        narrowed = f"{condition.condition} {condition.subject}"
+        reachable |= {
+            condition.code,
+            (endpoint.errors or {}).get(narrowed),
+            (endpoint.errors or {}).get(condition.condition),
+            errors.conditions.get(narrowed),
+            errors.conditions.get(condition.condition),
+        }
+    return [code for code in codes if code.name in reachable and code.resource == resource.name]
+

@@ -1,0 +1,119 @@
+"""Part 4: routes, bodies and parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ninefold.checked.endpoints import BodyLeaf, Endpoint, PathName, Stopped
+from ninefold.checked.resources import Resource
+from ninefold.checked.service import Checked
+from ninefold.plan.routes import Admission, Blocked, Body, BodyField, Parameter, PathParameter, Segment, Served
+from ninefold.planner import endpoints
+from ninefold.planner.perspective import Perspective
+from ninefold.planner.places import traced
+from ninefold.sql.dialect import Dialect
+from ninefold.values import Text
+
+MERGE_PATCH = "application/merge-patch+json"
+"""RFC 7396, section 4."""
+
+
+def served(endpoint: Endpoint, checked: Checked, dialect: Dialect) -> Served:
+    """One operation for each kind of caller that can be told in this build."""
+    known = {scheme.name for scheme in checked.schemes if scheme.matches is not None} | {"anyone"}
+    return Served(
+        key=endpoint.key,
+        method=endpoint.method,
+        segments=_segments(endpoint.segments),
+        admissions=tuple(
+            Admission(
+                who=admission.who,
+                operation=endpoints.plan(endpoint, admission, Perspective(checked, admission.who, dialect)),
+                condition=admission.condition if admission.of_request else None,
+                trace=traced(admission.place),
+            )
+            for admission in endpoint.admissions
+            if admission.who in known
+        ),
+        schemes=tuple(admission.who for admission in endpoint.admissions if admission.who != "anyone"),
+        body=_body(endpoint, checked),
+        offers=None if endpoint.response.content is None else checked.response_media_type,
+        query=tuple(Parameter(e.name, e.type, dict(e.schema), _required(e.schema), e.code) for e in endpoint.query),
+        headers=tuple(
+            Parameter(e.name, e.type, dict(e.schema), _required(e.schema), e.code) for e in endpoint.request_headers
+        ),
+        unknown_parameters=checked.unknown_parameters,
+        asks=endpoint.asks,
+        errors=dict(endpoint.errors or {}),
+        trace=traced(endpoint.place),
+    )
+
+
+def blocked(stopped: Stopped) -> Blocked:
+    return Blocked(
+        key=stopped.key,
+        method=stopped.method,
+        segments=tuple(
+            segment if segment is not None else PathParameter("", Text(), "") for segment in stopped.segments
+        ),
+        reasons=stopped.reasons,
+        trace=traced(stopped.place),
+    )
+
+
+def _segments(segments: Sequence[str | PathName]) -> tuple[Segment, ...]:
+    return tuple(
+        segment if isinstance(segment, str) else PathParameter(segment.text, segment.type, segment.resource)
+        for segment in segments
+    )
+
+
+def _required(schema: Any) -> bool:
+    return bool(schema.get("required") is True)
+
+
+def _body(endpoint: Endpoint, checked: Checked) -> Body | None:
+    if endpoint.body is None or endpoint.resource is None:
+        return None
+    media_types = (checked.request_media_type,) if checked.request_media_type is not None else ()
+    if not endpoint.body:
+        return Body(media_types, {"type": "object"}, unknown=checked.unknown_members, optional=True)
+    resource = checked.resources[endpoint.resource]
+    merge = endpoint.verb == "update"
+    fields = tuple(
+        BodyField(
+            field=leaf.field,
+            pointer=leaf.pointer,
+            type=resource.fields[leaf.field].type,
+            normalise=resource.fields[leaf.field].normalise,
+            fixed=endpoint.verb != "create" and resource.fields[leaf.field].immutable,
+        )
+        for leaf in endpoint.body
+    )
+    return Body(
+        media_types=(*media_types, MERGE_PATCH) if merge else media_types,
+        schema=_schema(endpoint.body, resource, merge),
+        fields=fields,
+        unknown=checked.unknown_members,
+        merge=merge,
+    )
+
+
+def _schema(leaves: Sequence[BodyLeaf], resource: Resource, merge: bool, depth: int = 0) -> dict[str, Any]:
+    """The JSON Schema of an object that holds these leaves. In a merge patch nothing is required of it."""
+    properties: dict[str, Any] = {}
+    required = []
+    for name in dict.fromkeys(leaf.pointer[depth] for leaf in leaves):
+        within = [leaf for leaf in leaves if leaf.pointer[depth] == name]
+        if len(within) == 1 and len(within[0].pointer) == depth + 1:
+            field = resource.fields[within[0].field]
+            properties[name] = dict(field.schema)
+            if field.required and field.on_create is None and field.on_change is None and not merge:
+                required.append(name)
+        else:
+            properties[name] = _schema(within, resource, merge, depth + 1)
+            if properties[name].get("required"):
+                required.append(name)
+    schema: dict[str, Any] = {"type": "object", "properties": properties}
+    return schema | ({"required": required} if required else {})

@@ -1,0 +1,39 @@
+"""The whole plan. It takes only what is checked, and it cannot fail: if it could, a check is missing."""
+
+from __future__ import annotations
+
+from ninefold.checked.service import Checked
+from ninefold.plan.limits import Limits
+from ninefold.plan.places import Place
+from ninefold.plan.service import NotInForce, OperatorValue, ServicePlan
+from ninefold.plan.versioning import Versions
+from ninefold.planner.authentication import scheme
+from ninefold.planner.errors import problems
+from ninefold.planner.places import traced
+from ninefold.planner.resources import schema
+from ninefold.planner.routes import blocked, served
+from ninefold.sql.dialect import SQLITE, Dialect
+
+
+def plan(checked: Checked, dialect: Dialect = SQLITE) -> ServicePlan:
+    routes = [served(endpoint, checked, dialect) for endpoint in checked.endpoints]
+    versions = checked.versions
+    return ServicePlan(
+        name=checked.name,
+        title=checked.title,
+        base=tuple(segment for segment in checked.base.split("/") if segment),
+        schema=schema(checked),
+        routes=(*routes, *(blocked(each) for each in checked.stopped)),
+        problems=problems(checked),
+        schemes=tuple(scheme(each, checked) for each in checked.schemes),
+        limits=Limits(checked.body_size, checked.request_time),
+        versions=None
+        if versions is None
+        else Versions(versions.by, versions.current, versions.name, versions.default, versions.others),
+        operator=tuple(OperatorValue(each.name, traced(*each.places), each.blocks) for each in checked.operator),
+        not_in_force=tuple(
+            NotInForce(each.what, each.consequence, Place(each.place.line, each.place.column))
+            for each in checked.not_in_force
+        ),
+        gaps=checked.left_out,
+    )

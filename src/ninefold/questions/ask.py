@@ -1,0 +1,201 @@
+"""Asks a contract all questions: `ask` is the way into this package."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import fields, is_dataclass, replace
+
+from ninefold.contract.fact import Shown
+from ninefold.contract.service import Contract
+from ninefold.diagnostics.source import Span
+from ninefold.questions import (
+    authentication,
+    endpoints,
+    errors,
+    events,
+    limits,
+    purpose,
+    resources,
+    states,
+    versioning,
+)
+from ninefold.questions.question import (
+    PART_QUESTIONS,
+    WRITTEN,
+    At,
+    OpenQuestion,
+    blocking,
+    leaving_out,
+)
+from ninefold.questions.survey import Survey
+from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar, Sequence, Word
+from ninefold.vocabulary import Key, Kind, is_open, key_at, key_named, keys_under
+
+PARTS = (purpose, resources, states, endpoints, authentication, events, errors, limits, versioning)
+"""The modules that ask, in the order of the parts."""
+
+STORED = frozenset({"on create", "on change", "again on", "computed", "normalise", "sets", "gone"})
+"""Keys that add a value, or take a row away: what is written without them would be wrong, so a gap blocks."""
+
+
+def ask(contract: Contract) -> tuple[OpenQuestion, ...]:
+    """The open questions of a contract: those that block first, then by part and place.
+
+    A part that shows nothing is one open question; its further questions are asked once it shows something. A part
+    that states `none` has answered.
+    """
+    survey = Survey(contract)
+    accepted = bool(tuple(accepted_proposals(contract)))
+    found: list[OpenQuestion] = []
+    for part, module in zip(contract.document.parts, PARTS, strict=True):
+        if part.statement is not None and part.statement.word is Word.NONE and not part.facts.entries:
+            continue
+        if shows_nothing(part, accepted=accepted) and part.number != 1:
+            found.append(_of_part(survey, part))
+        else:
+            asked = tuple(module.ask(survey))
+            found += asked
+            found += _written(survey, part, {each.span for each in asked}, accepted=accepted)
+    return in_order(found)
+
+
+def in_order(open_questions: Iterable[OpenQuestion]) -> tuple[OpenQuestion, ...]:
+    """Those that block first, then by part and place."""
+    return tuple(sorted(open_questions, key=lambda each: (each.effect != "blocks", each.question.part, each.span)))
+
+
+def shows_nothing(part: Part, *, accepted: bool = False) -> bool:
+    """Whether a part holds no fact that is in force."""
+    return all(_proposed(entry) for entry in part.facts.entries) and not (accepted and part.facts.entries)
+
+
+def accepted_proposals(facts: object) -> Iterator[Span]:
+    """The places of the proposals that are in force because they were accepted."""
+    if isinstance(facts, Shown) and facts.proposed:
+        yield facts.span
+    if is_dataclass(facts) and not isinstance(facts, Node):
+        for each in fields(facts):
+            yield from accepted_proposals(getattr(facts, each.name))
+    elif isinstance(facts, tuple):
+        for item in facts:
+            yield from accepted_proposals(item)
+
+
+def _proposed(entry: Entry) -> bool:
+    return entry.proposed or entry.value.proposed
+
+
+def _of_part(survey: Survey, part: Part) -> OpenQuestion:
+    """The one question of a part that shows nothing, and all that its silence costs."""
+    question = PART_QUESTIONS[part.number - 1]
+    if part.facts.entries:
+        at = At(part.facts.entries[0].span, candidate=True)
+    else:
+        at = At(part.statement.span if part.statement is not None else part.place)
+    match part.name:
+        case "resources" | "authentication":
+            return blocking(question, part.name, at, survey.keys)
+        case "states":
+            return blocking(question, part.name, at, survey.writing)
+        case "endpoints":
+            return blocking(question, part.name, at, ())
+        case "limits":
+            blocked = {*limits.taking_keys(survey), *limits.unbounded(survey)}
+            if blocked:
+                keys = tuple(key for key in survey.keys if key in blocked)
+                return replace(blocking(question, part.name, at, keys), left_out=LEFT_OUT[part.name])
+    return leaving_out(question, part.name, at, LEFT_OUT[part.name])
+
+
+LEFT_OUT = {
+    "events": "events",
+    "errors": "error bodies and codes: each error is a bare status",
+    "limits": "rates, body sizes and time-outs",
+    "versioning": "versions",
+}
+"""What is left out where the part shows nothing."""
+
+
+# `not shown` written for a key that no question asks for, and proposals for one.
+
+
+def _written(survey: Survey, part: Part, answered: set[Span], *, accepted: bool) -> Iterator[OpenQuestion]:
+    for path, names, at in _unknown(part.number, "", (), part.facts):
+        if at.span in answered or (at.candidate and accepted):
+            continue
+        key = _row(part.number, path)
+        subject = ".".join(names)
+        question = replace(WRITTEN, part=part.number)
+        blocks = _depending(survey, part, names)
+        if key is not None and key.kind is Kind.TELLS:
+            yield leaving_out(question, subject, at, "nothing that a caller sees")
+        elif blocks is None or (key is not None and key.kind is Kind.ADDS and key.name not in STORED):
+            yield leaving_out(question, subject, at, f"`{subject}`")
+        else:
+            yield blocking(question, subject, at, blocks)
+
+
+def _unknown(part: int, path: str, names: tuple[str, ...], node: Node) -> Iterator[tuple[str, tuple[str, ...], At]]:
+    """Each place where `not shown` or a proposal is written: its path in the vocabulary, its names, the place."""
+    match node:
+        case Mapping(entries=entries):
+            for entry in entries:
+                below, named = _below(part, path, entry.name), (*names, entry.name)
+                if _proposed(entry):
+                    yield below, named, At(entry.value.span, candidate=True)
+                elif isinstance(entry.value, Scalar) and entry.value.says("not shown"):
+                    yield below, named, At(entry.value.span)
+                else:
+                    yield from _unknown(part, below, named, entry.value)
+        case Sequence(items=items):
+            for number, item in enumerate(items):
+                named = (*names, str(number))
+                if item.proposed:
+                    yield path, named, At(item.span, candidate=True)
+                elif isinstance(item, Scalar) and item.says("not shown"):
+                    yield path, named, At(item.span)
+                else:
+                    yield from _unknown(part, _below(part, path, ""), named, item)
+
+
+def _below(part: int, path: str, name: str) -> str:
+    """The path in the vocabulary of the key `name` under `path`: its own row, else the placeholder there."""
+    if name and key_named(part, path, name) is not None:
+        return f"{path}.{name}" if path else name
+    if is_open(part, path):
+        return next(key.path for key in keys_under(part, path) if key.is_placeholder)
+    return f"{path}.{name}" if path and name else path or name
+
+
+def _row(part: int, path: str) -> Key | None:
+    try:
+        return key_at(part, path)
+    except KeyError:
+        return None
+
+
+def _depending(survey: Survey, part: Part, names: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The endpoints that depend on what stands at a path. `None`: no endpoint does, a behaviour is left out."""
+    match part.name, names:
+        case "resources", ("types", name, *_):
+            return resources.using(survey, name)
+        case "resources", (resource, *_):
+            return survey.reaching(resource)
+        case "states", (resource, "transitions", transition, *_):
+            return survey.taking(resource, transition)
+        case "states", (resource, *_):
+            return survey.writing_to(resource)
+        case "endpoints", (key, *_) if key in survey.keys:
+            return (key,)
+        case "endpoints", _:
+            return survey.keys
+        case "authentication", ("schemes", scheme, *_):
+            return survey.naming(scheme)
+        case "authentication", ("rows", resource, *_):
+            return survey.reaching(resource)
+        case "authentication", ("permissions", key, *_) if key in survey.keys:
+            return (key,)
+        case "authentication", _:
+            return survey.keys
+        case _:
+            return None

@@ -1,0 +1,141 @@
+"""Part 5: the schemes and their credentials; who may call; which rows callers see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ninefold.contract.authentication import Every, Scheme
+from ninefold.contract.endpoints import Endpoint
+from ninefold.contract.fact import Fact, StatedNone, value_of
+from ninefold.questions.question import (
+    AUDIENCE,
+    CALLERS,
+    CREDENTIAL,
+    LASTS,
+    PRESENTED,
+    ROWS,
+    SCHEMES,
+    UNSEEN_ROWS,
+    At,
+    OpenQuestion,
+    blocking,
+    first_unanswered,
+    unanswered,
+)
+from ninefold.questions.survey import Survey
+
+
+def ask(survey: Survey) -> Iterator[OpenQuestion]:
+    facts = survey.contract.authentication
+    place = survey.contract.document.part("authentication").place
+    if at := unanswered(facts.schemes, place):
+        yield blocking(SCHEMES, "schemes", at, survey.keys)
+    for scheme in survey.schemes:
+        yield from _of_scheme(survey, scheme)
+    yield from _callers(survey)
+    yield from _rows(survey)
+    ruled = tuple(endpoint.key for endpoint in survey.endpoints if _has_row_rule(survey, endpoint))
+    if ruled and (at := unanswered(facts.unseen_rows, place)):
+        yield blocking(UNSEEN_ROWS, "rows", at, ruled)
+
+
+def _of_scheme(survey: Survey, scheme: Scheme) -> Iterator[OpenQuestion]:
+    naming = survey.naming(scheme.name)
+    kind = value_of(scheme.type)
+    presented: tuple[Fact[Any] | None, ...] = (scheme.type,)
+    match kind.text if kind else None:
+        case "http":
+            presented = (scheme.scheme,)
+        case "apiKey":
+            presented = (scheme.location, scheme.parameter)
+    if missing := first_unanswered(presented, scheme.span):
+        yield blocking(PRESENTED, scheme.name, missing, naming)
+    signed = (scheme.open_id_connect_url, scheme.issuer, scheme.keys)
+    if scheme.matches is not None:
+        if at := unanswered(scheme.matches, scheme.span):
+            yield blocking(CREDENTIAL, scheme.name, at, naming)
+    elif scheme.issued_to is not None:
+        if at := unanswered(scheme.issued_to, scheme.span):
+            yield blocking(CREDENTIAL, scheme.name, at, naming)
+        if at := unanswered(scheme.lasts, scheme.span):
+            yield blocking(LASTS, scheme.name, at, naming)
+    elif (kind is not None and kind.text == "openIdConnect") or any(fact is not None for fact in signed):
+        yield from _of_signed(scheme, naming)
+    elif at := unanswered(None, scheme.span):
+        yield blocking(CREDENTIAL, scheme.name, at, naming)
+
+
+def _of_signed(scheme: Scheme, naming: tuple[str, ...]) -> Iterator[OpenQuestion]:
+    """Tokens that somebody else signs: whose, by which keys and algorithms, and for whom. The configuration at
+    `openIdConnectUrl` (OpenID Connect Discovery 1.0) says the first three."""
+    kind = value_of(scheme.type)
+    discovered = scheme.open_id_connect_url is not None or (kind is not None and kind.text == "openIdConnect")
+    needed: tuple[tuple[Fact[Any] | None, str], ...] = (
+        ((scheme.open_id_connect_url, f"where the configuration of the issuer of `{scheme.name}` is"),)
+        if discovered
+        else (
+            (scheme.issuer, f"who signs the tokens of `{scheme.name}`"),
+            (scheme.keys, f"where the keys of the issuer of `{scheme.name}` are"),
+            (scheme.algorithms, f"which signature algorithms `{scheme.name}` takes"),
+        )
+    )
+    for fact, text in needed:
+        if at := unanswered(fact, scheme.span):
+            yield blocking(CREDENTIAL, scheme.name, at, naming, text)
+    if at := unanswered(scheme.audience, scheme.span):
+        yield blocking(AUDIENCE, scheme.name, at, naming)
+
+
+def _callers(survey: Survey) -> Iterator[OpenQuestion]:
+    permissions = survey.contract.authentication.permissions
+    place = survey.contract.document.part("authentication").place
+    if at := unanswered(permissions, place):
+        if survey.endpoints:
+            yield blocking(CALLERS, "every endpoint", at, survey.keys, "who may call each endpoint")
+        return
+    assert permissions is not None
+    for endpoint in survey.endpoints:
+        line = survey.permission(endpoint)
+        at = unanswered(line.admits if line else None, permissions.span)
+        if at is None:
+            for admission in survey.admitted(endpoint):
+                at = at or unanswered(admission.condition, admission.who.span)
+        if at is not None:
+            yield blocking(CALLERS, endpoint.key, at, (endpoint.key,))
+
+
+def _rows(survey: Survey) -> Iterator[OpenQuestion]:
+    """One question a resource, about all callers of whom nothing is said."""
+    facts = survey.contract.authentication
+    place = facts.rows.span if facts.rows is not None else survey.contract.document.part("authentication").place
+    rules = value_of(facts.rows)
+    lines = {} if rules is None or isinstance(rules, Every) else {r.resource.text: r.resource.span for r in rules}
+    missing: dict[str, dict[str, At]] = {}
+    blocked: dict[str, dict[str, None]] = {}
+    for endpoint in survey.endpoints:
+        for resource in sorted(survey.reach[endpoint.key].sees):
+            for admission in survey.admitted(endpoint):
+                who = admission.who.text
+                if at := unanswered(survey.row_rule(resource, who), lines.get(resource, place)):
+                    missing.setdefault(resource, {}).setdefault(who, at)
+                    blocked.setdefault(resource, {})[endpoint.key] = None
+    for resource, callers in missing.items():
+        names = [f"`{who}`" for who in callers]
+        listed = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+        text = f"which rows of `{resource}` may be seen by {listed}"
+        at = next(iter(callers.values()))
+        yield blocking(ROWS, resource, at, tuple(blocked[resource]), text)
+
+
+def _has_row_rule(survey: Survey, endpoint: Endpoint) -> bool:
+    """Whether an endpoint meets a row rule that is not `any`."""
+    for resource in survey.reach[endpoint.key].sees:
+        for admission in survey.admitted(endpoint):
+            rule = survey.row_rule(resource, admission.who.text)
+            if isinstance(rule, StatedNone):
+                return True
+            condition = value_of(rule)
+            if condition is not None and not isinstance(condition, Every):
+                return True
+    return False

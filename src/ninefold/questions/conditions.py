@@ -1,0 +1,221 @@
+"""Which conditions can arise in a contract, worked out from what it states: no list is written down twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ninefold.contract.authentication import Every
+from ninefold.contract.endpoints import Action, Endpoint, PathName
+from ninefold.contract.errors import CONDITIONS
+from ninefold.contract.expression import Expression
+from ninefold.contract.fact import Shown, value_of
+from ninefold.contract.resources import Field
+from ninefold.expressions.ast import Invocation
+from ninefold.questions.endpoints import reads_content, shows_content
+from ninefold.questions.reach import names_in
+from ninefold.questions.survey import SUBSCRIPTION, Survey, actions, is_transition, subject
+
+ON_ONE_ROW = frozenset({"read", "update", "replace", "delete", "unsubscribe"})
+"""The verbs for which a row that is not there is `missing`; a transition is one more. `remove` is content."""
+
+NEVER_TAKEN = frozenset({"uuid", "serial", "token"})
+"""The functions that never give the same value twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arising:
+    """A condition of the closed list that can arise at an endpoint (at any, where it is `None`), about a resource
+    (`order`), a field (`user.email`) or nothing in particular."""
+
+    condition: str
+    about: str | None = None
+    endpoint: str | None = None
+
+    @property
+    def text(self) -> str:
+        return f"{self.condition} {self.about}" if self.about else self.condition
+
+
+def arising(survey: Survey) -> tuple[Arising, ...]:
+    """All conditions that can arise, in the order of the closed list. `precondition required` is among them
+    nowhere: no contract can state yet that a request must carry a condition."""
+    found = [*_of_any_request(survey)]
+    for endpoint in survey.endpoints:
+        found += (Arising(name, about, endpoint.key) for name, about in _at(survey, endpoint))
+    return tuple(sorted(dict.fromkeys(found), key=lambda each: CONDITIONS.index(each.condition)))
+
+
+def _of_any_request(survey: Survey) -> Iterator[Arising]:
+    if not survey.endpoints:
+        return
+    limits, versioning = survey.contract.limits, survey.contract.versioning
+    for name in ("no such path", "method not allowed", "unavailable", "internal"):
+        yield Arising(name)
+    if isinstance(versioning.scheme, Shown):
+        yield Arising("unknown version")
+    if any(isinstance(version.retired, Shown) for version in value_of(versioning.versions) or ()):
+        yield Arising("retired version")
+    if value_of(limits.rates):
+        yield Arising("rate limited")
+    if (time_outs := value_of(limits.time_outs)) is not None and isinstance(time_outs.request, Shown):
+        yield Arising("timed out")
+
+
+def _at(survey: Survey, endpoint: Endpoint) -> Iterator[tuple[str, str | None]]:
+    yield from _of_callers(survey, endpoint)
+    yield from _of_reading(survey, endpoint)
+    for resource in _sought(survey, endpoint):
+        yield "missing", resource
+    for guard in value_of(endpoint.guards) or ():
+        if guard.otherwise is None:
+            yield "guard", _first(endpoint)
+    if isinstance(endpoint.validators, Shown):
+        yield "stale", _first(endpoint)
+    for action in actions(endpoint):
+        if (resource_of := subject(action)) is not None:
+            yield from _of_action(survey, endpoint, action, resource_of)
+
+
+def _of_callers(survey: Survey, endpoint: Endpoint) -> Iterator[tuple[str, str | None]]:
+    admitted = survey.admitted(endpoint)
+    named = {admission.who.text for admission in admitted}
+    if named - {"anyone"}:
+        yield "unauthenticated", None
+    if named and "anyone" not in named and {scheme.name for scheme in survey.schemes} - named:
+        yield "forbidden", None  # a good credential of a scheme that the endpoint does not admit
+    for admission in admitted:
+        if isinstance(condition := value_of(admission.condition), Expression):
+            first = _first(endpoint)
+            yield "forbidden", first if first in set(names_in(condition.ast)) else None
+    unseen = value_of(survey.contract.authentication.unseen_rows)
+    if unseen is not None and unseen.text == "forbidden":
+        for resource in _sought(survey, endpoint):
+            rules = (value_of(survey.row_rule(resource, who)) for who in named)
+            if any(rule is not None and not isinstance(rule, Every) for rule in rules):
+                yield "forbidden", resource
+
+
+def _of_reading(survey: Survey, endpoint: Endpoint) -> Iterator[tuple[str, str | None]]:
+    requests = value_of(survey.contract.endpoints.requests)
+    members = requests.unknown_members if requests else None
+    unknown = value_of(requests.unknown_parameters) if requests else None
+    refused = unknown is not None and unknown.text == "refused"
+    verbs = {action.verb for action in actions(endpoint)}
+    if reads_content(endpoint, members):
+        yield from (("unsupported media type", None), ("malformed", None), ("invalid", None))
+        if isinstance(survey.contract.limits.body_size, Shown):
+            yield "too large", None
+    parameters = (endpoint.query, endpoint.request_headers, endpoint.filters, endpoint.idempotency_key)
+    if "list" in verbs or any(isinstance(fact, Shown) for fact in parameters) or refused:
+        yield "invalid", None
+    if shows_content(endpoint):
+        yield "not acceptable", None
+    if isinstance(endpoint.idempotency_key, Shown):
+        yield from (("idempotency mismatch", None), ("idempotency in progress", None))
+    if "sign in" in verbs:
+        yield "sign in refused", None
+
+
+def _sought(survey: Survey, endpoint: Endpoint) -> Iterator[str]:
+    """The resources of which an endpoint looks for a row that may not be there: those that its path names go
+    through, and the one that it acts on."""
+    first = _first(endpoint)
+    for segment in endpoint.segments:
+        at = first
+        for name in segment.names if isinstance(segment, PathName) else ():
+            field = survey.graph.fields.get(at or "", {}).get(name)
+            target = value_of(field.refers_to) if field is not None else None
+            if target is None:
+                break
+            at = target.text
+            yield at
+    for action in actions(endpoint):
+        resource = subject(action)
+        if resource is not None and (action.verb in ON_ONE_ROW or is_transition(action)):
+            yield resource
+
+
+def _of_action(
+    survey: Survey, endpoint: Endpoint, action: Action, resource: str
+) -> Iterator[tuple[str, str | None]]:
+    machine, transition = survey.machine(resource), survey.transition(action)
+    if machine is not None and isinstance(machine.gone, Shown) and action.verb not in ("create", "list", "sign in"):
+        yield "gone", resource
+    if is_transition(action):
+        yield "illegal transition", resource
+    if transition is not None and isinstance(transition.when, Shown) and not isinstance(transition.otherwise, Shown):
+        yield "guard", resource
+    if action.verb in ("create", "update", "replace", "ensure") or is_transition(action):
+        own = survey.graph.resources.get(resource)
+        invariants = value_of(own.invariants) if own is not None else None
+        for invariant in invariants or ():
+            if invariant.otherwise is None:
+                yield "invariant", resource
+        yield from (("conflict", about) for about in _conflicts(survey, endpoint, action, resource))
+    identifier = _identifier(survey, resource)
+    if action.verb == "ensure" and identifier and _given(survey, endpoint, resource) - set(identifier):
+        yield "different", resource
+    if action.verb in ("delete", "remove") and resource != SUBSCRIPTION and _may_be_refused(survey, endpoint):
+        yield "conflict", resource
+
+
+def _may_be_refused(survey: Survey, endpoint: Endpoint) -> bool:
+    """Whether rows that refer to what is deleted forbid it."""
+    return bool(survey.deleted_by(endpoint) & survey.refusing)
+
+
+def _conflicts(survey: Survey, endpoint: Endpoint, action: Action, resource: str) -> Iterator[str]:
+    """What another row may have already: unique fields (`user.email`), and lists of them or the identifier
+    (`user`)."""
+    fields = survey.graph.fields.get(resource, {})
+    identifier = _identifier(survey, resource)
+    given = _given(survey, endpoint, resource)
+    inserts = action.verb in ("create", "ensure")
+
+    def may_be_taken(field: Field) -> bool:
+        return field.name in given or (inserts and field.on_create is not None and not _is_new(field))
+
+    written = {name for name, field in fields.items() if may_be_taken(field)}
+    written |= {name for name, field in fields.items() if field.on_change is not None}
+    written |= {
+        name for name, field in fields.items()
+        if not inserts and given & {each.text for each in value_of(field.again_on) or ()}
+    }  # fmt: skip
+    for name, field in fields.items():
+        if value_of(field.unique) and name in written:
+            yield f"{resource}.{name}"
+    if action.verb == "create" and identifier and set(identifier) <= written:
+        yield resource
+    own = survey.graph.resources.get(resource)
+    for together in (value_of(own.unique) or ()) if own is not None else ():
+        if {each.text for each in together} & written:
+            yield resource
+
+
+def _is_new(field: Field) -> bool:
+    made = value_of(field.on_create)
+    return made is not None and isinstance(made.ast, Invocation) and made.ast.function in NEVER_TAKEN
+
+
+def _given(survey: Survey, endpoint: Endpoint, resource: str) -> set[str]:
+    """The fields of a resource to which an endpoint gives values: by its body, its `sets`, those of a transition,
+    or, where it creates, its path."""
+    given = {name for owner, name in survey.body_fields(endpoint) if owner == resource}
+    given |= {assignment.name for assignment in value_of(endpoint.sets) or ()}
+    for action in actions(endpoint):
+        transition = survey.transition(action)
+        if action.subject == resource and transition is not None:
+            given |= {assignment.name for assignment in value_of(transition.sets) or ()}
+        if action.subject == resource and action.verb in ("create", "ensure"):
+            given |= {segment.names[0] for segment in endpoint.segments if isinstance(segment, PathName)}
+    return given
+
+
+def _identifier(survey: Survey, resource: str) -> tuple[str, ...]:
+    own = survey.graph.resources.get(resource)
+    return tuple(name.text for name in value_of(own.identifier) or ()) if own is not None else ()
+
+
+def _first(endpoint: Endpoint) -> str | None:
+    return next((resource for action in actions(endpoint) if (resource := subject(action))), None)

@@ -1,0 +1,143 @@
+"""Part 4: what each endpoint does, reads and answers; media types; what no fact names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ninefold.contract.endpoints import Endpoint, PathName
+from ninefold.contract.expression import Items, Leaf, Members
+from ninefold.contract.fact import Fact, Name, Shown, StatedNone, value_of
+from ninefold.diagnostics.source import Span
+from ninefold.questions.question import (
+    BODY,
+    DOES,
+    ENDPOINTS,
+    ORDER,
+    PATCH,
+    REQUEST_MEDIA_TYPE,
+    RESPONSE_MEDIA_TYPE,
+    RESPONSES,
+    UNKNOWN_MEMBERS,
+    UNKNOWN_PARAMETERS,
+    At,
+    OpenQuestion,
+    Question,
+    blocking,
+    unanswered,
+    within,
+)
+from ninefold.questions.survey import (
+    NEEDING_A_ROW,
+    TAKING_VALUES,
+    WITHOUT_CONTENT,
+    Survey,
+    actions,
+    is_transition,
+)
+
+
+def ask(survey: Survey) -> Iterator[OpenQuestion]:
+    endpoints = survey.contract.endpoints
+    place = survey.contract.document.part("endpoints").place
+    if at := unanswered(endpoints.endpoints, place):
+        yield blocking(ENDPOINTS, "endpoints", at, survey.keys)
+    elif not survey.endpoints and not isinstance(endpoints.endpoints, StatedNone):
+        yield blocking(ENDPOINTS, "endpoints", At(place), ())
+    yield from _of_all(survey, place)
+    for endpoint in survey.endpoints:
+        yield from _of_endpoint(endpoint)
+
+
+def _of_all(survey: Survey, part: Span) -> Iterator[OpenQuestion]:
+    facts = survey.contract.endpoints
+    enclosing = facts.requests.span if facts.requests is not None else part
+    members = within(facts.requests, lambda requests: requests.unknown_members)
+    asked: tuple[tuple[Question, Fact[Name] | None, tuple[str, ...]], ...] = (
+        (
+            REQUEST_MEDIA_TYPE,
+            within(facts.requests, lambda requests: requests.media_type),
+            tuple(endpoint.key for endpoint in survey.endpoints if reads_content(endpoint, members)),
+        ),
+        (
+            UNKNOWN_MEMBERS,
+            members,
+            tuple(endpoint.key for endpoint in survey.endpoints if _states_a_body(endpoint)),
+        ),
+        (
+            UNKNOWN_PARAMETERS,
+            within(facts.requests, lambda requests: requests.unknown_parameters),
+            survey.keys,
+        ),
+    )
+    for question, fact, blocks in asked:
+        if blocks and (at := unanswered(fact, enclosing)):
+            yield blocking(question, "requests", at, blocks)
+    showing = tuple(endpoint.key for endpoint in survey.endpoints if shows_content(endpoint))
+    if showing and (at := unanswered(facts.response_media_type, part)):
+        yield blocking(RESPONSE_MEDIA_TYPE, "responses", at, showing)
+
+
+def _states_a_body(endpoint: Endpoint) -> bool:
+    """Whether members that no fact names can come: `none` is stated of bodies too, and says no member."""
+    return isinstance(endpoint.body, Shown | StatedNone)
+
+
+def reads_content(endpoint: Endpoint, members: Fact[Name] | None) -> bool:
+    """Whether the service reads what is sent: a body, or, where unknown members are refused and `none` is stated,
+    whether there are members."""
+    refused = (word := value_of(members)) is not None and word.text == "refused"
+    return isinstance(endpoint.body, Shown) or (isinstance(endpoint.body, StatedNone) and refused)
+
+
+def shows_content(endpoint: Endpoint) -> bool:
+    """Whether a response holds a template: neither `none` nor a stream."""
+    responses = value_of(endpoint.responses) or ()
+    return any(
+        isinstance(response.content, Shown) and isinstance(response.content.value, Leaf | Members | Items)
+        for response in responses
+    )
+
+
+def takes_values(endpoint: Endpoint) -> bool:
+    """Whether a body is asked for: by the verb, and by the method (RFC 9110 gives the content of GET and DELETE no
+    meaning)."""
+    if endpoint.method in WITHOUT_CONTENT:
+        return False
+    return any(action.verb in TAKING_VALUES or is_transition(action) for action in actions(endpoint))
+
+
+def _of_endpoint(endpoint: Endpoint) -> Iterator[OpenQuestion]:
+    key, own = endpoint.key, (endpoint.key,)
+    if at := unanswered(endpoint.does, endpoint.span):
+        yield blocking(DOES, key, at, own)
+        if endpoint.body is None and endpoint.responses is None:
+            return  # it shows nothing; the rest is asked once it does
+    elif at := _without_row(endpoint):
+        yield blocking(DOES, key, at, own, f"which row `{key}` acts on")
+    for each in value_of(endpoint.filters) or ():
+        if at := unanswered(each.condition, each.span):
+            yield blocking(DOES, key, at, own, f"what the filter `{each.name}` of `{key}` admits")
+    if (endpoint.body is not None or takes_values(endpoint)) and (at := unanswered(endpoint.body, endpoint.span)):
+        yield blocking(BODY, key, at, own)
+    verbs = {action.verb for action in actions(endpoint)}
+    patched = "update" in verbs and not isinstance(endpoint.body, StatedNone)
+    if patched and (at := unanswered(endpoint.patch, endpoint.span)):
+        yield blocking(PATCH, key, at, own)
+    if at := unanswered(endpoint.responses, endpoint.span):
+        yield blocking(RESPONSES, key, at, own)
+    for response in value_of(endpoint.responses) or ():
+        if at := unanswered(response.content, response.span):
+            yield blocking(RESPONSES, key, at, own, f"what `{key}` answers with {response.status}")
+    if "list" in verbs:
+        enclosing = endpoint.sorts.span if endpoint.sorts is not None else endpoint.span
+        if at := unanswered(within(endpoint.sorts, lambda sorts: sorts.default), enclosing):
+            yield blocking(ORDER, key, at, own)
+
+
+def _without_row(endpoint: Endpoint) -> At | None:
+    """Where neither the path nor `row` nor `where` says which row a verb acts on that needs one."""
+    needs = any(action.verb in NEEDING_A_ROW or is_transition(action) for action in actions(endpoint))
+    named = any(isinstance(segment, PathName) for segment in endpoint.segments) or endpoint.where is not None
+    if endpoint.row is not None:
+        return unanswered(endpoint.row, endpoint.span)
+    return At(endpoint.span) if needs and not named else None

@@ -1,0 +1,14 @@
+"""Part 1: what the service does. Its prose is the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ninefold.questions.question import PURPOSE, OpenQuestion, leaving_out, unanswered
+from ninefold.questions.survey import Survey
+
+
+def ask(survey: Survey) -> Iterator[OpenQuestion]:
+    place = survey.contract.document.part("purpose").place
+    if at := unanswered(survey.contract.purpose.text, place):
+        yield leaving_out(PURPOSE, "purpose", at, "")

@@ -1,0 +1,264 @@
+"""The fixed list of questions, one visible table, and what an open one looks like."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, TypeVar
+
+from ninefold.contract.fact import Fact, Gap, Proposal, Shown, StatedNone
+from ninefold.diagnostics.source import Span
+
+T = TypeVar("T")
+W = TypeVar("W")
+
+Effect: TypeAlias = Literal["blocks", "leaves out"]
+"""What a gap does: an endpoint that it blocks answers 501 with an empty body; a behaviour that it leaves out
+does not happen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One row of the table. `text` asks about `{}`, which `of` stands for in the reference; a question about a
+    whole part has neither. `asked` says when it is asked, where that is not always; `cost` says what a gap
+    blocks or leaves out."""
+
+    id: str
+    part: int
+    text: str
+    effect: Effect
+    cost: str
+    of: str = ""
+    asked: str = ""
+
+    @property
+    def in_general(self) -> str:
+        """The question in words, asked of any subject."""
+        return self.text.replace("{}", SUBJECTS.get(self.of, self.of))
+
+    def about(self, subject: str) -> str:
+        """The question in words, asked of a subject."""
+        return self.text.replace("{}", f"`{subject}`")
+
+
+SUBJECTS = {
+    "R": "a resource",
+    "R.F": "a field",
+    "T": "a transition",
+    "E": "an endpoint",
+    "S": "a scheme",
+    "K": "a kind",
+    "C": "a code",
+    "N": "a rate",
+    "V": "a version",
+}
+"""What the letters of the table stand for."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQuestion:
+    """A gap of a contract.
+
+    `subject` is what the question is about (`order.total`, `GET /orders`), `text` the question in words, `span`
+    the `not shown` if one is written and else what should have said it. `blocks` are endpoints, by their keys as
+    written; `left_out` says in words what does not happen. `candidate`: a proposal stands there.
+    """
+
+    question: Question
+    subject: str
+    text: str
+    span: Span
+    effect: Effect
+    blocks: tuple[str, ...] = ()
+    candidate: bool = False
+    left_out: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """Where an answer is missing, and whether a proposal stands there."""
+
+    span: Span
+    candidate: bool = False
+
+
+def unanswered(fact: Fact[Any] | None, enclosing: Span) -> At | None:
+    """Where the answer that a fact should give is missing: at its `not shown`, else at what should have said it.
+    `None`: it is given. An empty mapping or list says nothing; that there is none is said by `none`."""
+    match fact:
+        case None:
+            return At(enclosing)
+        case Gap(span):
+            return At(span)
+        case Proposal(_, span):
+            return At(span, candidate=True)
+        case Shown((), span):
+            return At(span)
+        case _:
+            return None
+
+
+def first_unanswered(facts: Iterable[Fact[Any] | None], enclosing: Span) -> At | None:
+    """The same of several facts that answer one question: a `not shown` that is written comes before silence."""
+    missing = [(fact is None, at) for fact in facts if (at := unanswered(fact, enclosing))]
+    return min(missing, key=lambda each: each[0])[1] if missing else None
+
+
+def within(whole: Fact[W] | None, part: Callable[[W], Fact[T] | None]) -> Fact[T] | None:
+    """A fact inside another. Where the whole is `none`, not shown or proposed, so is each part of it."""
+    match whole:
+        case Shown(value):
+            return part(value)
+        case Proposal(_, span):
+            return Proposal(StatedNone(span), span)
+        case _:
+            return whole
+
+
+def blocking(question: Question, subject: str, at: At, blocks: tuple[str, ...], text: str = "") -> OpenQuestion:
+    """A gap that blocks endpoints."""
+    words = text or question.about(subject)
+    return OpenQuestion(question, subject, words, at.span, "blocks", blocks, at.candidate)
+
+
+def leaving_out(question: Question, subject: str, at: At, left_out: str, text: str = "") -> OpenQuestion:
+    """A gap that leaves out a behaviour."""
+    words = text or question.about(subject)
+    return OpenQuestion(question, subject, words, at.span, "leaves out", (), at.candidate, left_out)
+
+
+# What each part as a whole answers: asked alone where the part shows nothing.
+
+PURPOSE = Question("purpose", 1, "what the service does", "leaves out", "nothing that a caller sees")
+RESOURCES = Question("resources", 2, "which resources there are", "blocks", "every endpoint")
+STATES = Question("states", 3, "which states there are, or none", "blocks", "the endpoints that write")
+ENDPOINTS = Question("endpoints", 4, "which endpoints there are", "blocks", "everything: there is nothing to serve")
+SCHEMES = Question("schemes", 5, "which schemes callers are recognised by, or none", "blocks", "every endpoint")
+KINDS = Question("kinds", 6, "which kinds of event there are, or none", "leaves out", "events")
+SHAPE = Question("shape", 7, "the shape of an error", "leaves out", "error bodies: each error is a bare status")
+LIMITS = Question(
+    "limits", 8, "which limits hold", "leaves out",
+    "rates, body sizes and time-outs; blocks the endpoints that take idempotency keys, and lists",
+    asked="if the part shows nothing",
+)  # fmt: skip
+VERSIONING = Question("versioning", 9, "how versions are named, or none", "leaves out", "versions")
+
+PART_QUESTIONS = (PURPOSE, RESOURCES, STATES, ENDPOINTS, SCHEMES, KINDS, SHAPE, LIMITS, VERSIONING)
+"""By part: `PART_QUESTIONS[number - 1]`."""
+
+# What is asked of a part that shows something.
+
+REACHING = "the endpoints that address, create, read or write R"
+IDENTIFIER = Question("identifier", 2, "the identifier of {}, and who makes it", "blocks", REACHING, "R")
+FIELDS = Question("fields", 2, "the fields of {}", "blocks", REACHING, "R")
+TYPE = Question("type", 2, "the type of {}", "blocks", REACHING, "R.F")
+READABLE = Question(
+    "readable", 2, "what is readable of {}", "blocks", REACHING, "R.F",
+    "of a `secret`, of a field that credentials are looked up in, and of the password that a sign in checks",
+)  # fmt: skip
+ON_DELETE = Question(
+    "on delete", 2, "what deleting the row does that {} refers to", "blocks", "the endpoints that delete such rows",
+    "R.F", "of a reference, if an endpoint deletes rows of its target",
+)  # fmt: skip
+
+MACHINE = Question("machine", 3, "the states of {}, or none", "blocks", "the endpoints that write R", "R")
+INITIAL = Question("initial", 3, "the initial state of {}", "blocks", "the endpoints that create R", "R")
+FROM = Question("from", 3, "the states that {} goes from", "blocks", "the endpoints that take T", "T")
+TO = Question("to", 3, "the state that {} goes to", "blocks", "the endpoints that take T", "T")
+
+DOES = Question("does", 4, "what {} does", "blocks", "E", "E")
+BODY = Question(
+    "body", 4, "the body of {}, or none", "blocks", "E", "E",
+    "where it takes values: create, update, replace, ensure, sign in, subscribe, call, a transition, or compute, "
+    "by a method other than GET and DELETE",
+)  # fmt: skip
+PATCH = Question("patch", 4, "how a patch is read by {}", "blocks", "E", "E", "of each update with a body")
+RESPONSES = Question("responses", 4, "the responses of {}", "blocks", "E", "E")
+ORDER = Question("order", 4, "the order in which {} lists", "blocks", "E", "E", "of each list")
+REQUEST_MEDIA_TYPE = Question(
+    "request media type", 4, "the media type of requests", "blocks", "the endpoints with a body",
+    asked="if an endpoint has a body, or refuses one that has members",
+)  # fmt: skip
+RESPONSE_MEDIA_TYPE = Question(
+    "response media type", 4, "the media type of responses", "blocks", "the endpoints whose responses have content",
+    asked="if a response has content",
+)  # fmt: skip
+UNKNOWN_MEMBERS = Question(
+    "unknown members", 4, "what happens to members that no fact names", "blocks", "the endpoints that state a body",
+    asked="if an endpoint states a `body`, be it `none`",
+)  # fmt: skip
+UNKNOWN_PARAMETERS = Question(
+    "unknown parameters", 4, "what happens to parameters that no fact names", "blocks", "every endpoint"
+)
+
+NAMING = "the endpoints that name S"
+PRESENTED = Question("presented", 5, "how a credential of {} is presented", "blocks", NAMING, "S")
+CREDENTIAL = Question(
+    "credential", 5, "how a credential of {} is recognised: looked up, issued, or signed", "blocks", NAMING, "S"
+)
+LASTS = Question("lasts", 5, "how long a credential of {} lasts", "blocks", NAMING, "S", "of issued credentials")
+AUDIENCE = Question("audience", 5, "the audience of {}", "blocks", NAMING, "S", "of signed tokens")
+CALLERS = Question("callers", 5, "who may call {}", "blocks", "E", "E")
+ROWS = Question(
+    "rows", 5, "which rows of {} may be seen", "blocks", "the endpoints by which such callers reach R", "R",
+    "of each resource that an endpoint reaches, for each scheme that it admits, and for `anyone`; "
+    "a row just created, or just signed in to, is always shown in that response",
+)  # fmt: skip
+UNSEEN_ROWS = Question(
+    "unseen rows", 5, "whether a row that the caller may not see is missing or forbidden", "blocks",
+    "the endpoints with a row rule", asked="if a row rule is not `any`",
+)  # fmt: skip
+
+UPON = Question("upon", 6, "when {} arises", "leaves out", "the kind", "K")
+PAYLOAD = Question("payload", 6, "the payload of {}", "leaves out", "the kind", "K")
+DELIVERY = Question("delivery", 6, "how events are delivered", "leaves out", "delivery", asked="if there are kinds")
+
+CODES = Question(
+    "codes", 7, "the code of each condition that can arise here", "leaves out",
+    "their codes: each is a bare status", asked="in one line, of all conditions without a code",
+)  # fmt: skip
+STATUS = Question("status", 7, "the status of {}", "leaves out", "the code: each of its conditions is bare", "C")
+
+RATES = Question("rates", 8, "which rates hold, or none", "leaves out", "rates")
+RATE = Question("rate", 8, "what {} allows", "leaves out", "that rate", "N")
+BODY_SIZE = Question(
+    "body size", 8, "the largest body, or none", "leaves out", "the bound", asked="if an endpoint has a body"
+)
+TIME_OUTS = Question("time-outs", 8, "after what time a request is given up, or none", "leaves out", "time-outs")
+KEYS = Question(
+    "idempotency keys", 8, "how long idempotency keys are kept", "blocks", "the endpoints that take keys",
+    asked="if an endpoint takes keys",
+)  # fmt: skip
+PAGES = Question("pages", 8, "the page bounds of {}, or none", "blocks", "E", "E", "of each list")
+
+VERSIONS = Question(
+    "versions", 9, "which versions there are", "leaves out", "versions", asked="unless the scheme is `none`"
+)
+DEFAULT = Question(
+    "default", 9, "the version of a request that names none", "leaves out",
+    "an answer to it: such a request is `unknown version`", asked="unless the scheme is `none`",
+)  # fmt: skip
+CHANGES = Question(
+    "changes", 9, "the way back to {}, or none", "leaves out", "that version", "V", "of each version but the newest"
+)
+COMPATIBLE = Question(
+    "compatible", 9, "which kinds of change are compatible", "leaves out", "the verdict of `diff`",
+    asked="unless the scheme is `none`",
+)  # fmt: skip
+
+QUESTIONS = (
+    PURPOSE,
+    RESOURCES, IDENTIFIER, FIELDS, TYPE, READABLE, ON_DELETE,
+    STATES, MACHINE, INITIAL, FROM, TO,
+    ENDPOINTS, DOES, BODY, PATCH, RESPONSES, ORDER,
+    REQUEST_MEDIA_TYPE, RESPONSE_MEDIA_TYPE, UNKNOWN_MEMBERS, UNKNOWN_PARAMETERS,
+    SCHEMES, PRESENTED, CREDENTIAL, LASTS, AUDIENCE, CALLERS, ROWS, UNSEEN_ROWS,
+    KINDS, UPON, PAYLOAD, DELIVERY,
+    SHAPE, CODES, STATUS,
+    LIMITS, RATES, RATE, BODY_SIZE, TIME_OUTS, KEYS, PAGES,
+    VERSIONING, VERSIONS, DEFAULT, CHANGES, COMPATIBLE,
+)  # fmt: skip
+"""The whole list, in the order of the parts. `not shown` written for any other key is a gap too: `WRITTEN`."""
+
+WRITTEN = Question("written", 0, "what `not shown` stands for at {}", "blocks", "what depends on it", "a key")
+"""Asked of a key that no question asks for, where `not shown` is written. Its part is that of the key."""

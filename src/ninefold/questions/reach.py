@@ -1,0 +1,219 @@
+"""Which resources an expression, a template or an endpoint reaches: through references, back-references,
+computed fields and views.
+
+Expressions are not typed yet here, and may be wrong; what is not understood reaches nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from ninefold.contract.expression import Items, Leaf, Members, Template
+from ninefold.contract.fact import value_of
+from ninefold.contract.resources import Field, Resource
+from ninefold.expressions.ast import (
+    Ast,
+    Binary,
+    Conditional,
+    Index,
+    Invocation,
+    ListLiteral,
+    Literal,
+    MapLiteral,
+    Member,
+    Name,
+    Unary,
+)
+
+MACROS = frozenset({"exists", "exists_one", "all", "filter", "map", "flatMap"})
+
+
+@dataclass(frozen=True)
+class Graph:
+    """The resources of a contract and how they refer to each other. `fields[R][F]`; `back[R][NAME]` is the
+    resource whose rows refer back to a row of R under that name."""
+
+    resources: Mapping[str, Resource]
+    fields: Mapping[str, Mapping[str, Field]]
+    back: Mapping[str, Mapping[str, str]]
+
+
+def graph_of(resources: tuple[Resource, ...]) -> Graph:
+    named = {resource.name: resource for resource in resources}
+    fields = {name: {f.name: f for f in value_of(resource.fields) or ()} for name, resource in named.items()}
+    back: dict[str, dict[str, str]] = {name: {} for name in named}
+    for name, own in fields.items():
+        for reference in own.values():
+            target, called = value_of(reference.refers_to), value_of(reference.back)
+            if target and called and target.text in back:
+                back[target.text][called.text] = name
+    return Graph(named, fields, back)
+
+
+@dataclass
+class Walk:
+    """A walk through expressions that collects the resources whose rows they read. The row that stands at a
+    root (`order` in an endpoint that acts on orders) is not counted: whoever starts the walk knows it."""
+
+    graph: Graph
+    reached: set[str] = field(default_factory=set)
+    seen: set[tuple[str, str]] = field(default_factory=set)
+    """The computed fields and views already walked: they may refer to each other."""
+
+    def show(self, template: Template, roots: Mapping[str, str], row: str | None = None) -> None:
+        """A response, a payload or a view. `row` is the resource whose fields a list of bare names means."""
+        match template:
+            case Leaf(expression):
+                whole = self.read(expression.ast, roots)
+                if whole is not None and not _is_reference(expression.ast, roots):
+                    self.show_all(whole)
+            case Members(members):
+                for member in members:
+                    self.show(member.value, roots, row)
+            case Items(items):
+                for item in items:
+                    if isinstance(item, Leaf) and isinstance(item.expression.ast, Name) and row is not None:
+                        self.step(row, item.expression.ast.name)
+                    else:
+                        self.show(item, roots, row)
+
+    def show_all(self, resource: str) -> None:
+        """A resource's own name as a response: all its fields that are not secret."""
+        for name, each in self.graph.fields.get(resource, {}).items():
+            if each.secret is None:
+                self.step(resource, name)
+
+    def step(self, resource: str, name: str) -> str | None:
+        """From a row to what a name of it leads to: the resource there, if it leads to rows."""
+        target = self.graph.back.get(resource, {}).get(name)
+        if target is not None:
+            self.reached.add(target)
+            return target
+        own = self.graph.fields.get(resource, {}).get(name)
+        if own is None:
+            return None
+        if (computed := value_of(own.computed)) is not None and (resource, name) not in self.seen:
+            self.seen.add((resource, name))
+            self.read(computed.ast, {resource: resource})
+        if (refers_to := value_of(own.refers_to)) is not None:
+            self.reached.add(refers_to.text)
+            return refers_to.text
+        return None
+
+    def read(self, ast: Ast, roots: Mapping[str, str]) -> str | None:
+        """Walks an expression; the resource of the row or rows that it gives, if it gives rows."""
+        match ast:
+            case Name(name):
+                return roots.get(name)
+            case Member(Name("caller" | "before"), name) if name in self.graph.resources:
+                return name
+            case Member(Name("page"), "items"):
+                return roots.get("page.items")
+            case Member(operand, name):
+                resource = self.read(operand, roots)
+                if resource is None:
+                    return None
+                if isinstance(operand, Member) and operand.operand == _root(operand, "caller"):
+                    self.reached.add(resource)
+                return self.step(resource, name)
+            case Index(operand, index):
+                self.read(index, roots)
+                return self.read(operand, roots)
+            case Invocation():
+                return self.invoke(ast, roots)
+            case ListLiteral(items):
+                return self.each(items, roots)
+            case MapLiteral(entries):
+                self.each([value for _, value in entries], roots)
+            case Unary(_, operand):
+                self.read(operand, roots)
+            case Binary(_, left, right):
+                self.each((left, right), roots)
+            case Conditional(condition, yes, no):
+                self.read(condition, roots)
+                return self.each((yes, no), roots)
+            case Literal():
+                pass
+        return None
+
+    def each(self, asts: Iterable[Ast], roots: Mapping[str, str]) -> str | None:
+        found = [resource for ast in asts if (resource := self.read(ast, roots)) is not None]
+        return found[0] if found else None
+
+    def invoke(self, call: Invocation, roots: Mapping[str, str]) -> str | None:
+        match call:
+            case Invocation("all", None, (Name(resource),)) if resource in self.graph.resources:
+                self.reached.add(resource)
+                return resource
+            case Invocation(macro, target, (Name(variable), *bodies)) if macro in MACROS and target is not None:
+                rows = self.read(target, roots)
+                inner = {**roots, variable: rows} if rows is not None else _without(roots, variable)
+                result = self.each(bodies, inner)
+                return rows if macro == "filter" else result if macro in ("map", "flatMap") else None
+            case Invocation(function, None, (argument,)):
+                resource_of_argument = self.read(argument, roots)
+                if resource_of_argument is not None:
+                    self.apply(function, resource_of_argument)
+                return None
+            case _:
+                rows = self.read(call.target, roots) if call.target is not None else None
+                self.each(call.arguments, roots)
+                return rows if call.function in ("distinct", "sort") else None
+
+    def apply(self, view: str, resource: str) -> None:
+        """A view applied to a row or to rows."""
+        own = self.graph.resources.get(resource)
+        if own is None or (resource, view + "()") in self.seen:
+            return
+        self.seen.add((resource, view + "()"))
+        for each in value_of(own.views) or ():
+            if each.name == view:
+                self.show(each.template, {resource: resource}, resource)
+
+
+def names_in(ast: Ast) -> Iterator[str]:
+    """The names that stand free in an expression, be they roots or variables of a macro."""
+    match ast:
+        case Name(name):
+            yield name
+        case Member(operand):
+            yield from names_in(operand)
+        case Index(left, right) | Binary(_, left, right):
+            yield from names_in(left)
+            yield from names_in(right)
+        case Invocation(target=target, arguments=arguments):
+            for each in (*arguments, *((target,) if target is not None else ())):
+                yield from names_in(each)
+        case ListLiteral(items):
+            for each in items:
+                yield from names_in(each)
+        case MapLiteral(entries):
+            for _, each in entries:
+                yield from names_in(each)
+        case Unary(_, operand):
+            yield from names_in(operand)
+        case Conditional(condition, yes, no):
+            for each in (condition, yes, no):
+                yield from names_in(each)
+        case Literal():
+            pass
+
+
+def _root(member: Member, name: str) -> Ast | None:
+    return member.operand if isinstance(member.operand, Name) and member.operand.name == name else None
+
+
+def _without(roots: Mapping[str, str], variable: str) -> dict[str, str]:
+    return {name: resource for name, resource in roots.items() if name != variable}
+
+
+def _is_reference(ast: Ast, roots: Mapping[str, str]) -> bool:
+    """Whether rows are shown as identifiers: a reference is, a resource's own name and `page.items` are not."""
+    match ast:
+        case Name():
+            return False
+        case Member(Name("page"), "items"):
+            return False
+        case _:
+            return True

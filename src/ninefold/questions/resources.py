@@ -1,0 +1,183 @@
+"""Part 2: which resources; the identifier, fields and types of each; secrets; deletions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ninefold.contract.endpoints import Endpoint, PathName
+from ninefold.contract.fact import Fact, Shown, is_open, value_of
+from ninefold.contract.resources import Field, Resource, Schema, SharedType
+from ninefold.questions.question import (
+    FIELDS,
+    IDENTIFIER,
+    ON_DELETE,
+    READABLE,
+    RESOURCES,
+    TYPE,
+    At,
+    OpenQuestion,
+    blocking,
+    unanswered,
+)
+from ninefold.questions.survey import Survey
+
+TYPING = frozenset({"type", "$ref", "enum", "const", "anyOf", "oneOf", "allOf"})
+"""The keywords that say which values there are; the others only narrow them."""
+
+
+def ask(survey: Survey) -> Iterator[OpenQuestion]:
+    resources = survey.contract.resources
+    place = survey.contract.document.part("resources").place
+    if at := unanswered(resources.resources, place):
+        yield blocking(RESOURCES, "resources", at, survey.keys)
+    for resource in value_of(resources.resources) or ():
+        yield from _of_resource(survey, resource)
+    for shared in resources.types:
+        yield from _of_type(survey, shared)
+
+
+def _of_resource(survey: Survey, resource: Resource) -> Iterator[OpenQuestion]:
+    reaching = survey.reaching(resource.name)
+    if at := unanswered(resource.identifier, resource.span):
+        yield blocking(IDENTIFIER, resource.name, at, reaching)
+    if at := unanswered(resource.fields, resource.span):
+        yield blocking(FIELDS, resource.name, at, reaching)
+    fields = value_of(resource.fields) or ()
+    for field in fields:
+        subject = f"{resource.name}.{field.name}"
+        if at := _untyped(field):
+            yield blocking(TYPE, subject, at, reaching)
+        if at := _unreadable(survey, subject, field):
+            yield blocking(READABLE, subject, at, reaching)
+        target = value_of(field.refers_to)
+        if target is not None and (deleting := survey.deleting(target.text)):
+            if at := unanswered(field.on_delete, field.span):
+                text = f"what deleting the `{target.text}` does that `{subject}` refers to"
+                yield blocking(ON_DELETE, subject, at, deleting, text)
+    signing_in = survey.signing_in(resource.name)
+    if signing_in and not any(_is_password(field) for field in fields):
+        text = f"which field of `{resource.name}` is the password that a sign in checks"
+        yield blocking(READABLE, resource.name, At(resource.span), signing_in, text)
+    for name in value_of(resource.identifier) or ():
+        for field in fields:
+            if field.name == name.text and (makerless := _without_maker(survey, resource, field)):
+                text = f"who makes `{resource.name}.{field.name}`, which identifies `{resource.name}`"
+                yield blocking(IDENTIFIER, resource.name, At(field.span), makerless, text)
+
+
+def _untyped(field: Field) -> At | None:
+    """A reference and a state field have their types from elsewhere; every other field says its own."""
+    if value_of(field.refers_to) is not None or value_of(field.state):
+        return None
+    facts: tuple[Fact[Any] | None, ...] = (field.refers_to, field.state, field.schema)
+    for fact in facts:
+        if fact is not None and (at := unanswered(fact, field.span)):
+            return at
+    match field.schema:
+        case Shown(schema):
+            return _unsaid(schema, At(field.span))
+        case _:
+            return At(field.span)
+
+
+def _unsaid(schema: Schema, at: At) -> At | None:
+    """Where a schema says no type: at its `not shown`, if one is written."""
+    for entry in schema.node.entries:
+        if entry.name in TYPING:
+            says_not_shown = getattr(entry.value, "text", None) == "not shown"
+            return At(entry.value.span) if says_not_shown else None
+    return at
+
+
+def _unreadable(survey: Survey, subject: str, field: Field) -> At | None:
+    """A field that credentials are looked up in has to say that it is secret, and how."""
+    looked_up = any((m := value_of(scheme.matches)) is not None and m.text == subject for scheme in survey.schemes)
+    if field.secret is None and not looked_up:
+        return None
+    return unanswered(field.secret, field.span)
+
+
+def _is_password(field: Field) -> bool:
+    """Whether a field is a password, or will say itself what it is."""
+    word = value_of(field.secret)
+    return word.text == "password" if word is not None else field.secret is not None
+
+
+def _without_maker(survey: Survey, resource: Resource, field: Field) -> tuple[str, ...]:
+    """The endpoints that create rows without an identifier: it has no `on create`, and neither their body, their
+    path nor their `sets` gives it. An identifier without `on create` is the client's, who must be able to name it.
+    """
+    if field.on_create is not None or field.computed is not None:
+        return ()
+    creating = set(survey.creating(resource.name))
+    return tuple(
+        endpoint.key for endpoint in survey.endpoints
+        if endpoint.key in creating and not _gives(survey, endpoint, resource.name, field)
+    )  # fmt: skip
+
+
+def _gives(survey: Survey, endpoint: Endpoint, resource: str, field: Field) -> bool:
+    if is_open(endpoint.body) and endpoint.method not in ("GET", "HEAD", "DELETE"):
+        return True  # its body is a question of part 4
+    paths = [segment.names[0] for segment in endpoint.segments if isinstance(segment, PathName)]
+    set_here = {assignment.name for assignment in value_of(endpoint.sets) or ()}
+    return (resource, field.name) in survey.body_fields(endpoint) or field.name in paths or field.name in set_here
+
+
+def _of_type(survey: Survey, shared: SharedType) -> Iterator[OpenQuestion]:
+    subject = f"types.{shared.name}"
+    reaching = using(survey, shared.name)
+    if at := unanswered(shared.fields, shared.span):
+        yield blocking(FIELDS, subject, at, reaching)
+    for name, schema in value_of(shared.fields) or ():
+        if at := _unsaid(schema, At(name.span)):
+            yield blocking(TYPE, f"{subject}.{name.text}", at, reaching)
+
+
+def using(survey: Survey, name: str) -> tuple[str, ...]:
+    """The endpoints that reach a resource with a field of a shared type, or whose body is one."""
+    resources = _with_type(survey, name)
+    return tuple(
+        endpoint.key for endpoint in survey.endpoints
+        if survey.reach[endpoint.key].touches & resources
+        or ((body := value_of(endpoint.body)) is not None
+            and body.reference is not None
+            and body.reference.text.endswith("/" + name))
+    )  # fmt: skip
+
+
+def _with_type(survey: Survey, name: str) -> frozenset[str]:
+    """The resources whose fields refer to a shared type, be it through other types."""
+    types = {name}
+    while True:
+        more = {
+            shared.name
+            for shared in survey.contract.resources.types
+            for _, schema in value_of(shared.fields) or ()
+            if _references(schema.json) & types
+        }
+        if more <= types:
+            break
+        types |= more
+    return frozenset(
+        resource
+        for resource, fields in survey.graph.fields.items()
+        for field in fields.values()
+        if (schema := value_of(field.schema)) is not None and _references(schema.json) & types
+    )
+
+
+def _references(schema: object) -> set[str]:
+    """The names of the shared types that a JSON Schema refers to."""
+    found: set[str] = set()
+    waiting = [schema]
+    while waiting:
+        match waiting.pop():
+            case dict() as members:
+                if isinstance(reference := members.get("$ref"), str):
+                    found.add(reference.removeprefix("#/types/"))
+                waiting.extend(members.values())
+            case list() as items:
+                waiting.extend(items)
+    return found

@@ -1,0 +1,352 @@
+"""A contract seen from its endpoints: what each does, whom it admits, and which resources it reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ninefold.contract.authentication import Admission, Every, Permission, Scheme
+from ninefold.contract.endpoints import Action, Body, Endpoint, PathName
+from ninefold.contract.expression import Expression, Items, Leaf, Members, Template
+from ninefold.contract.fact import Fact, StatedNone, is_open, value_of
+from ninefold.contract.service import Contract
+from ninefold.contract.states import Machine, Transition
+from ninefold.expressions.ast import Ast, Member, Name
+from ninefold.questions.reach import Graph, Walk, graph_of
+from ninefold.vocabulary.endpoints import VERBS
+
+SUBSCRIPTION = "subscription"
+"""The built-in resource that `subscribe` and `unsubscribe` act on."""
+
+READING = frozenset({"read", "list", "compute", "stream events"})
+TAKING_VALUES = frozenset({"create", "update", "replace", "ensure", "sign in", "subscribe", "call", "compute"})
+"""The verbs whose endpoints take values; a transition does too."""
+
+NEEDING_A_ROW = frozenset({"read", "update", "replace", "delete", "remove", "unsubscribe"})
+"""The verbs that act on one row, which the path or `row` names; a transition does too."""
+
+WITHOUT_CONTENT = frozenset({"GET", "HEAD", "DELETE"})
+"""The methods for which RFC 9110 gives content no meaning: no question asks for their body."""
+
+
+def is_transition(action: Action) -> bool:
+    return action.verb not in VERBS
+
+
+@dataclass(frozen=True)
+class Reach:
+    """`touches`: the resources whose gaps concern an endpoint: those that it acts on, reads or judges by, those
+    that its callers are rows of, and those that any of these refer to. `sees`: those among them whose row rules decide
+    what it shows or finds; a resource of which it only shows the row that it has just created is not among
+    them."""
+
+    touches: frozenset[str]
+    sees: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Survey:
+    contract: Contract
+
+    # What the contract has, where it is shown.
+
+    @cached_property
+    def endpoints(self) -> tuple[Endpoint, ...]:
+        return value_of(self.contract.endpoints.endpoints) or ()
+
+    @cached_property
+    def graph(self) -> Graph:
+        return graph_of(value_of(self.contract.resources.resources) or ())
+
+    @cached_property
+    def machines(self) -> Mapping[str, Fact[Machine]]:
+        return {each.resource.text: each.machine for each in value_of(self.contract.states.machines) or ()}
+
+    @cached_property
+    def schemes(self) -> tuple[Scheme, ...]:
+        return value_of(self.contract.authentication.schemes) or ()
+
+    def machine(self, resource: str) -> Machine | None:
+        return value_of(self.machines.get(resource))
+
+    def transition(self, action: Action) -> Transition | None:
+        machine = self.machine(action.subject or "")
+        for each in (value_of(machine.transitions) or ()) if machine else ():
+            if each.name == action.verb:
+                return each
+        return None
+
+    # Endpoints by what they do.
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return tuple(endpoint.key for endpoint in self.endpoints)
+
+    @property
+    def writing(self) -> tuple[str, ...]:
+        return tuple(e.key for e in self.endpoints if any(a.verb not in READING for a in actions(e)))
+
+    def writing_to(self, resource: str) -> tuple[str, ...]:
+        return tuple(
+            e.key for e in self.endpoints if any(a.verb not in READING and subject(a) == resource for a in actions(e))
+        )
+
+    def creating(self, resource: str) -> tuple[str, ...]:
+        return tuple(
+            e.key for e in self.endpoints
+            if any(a.verb in ("create", "ensure") and a.subject == resource for a in actions(e))
+        )  # fmt: skip
+
+    def signing_in(self, resource: str) -> tuple[str, ...]:
+        return tuple(
+            e.key for e in self.endpoints if any(a.verb == "sign in" and a.subject == resource for a in actions(e))
+        )
+
+    def taking(self, resource: str, transition: str) -> tuple[str, ...]:
+        return tuple(
+            e.key for e in self.endpoints
+            if any(a.verb == transition and is_transition(a) and a.subject == resource for a in actions(e))
+        )  # fmt: skip
+
+    def reaching(self, resource: str) -> tuple[str, ...]:
+        return tuple(e.key for e in self.endpoints if resource in self.reach[e.key].touches)
+
+    def naming(self, scheme: str) -> tuple[str, ...]:
+        """The endpoints that admit callers of a scheme, or issue its credentials."""
+        return tuple(
+            e.key for e in self.endpoints
+            if any(a.who.text == scheme for a in self.admitted(e))
+            or ((issues := value_of(e.issues)) is not None and issues.text == scheme)
+        )  # fmt: skip
+
+    def deleting(self, resource: str) -> tuple[str, ...]:
+        """The endpoints that delete rows of a resource, be it through a cascade."""
+        return tuple(e.key for e in self.endpoints if resource in self.deleted_by(e))
+
+    def deleted_by(self, endpoint: Endpoint) -> frozenset[str]:
+        """The resources of which an endpoint deletes rows: its own, and those that a deletion cascades to."""
+        own = {a.subject for a in actions(endpoint) if a.verb in ("delete", "remove") and a.subject}
+        return frozenset().union(*(self._falling_with(each) for each in own))
+
+    def _falling_with(self, resource: str) -> frozenset[str]:
+        found, waiting = {resource}, [resource]
+        while waiting:
+            more = self._cascades.get(waiting.pop(), frozenset()) - found
+            found |= more
+            waiting += more
+        return frozenset(found)
+
+    @cached_property
+    def refusing(self) -> frozenset[str]:
+        """The resources whose rows cannot be deleted while others refer to them."""
+        return frozenset(
+            target.text
+            for fields in self.graph.fields.values()
+            for each in fields.values()
+            if (target := value_of(each.refers_to)) is not None
+            and (word := value_of(each.on_delete)) is not None
+            and word.text == "refuse"
+        )
+
+    @cached_property
+    def _cascades(self) -> Mapping[str, frozenset[str]]:
+        """For each resource, those whose rows are deleted with the row that they refer to."""
+        found: dict[str, set[str]] = {}
+        for name, fields in self.graph.fields.items():
+            for each in fields.values():
+                target, word = value_of(each.refers_to), value_of(each.on_delete)
+                if target is not None and word is not None and word.text == "cascade":
+                    found.setdefault(target.text, set()).add(name)
+        return {target: frozenset(names) for target, names in found.items()}
+
+    # Who calls.
+
+    def permission(self, endpoint: Endpoint) -> Permission | None:
+        """The line that says who may call an endpoint: its own, else `all others`."""
+        return self._lines.get(endpoint.key) or self._lines.get("all others")
+
+    @cached_property
+    def _lines(self) -> Mapping[str, Permission]:
+        return {line.endpoint.text: line for line in value_of(self.contract.authentication.permissions) or ()}
+
+    def admitted(self, endpoint: Endpoint) -> tuple[Admission, ...]:
+        line = self.permission(endpoint)
+        return (value_of(line.admits) or ()) if line else ()
+
+    def row_rule(self, resource: str, who: str) -> Fact[Any] | None:
+        """What is said of the rows of a resource that such a caller sees. `None`: nothing."""
+        rows = self.contract.authentication.rows
+        stated = value_of(rows)
+        if isinstance(stated, Every) or isinstance(rows, StatedNone):
+            return rows
+        admits = self._rules.get(resource)
+        if is_open(admits) or isinstance(admits, StatedNone):
+            return admits
+        for admission in value_of(admits) or ():
+            if admission.who.text == who:
+                return admission.condition
+        return None
+
+    @cached_property
+    def _rules(self) -> Mapping[str, Fact[tuple[Admission, ...]]]:
+        rules = value_of(self.contract.authentication.rows)
+        return {} if rules is None or isinstance(rules, Every) else {rule.resource.text: rule.admits for rule in rules}
+
+    # What is reached.
+
+    @cached_property
+    def reach(self) -> Mapping[str, Reach]:
+        return {endpoint.key: self._reach(endpoint) for endpoint in self.endpoints}
+
+    def _reach(self, endpoint: Endpoint) -> Reach:
+        acted_on = tuple(dict.fromkeys(name for action in actions(endpoint) if (name := subject(action))))
+        roots = {name: name for name in acted_on}
+        if acted_on:
+            roots["page.items"] = acted_on[0]
+        seen = Walk(self.graph)
+        seen.reached |= {
+            name for action in actions(endpoint) if (name := subject(action)) and action.verb not in _OWN_ROW
+        }
+        self._show(seen, endpoint, acted_on, roots)
+        judged = Walk(self.graph, self._looked_up(endpoint))
+        for expression in self._judging(endpoint):
+            judged.read(expression.ast, roots)
+        return Reach(self._with_targets({*acted_on, *seen.reached, *judged.reached}), frozenset(seen.reached))
+
+    def _with_targets(self, resources: set[str]) -> frozenset[str]:
+        """With the resources that their fields refer to or are computed from: rows cannot be kept without."""
+        walk = Walk(self.graph, set(resources))
+        done: set[str] = set()
+        while waiting := walk.reached - done:
+            for resource in waiting:
+                for name in self.graph.fields.get(resource, ()):
+                    walk.step(resource, name)
+            done |= waiting
+        return frozenset(done)
+
+    def _show(
+        self, walk: Walk, endpoint: Endpoint, acted_on: tuple[str, ...], roots: Mapping[str, str]
+    ) -> None:
+        """What an endpoint finds, filters, sorts and shows: all that row rules narrow."""
+        first = acted_on[0] if acted_on else None
+        for segment in endpoint.segments:
+            if isinstance(segment, PathName):
+                at = first
+                for name in segment.names:
+                    at = walk.step(at, name) if at is not None else None
+        for resource, name in self.body_fields(endpoint):
+            if (target := value_of(self.graph.fields[resource][name].refers_to)) is not None:
+                walk.reached.add(target.text)
+        for response in value_of(endpoint.responses) or ():
+            content = value_of(response.content)
+            if isinstance(content, Leaf | Members | Items):
+                walk.show(content, roots, first)
+        for header in value_of(endpoint.headers) or ():
+            walk.read(header.value.ast, roots)
+        for filter in value_of(endpoint.filters) or ():
+            if (condition := value_of(filter.condition)) is not None:
+                walk.read(condition.ast, roots)
+        for fact in (endpoint.where, endpoint.row):
+            if (expression := value_of(fact)) is not None:
+                walk.read(expression.ast, roots)
+        if first is not None and (sorts := value_of(endpoint.sorts)) is not None:
+            for key in (*(value_of(sorts.default) or ()), *(value_of(sorts.offered) or ())):
+                walk.step(first, key.field)
+        if any(action.verb == "stream events" for action in actions(endpoint)):
+            self._show_events(walk)
+
+    def _show_events(self, walk: Walk) -> None:
+        for kind in value_of(self.contract.events.kinds) or ():
+            resources = {action.subject: action.subject for action in value_of(kind.upon) or () if action.subject}
+            walk.reached |= set(resources)
+            if (payload := value_of(kind.payload)) is not None:
+                walk.show(payload, resources)
+
+    def _judging(self, endpoint: Endpoint) -> Iterator[Expression]:
+        """What decides on a request or gives values, and reads all rows: guards, permissions, `sets`."""
+        for guard in value_of(endpoint.guards) or ():
+            yield guard.when
+        for assignment in value_of(endpoint.sets) or ():
+            yield assignment.value
+        for admission in self.admitted(endpoint):
+            if isinstance(condition := value_of(admission.condition), Expression):
+                yield condition
+        for action in actions(endpoint):
+            transition = self.transition(action)
+            if transition is not None and (when := value_of(transition.when)) is not None:
+                yield when
+
+    def _looked_up(self, endpoint: Endpoint) -> set[str]:
+        """The resources that the callers of an endpoint are rows of."""
+        admitted = {admission.who.text for admission in self.admitted(endpoint)}
+        found = set()
+        for scheme in self.schemes:
+            if scheme.name in admitted:
+                if (matches := value_of(scheme.matches)) is not None:
+                    found.add(matches.text.partition(".")[0])
+                if (issued_to := value_of(scheme.issued_to)) is not None:
+                    found.add(issued_to.text)
+        return found & set(self.graph.resources)
+
+    # Bodies.
+
+    def body_fields(self, endpoint: Endpoint) -> tuple[tuple[str, str], ...]:
+        """The fields that a body gives: pairs of a resource and a field of it."""
+        body = value_of(endpoint.body)
+        own = next((name for action in actions(endpoint) if (name := subject(action))), None)
+        if body is None:
+            return ()
+        named = body_names(body, own) if body.template is not None else self._type_members(body, own)
+        return tuple(pair for pair in named if pair[1] in self.graph.fields.get(pair[0], {}))
+
+    def _type_members(self, body: Body, own: str | None) -> Iterator[tuple[str, str]]:
+        for shared in self.contract.resources.types:
+            if own is not None and body.reference is not None and body.reference.text.endswith("/" + shared.name):
+                for name, _ in value_of(shared.fields) or ():
+                    yield own, name.text
+
+
+_OWN_ROW = frozenset({"create", "sign in", "subscribe", "compute", "call", "stream events"})
+"""The verbs that show a row of their own making, or that of the caller who signs in, or none."""
+
+
+def actions(endpoint: Endpoint) -> tuple[Action, ...]:
+    return value_of(endpoint.does) or ()
+
+
+def subject(action: Action) -> str | None:
+    """The resource that an action acts on."""
+    match action.verb:
+        case "subscribe" | "unsubscribe":
+            return SUBSCRIPTION
+        case "compute" | "call" | "stream events":
+            return None
+        case _:
+            return action.subject
+
+
+def body_names(body: Body, own: str | None) -> Iterator[tuple[str, str]]:
+    """What the leaves of a body name: a field of the resource acted on, or a path `resource.field`."""
+
+    def leaf(ast: Ast) -> Iterator[tuple[str, str]]:
+        match ast:
+            case Name(name) if own is not None:
+                yield own, name
+            case Member(Name(resource), name):
+                yield resource, name
+
+    def walk(template: Template) -> Iterator[tuple[str, str]]:
+        match template:
+            case Leaf(expression):
+                yield from leaf(expression.ast)
+            case Members(members):
+                for member in members:
+                    yield from walk(member.value)
+            case Items(items):
+                for item in items:
+                    yield from walk(item)
+
+    if body.template is not None:
+        yield from walk(body.template)

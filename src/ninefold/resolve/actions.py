@@ -1,0 +1,47 @@
+"""Actions: what an endpoint does, and what an event arises upon."""
+
+from __future__ import annotations
+
+from ninefold.contract.endpoints import Action
+from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.suggest import nearest
+from ninefold.resolve.codes import NOT_AN_ACTION
+from ninefold.resolve.reading import Reading, Slot, quoted
+from ninefold.syntax.nodes import Node, Scalar, Sequence
+from ninefold.vocabulary.endpoints import VERBS
+
+ALONE = frozenset(["compute", "subscribe", "unsubscribe", "stream events"])
+"""Verbs without a resource."""
+
+
+def actions(r: Reading, node: Node, slot: Slot) -> tuple[Action, ...] | None:
+    """One action, or a list of them."""
+    if isinstance(node, Sequence):
+        found = tuple(each for item in r.items(node, slot) or () if (each := action(r, item, slot)) is not None)
+        return found or None
+    alone = action(r, node, slot)
+    return None if alone is None else (alone,)
+
+
+def action(r: Reading, node: Node, slot: Slot) -> Action | None:
+    """A verb and what it acts on. Whether both are declared is decided where all names are known."""
+    if not isinstance(node, Scalar) or not isinstance(node.value, str) or not node.text.strip():
+        r.wrong_shape(node, slot)
+        return None
+    written = " ".join(node.text.split())
+    if written in ALONE:
+        return Action(written, None, node.span)
+    verb, _, subject = written.rpartition(" ")
+    if verb and verb not in ALONE and written not in VERBS:
+        return Action(verb, subject, node.span)
+    if verb in ALONE:
+        message, help = f"`{verb}` acts on no resource", f"write `{verb}`"
+    elif written in VERBS:
+        subject = "NAME" if written == "call" else "RESOURCE"
+        message, help = f"`{written}` does not say what it acts on", f"write `{written} {subject}`"
+    else:
+        near = nearest(written, ALONE)
+        message = f"{quoted(written)} is not an action"
+        help = f"did you mean `{near}`?" if near else "write a verb and a resource, such as `create order`"
+    r.say(NOT_AN_ACTION, message, Label(node.span), help=(help,))
+    return None

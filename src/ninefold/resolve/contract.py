@@ -1,0 +1,38 @@
+"""A document to a contract: each part by its own module, then the names between them."""
+
+from __future__ import annotations
+
+from ninefold.contract.service import Contract
+from ninefold.diagnostics.diagnostic import Outcome, in_order
+from ninefold.resolve.authentication import authentication
+from ninefold.resolve.endpoints import endpoints
+from ninefold.resolve.errors import errors
+from ninefold.resolve.events import events
+from ninefold.resolve.limits import limits
+from ninefold.resolve.names import judge
+from ninefold.resolve.purpose import purpose
+from ninefold.resolve.reading import Reading
+from ninefold.resolve.resources import resources
+from ninefold.resolve.states import states
+from ninefold.resolve.versioning import versioning
+from ninefold.syntax.nodes import Document
+
+
+def resolve(document: Document, accept_proposals: bool = False) -> Outcome[Contract]:
+    """The typed facts of a document, and what is wrong with them. Always yields a contract: what cannot be read is a
+    gap in it. With `accept_proposals`, what is proposed is in force, and marked so."""
+    r = Reading(document, accept_proposals)
+    contract = Contract(
+        document=document,
+        purpose=purpose(r, document.part("purpose")),
+        resources=resources(r, document.part("resources")),
+        states=states(r, document.part("states")),
+        endpoints=endpoints(r, document.part("endpoints")),
+        authentication=authentication(r, document.part("authentication")),
+        events=events(r, document.part("events")),
+        errors=errors(r, document.part("errors")),
+        limits=limits(r, document.part("limits")),
+        versioning=versioning(r, document.part("versioning")),
+    )
+    judge(r, contract)
+    return Outcome(contract, in_order(r.diagnostics))

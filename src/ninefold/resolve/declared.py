@@ -1,0 +1,122 @@
+"""What a contract declares, by name: what everything else may refer to.
+
+A collection is `None` where it is not known (nothing is written, or a gap, or it cannot be read): then nothing that
+refers to it is judged. A gap is not an error, and one cause has one diagnostic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from ninefold.contract.authentication import Authentication
+from ninefold.contract.endpoints import Endpoints
+from ninefold.contract.errors import Errors
+from ninefold.contract.events import Events
+from ninefold.contract.fact import Fact, Proposal, Shown, StatedNone
+from ninefold.contract.resources import Resources
+from ninefold.contract.states import Machine, States
+from ninefold.contract.versioning import Versioning
+from ninefold.diagnostics.source import Span
+from ninefold.resolve.identifiers import BUILT_IN
+
+T = TypeVar("T")
+
+Names = Mapping[str, Span]
+"""Names, each with the place where it is declared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """`fields[R]` are the fields of a resource, `back[R]` its back-references, `transitions[R]` and `states[R]` those
+    of its machine; a resource that they lack has none that are known. The built-in resource `subscription` is among
+    the `reachable` resources."""
+
+    resources: Names | None
+    reachable: Names | None
+    fields: Mapping[str, Names]
+    types: Names
+    states: Mapping[str, Names]
+    transitions: Mapping[str, Names]
+    endpoints: Names | None
+    schemes: Names | None
+    kinds: Names | None
+    codes: Names | None
+    versions: Names | None
+
+
+def one(fact: Fact[T] | None) -> T | None:
+    """A value that is shown, or proposed."""
+    match fact:
+        case Shown(value):
+            return value
+        case Proposal(Shown(value)):
+            return value
+        case _:
+            return None
+
+
+def listed(fact: Fact[tuple[T, ...]] | None) -> tuple[T, ...] | None:
+    """A list that is shown, proposed, or stated to be none; `None` where it is not known."""
+    match fact:
+        case StatedNone() | Proposal(StatedNone()):
+            return ()
+        case _:
+            return one(fact)
+
+
+def declared(
+    resources: Resources,
+    machines: States,
+    endpoints: Endpoints,
+    authentication: Authentication,
+    events: Events,
+    errors: Errors,
+    versioning: Versioning,
+) -> Declared:
+    """Everything that the parts declare."""
+    own = listed(resources.resources)
+    fields: dict[str, Names] = {
+        resource.name: {field.name: field.span for field in own_fields}
+        for resource in own or ()
+        if (own_fields := listed(resource.fields)) is not None
+    }
+    nowhere = Span(0, 0)
+    built_in: dict[str, Names] = {name: dict.fromkeys(names, nowhere) for name, names in BUILT_IN.items()}
+    named = None if own is None else {each.name: each.span for each in own}
+    of: dict[str, Machine | None] = {}
+    for each in listed(machines.machines) or ():
+        stated_none = isinstance(each.machine, StatedNone)
+        machine = one(each.machine)
+        if stated_none or machine is not None:
+            of[each.resource.text] = machine
+    if isinstance(machines.machines, StatedNone):
+        of |= dict.fromkeys(named or (), None)
+    states = {name: own_states for name, each in of.items() if (own_states := _states(each)) is not None}
+    keys, schemes = listed(endpoints.endpoints), listed(authentication.schemes)
+    kinds, codes, versions = listed(events.kinds), listed(errors.codes), listed(versioning.versions)
+    return Declared(
+        resources=named,
+        reachable=None if named is None else {**dict.fromkeys(BUILT_IN, nowhere), **named},
+        fields={**built_in, **fields},
+        types={each.name: each.span for each in resources.types},
+        states=states,
+        transitions={name: _transitions(each) for name, each in of.items()},
+        endpoints=None if keys is None else {each.key: each.span for each in keys},
+        schemes=None if schemes is None else {each.name: each.span for each in schemes},
+        kinds=None if kinds is None else {each.name: each.span for each in kinds},
+        codes=None if codes is None else {each.name: each.span for each in codes},
+        versions=None if versions is None else {each.name: each.span for each in versions},
+    )
+
+
+def _states(machine: Machine | None) -> Names | None:
+    found = None if machine is None else listed(machine.states)
+    return None if found is None else {each.text: each.span for each in found}
+
+
+def _transitions(machine: Machine | None) -> Names:
+    """A machine without `transitions` has none: a key that names is no gap."""
+    found = None if machine is None else listed(machine.transitions)
+    return {each.name: each.span for each in found or ()}

@@ -1,0 +1,262 @@
+"""Part 4: endpoints."""
+
+from __future__ import annotations
+
+from ninefold.contract.endpoints import (
+    Body,
+    Endpoint,
+    Endpoints,
+    Filter,
+    Guard,
+    Parameter,
+    Requests,
+    SortKey,
+    Sorts,
+)
+from ninefold.contract.expression import Assignment
+from ninefold.contract.fact import Fact, Name
+from ninefold.contract.resources import Schema
+from ninefold.diagnostics.diagnostic import Label
+from ninefold.resolve import leaves, responses, routes
+from ninefold.resolve.actions import actions
+from ninefold.resolve.codes import CONTRADICTION
+from ninefold.resolve.errors import condition_name
+from ninefold.resolve.expressions import ANY, assignments, expression, template
+from ninefold.resolve.limits import pages
+from ninefold.resolve.quantities import duration
+from ninefold.resolve.reading import Level, Reading, Slot, collected, spoken
+from ninefold.resolve.resources import conditions
+from ninefold.resolve.schemas import schema, type_reference
+from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar, Sequence
+from ninefold.vocabulary import shapes
+
+
+def endpoints(r: Reading, part: Part) -> Endpoints:
+    said = spoken(part)
+    if said is not None:
+        return Endpoints(None, None, None, None, said)
+    level = r.level(part.facts, 4, "", "")
+    written = [(entry, found) for entry in level.named if (found := routes.route(r, entry.key)) is not None]
+    routes.distinct(r, [(entry.key, found) for entry, found in written])
+    by_key = {entry.name: found for entry, found in written}
+    return Endpoints(
+        base=level.fact("base", leaves.path),
+        requests=level.fact("requests", requests),
+        response_media_type=response_media_type(r, level),
+        cross_origin=level.fact("cross origin", cross_origin),
+        endpoints=collected(r, level.named, part.facts.span, lambda entry: endpoint(r, entry, by_key.get(entry.name))),
+    )
+
+
+def requests(r: Reading, node: Node, slot: Slot) -> Requests | None:
+    level = r.level(node, 4, "requests", "requests")
+    if not isinstance(node, Mapping):
+        return None
+    return Requests(
+        media_type=level.fact("media type", leaves.media_type),
+        unknown_members=level.fact("unknown members", leaves.word),
+        unknown_parameters=level.fact("unknown parameters", leaves.word),
+    )
+
+
+def response_media_type(r: Reading, level: Level) -> Fact[Name] | None:
+    """`responses: {media type: …}`, whose one fact it is."""
+    entry = level.known.get("responses")
+    if entry is None:
+        return None
+    if isinstance(entry.value, Scalar) and (entry.value.says("none") or entry.value.says("not shown")):
+        return level.fact("responses", leaves.media_type)
+    below = r.level(entry.value, 4, "responses", "responses")
+    with r.proposing(entry.proposed or entry.value.proposed):
+        return below.fact("media type", leaves.media_type)
+
+
+def cross_origin(r: Reading, node: Node, slot: Slot) -> Mapping | None:
+    """The mapping as it is written, each of its values checked."""
+    level = r.level(node, 4, "cross origin", "cross origin")
+    origins = level.known.get("origins")
+    level.inner("origins", leaves.names if origins and isinstance(origins.value, Sequence) else leaves.word)
+    level.inner("headers", leaves.headers)
+    level.inner("exposed", leaves.headers)
+    level.inner("credentials", leaves.boolean)
+    level.inner("kept", duration)
+    return node if isinstance(node, Mapping) else None
+
+
+def endpoint(r: Reading, entry: Entry, route: routes.Route | None) -> Endpoint:
+    """An endpoint. Where its key cannot be read it has no segments; its facts are read all the same."""
+    level = r.level(entry.value, 4, "ENDPOINT", entry.name)
+    return Endpoint(
+        key=entry.name,
+        method=route.method if route is not None else "",
+        segments=route.segments if route is not None else (),
+        span=entry.key.span,
+        does=level.fact("does", actions, main=True),
+        row=level.fact("row", expression),
+        body=level.fact("body", body),
+        query=level.fact("query", parameters),
+        request_headers=level.fact("request headers", header_parameters),
+        filters=level.fact("filters", filters),
+        where=level.fact("where", expression),
+        sorts=level.fact("sorts", sorts),
+        pages=level.fact("pages", pages(4, "ENDPOINT.pages")),
+        sets=level.fact("sets", assignments),
+        guards=guards(r, level),
+        patch=level.fact("patch", leaves.word),
+        validators=level.fact("validators", leaves.word),
+        idempotency_key=level.fact("idempotency key", leaves.word),
+        issues=level.fact("issues", leaves.name),
+        errors=level.fact("errors", errors),
+        responses=level.fact("responses", responses.responses),
+        headers=level.fact("headers", response_headers),
+    )
+
+
+def body(r: Reading, node: Node, slot: Slot) -> Body | None:
+    if isinstance(node, Mapping) and len(node.entries) == 1 and node.entries[0].name == "$ref":
+        reference = type_reference(r, node.entries[0].value)
+        return None if reference is None else Body(None, reference, node.span)
+    if isinstance(node, Scalar):
+        r.wrong_shape(node, slot, help=(f"a body is a list of fields: `[{node.text}]`",) if node.text else ())
+        return None
+    found = template(r, node, slot)
+    return None if found is None else Body(found, None, node.span)
+
+
+def parameters(r: Reading, node: Node, slot: Slot) -> tuple[Parameter, ...] | None:
+    entries = r.entries(node, slot)
+    if entries is None:
+        return None
+    return tuple(found for entry in entries if (found := parameter(r, entry)) is not None)
+
+
+def header_parameters(r: Reading, node: Node, slot: Slot) -> tuple[Parameter, ...] | None:
+    found = parameters(r, node, slot)
+    for each in found or ():
+        leaves.is_header(r, Name(each.name, each.span))
+    return found
+
+
+def parameter(r: Reading, entry: Entry) -> Parameter | None:
+    """A schema, with `required` as a truth value and `otherwise` beside it."""
+    shape = Slot(entry.name, shapes.JSONSchema())
+    if not isinstance(entry.value, Mapping):
+        r.wrong_shape(entry.value, shape)
+        return None
+    own = Mapping(
+        entry.value.span, tuple(each for each in entry.value.entries if each.name in ("required", "otherwise"))
+    )
+    keywords = Mapping(entry.value.span, tuple(each for each in entry.value.entries if each not in own.entries))
+    level = r.level(own, 4, "ENDPOINT.query.PARAMETER", entry.name)
+    found: Schema | None = schema(r, keywords, shape)
+    if found is None:
+        return None
+    return Parameter(
+        name=entry.name,
+        span=entry.key.span,
+        schema=found,
+        otherwise=level.inner("otherwise", leaves.name),
+        required=level.inner("required", leaves.boolean) or False,
+    )
+
+
+def filters(r: Reading, node: Node, slot: Slot) -> tuple[Filter, ...] | None:
+    if not isinstance(node, Mapping):
+        r.wrong_shape(node, slot)
+        return None
+    return r.each(node.entries, lambda entry: filter_of(r, entry))
+
+
+def filter_of(r: Reading, entry: Entry) -> Filter:
+    """An expression, or `{is, written, default}`."""
+    if not isinstance(entry.value, Mapping):
+        condition = r.fact(entry.value, Slot(entry.name, ANY), expression, entry.proposed)
+        return Filter(entry.name, entry.key.span, condition, None, None)
+    level = r.level(entry.value, 4, "ENDPOINT.filters.FILTER", entry.name)
+    return Filter(
+        name=entry.name,
+        span=entry.key.span,
+        condition=level.fact("is", expression),
+        written=level.fact("written", written),
+        default=level.fact("default", expression),
+    )
+
+
+def written(r: Reading, node: Node, slot: Slot) -> str | None:
+    found = leaves.word(r, node, slot)
+    return None if found is None else found.text
+
+
+def sorts(r: Reading, node: Node, slot: Slot) -> Sorts | None:
+    level = r.level(node, 4, "ENDPOINT.sorts", "sorts")
+    if not isinstance(node, Mapping):
+        return None
+    return Sorts(
+        parameter=level.fact("parameter", leaves.name),
+        default=level.fact("default", sort_keys),
+        offered=level.fact("offered", sort_keys),
+    )
+
+
+def sort_keys(r: Reading, node: Node, slot: Slot) -> tuple[SortKey, ...] | None:
+    names = leaves.name_or_names(r, node, slot)
+    if names is None:
+        return None
+    return tuple(SortKey(each.text.removeprefix("-"), each.text.startswith("-"), each.span) for each in names)
+
+
+def errors(r: Reading, node: Node, slot: Slot) -> tuple[tuple[Name, Name], ...] | None:
+    """Conditions, each with the code that it has on this endpoint."""
+    entries = r.entries(node, slot)
+    if entries is None:
+        return None
+    found = []
+    for entry in entries:
+        condition = condition_name(r, entry.key, "errors")
+        code = leaves.name(r, entry.value, Slot(entry.name, shapes.Name("an error code")))
+        if condition is not None and code is not None:
+            found.append((Name(entry.name, entry.key.span), code))
+    return tuple(found)
+
+
+def response_headers(r: Reading, node: Node, slot: Slot) -> tuple[Assignment, ...] | None:
+    found = assignments(r, node, slot)
+    for each in found or ():
+        leaves.is_header(r, Name(each.name, each.span))
+    return found
+
+
+def guards(r: Reading, level: Level) -> Fact[tuple[Guard, ...]] | None:
+    """`when` and `otherwise` are one guard; `guards` lists several."""
+    when, otherwise, several = (level.known.get(name) for name in ("when", "otherwise", "guards"))
+    if several is not None and (beside := when or otherwise) is not None:
+        r.say(
+            CONTRADICTION,
+            f"`{beside.name}` stands beside `guards`",
+            Label(beside.key.span),
+            Label(several.key.span, "several guards"),
+            help=("write it as one of the `guards`",),
+        )
+    if several is not None:
+        return level.fact("guards", listed_guards)
+    if when is None:
+        if otherwise is not None:
+            r.say(
+                CONTRADICTION,
+                "`otherwise` stands without `when`",
+                Label(otherwise.key.span),
+                help=("write the guard: `when: …`",),
+            )
+        return None
+
+    def one(r: Reading, node: Node, slot: Slot) -> tuple[Guard, ...] | None:
+        condition = expression(r, node, slot)
+        code = level.inner("otherwise", leaves.name)
+        return None if condition is None else (Guard(condition, code, node.span),)
+
+    return level.fact("when", one)
+
+
+def listed_guards(r: Reading, node: Node, slot: Slot) -> tuple[Guard, ...] | None:
+    found = conditions(r, node, slot, 4, "ENDPOINT.guards.GUARD")
+    return None if found is None else tuple(Guard(when, otherwise, item.span) for when, otherwise, item in found)

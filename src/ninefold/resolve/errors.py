@@ -1,0 +1,106 @@
+"""Part 7: errors."""
+
+from __future__ import annotations
+
+from ninefold.contract.errors import CONDITIONS, ConditionName, ErrorCode, Errors, Message, Shape
+from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.suggest import did_you_mean
+from ninefold.resolve import leaves
+from ninefold.resolve.codes import WRONG_WORD
+from ninefold.resolve.expressions import expression, template
+from ninefold.resolve.reading import Reading, Slot, quoted, spoken
+from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar, Sequence
+from ninefold.vocabulary import key_at
+from ninefold.vocabulary.errors import RULES
+
+_LONGEST_FIRST = tuple(sorted(CONDITIONS, key=len, reverse=True))
+
+
+def errors(r: Reading, part: Part) -> Errors:
+    said = spoken(part)
+    if said is not None:
+        return Errors(said, said, said, said)
+    level = r.level(part.facts, 7, "", "")
+    return Errors(
+        shape=level.fact("shape", shape),
+        codes=level.fact("codes", codes),
+        messages=level.fact("messages", messages),
+        precedence=level.fact("precedence", leaves.names),
+    )
+
+
+def shape(r: Reading, node: Node, slot: Slot) -> Shape | None:
+    level = r.level(node, 7, "shape", "shape")
+    if not isinstance(node, Mapping):
+        return None
+    return Shape(media_type=level.fact("media type", leaves.media_type), body=level.fact("body", template))
+
+
+def codes(r: Reading, node: Node, slot: Slot) -> tuple[ErrorCode, ...] | None:
+    if not isinstance(node, Mapping):
+        r.wrong_shape(node, slot)
+        return None
+    return r.each(node.entries, lambda entry: code(r, entry))
+
+
+def code(r: Reading, entry: Entry) -> ErrorCode:
+    level = r.level(entry.value, 7, "codes.CODE", entry.name)
+    return ErrorCode(
+        name=entry.name,
+        span=entry.key.span,
+        status=level.fact("status", leaves.integer, main=True),
+        title=level.fact("title", leaves.text),
+        detail=level.fact("detail", expression),
+        about=level.fact("about", leaves.name),
+        when=level.fact("when", conditions),
+    )
+
+
+def conditions(r: Reading, node: Node, slot: Slot) -> tuple[ConditionName, ...] | None:
+    """A condition of the closed list, or several; each may be narrowed to a subject."""
+    nodes = (r.items(node, slot) or ()) if isinstance(node, Sequence) else (node,)
+    return tuple(each for item in nodes if (each := condition_name(r, item, slot.called)) is not None) or None
+
+
+def condition_name(r: Reading, node: Node, called: str) -> ConditionName | None:
+    """`missing`, or `missing article`: a condition of the closed list, and what it is narrowed to."""
+    if not isinstance(node, Scalar) or not node.text:
+        r.wrong_shape(node, Slot(called, key_at(7, "codes.CODE.when").shape))
+        return None
+    found = split(node.text)
+    if found is not None:
+        return ConditionName(*found, node.span)
+    r.say(
+        WRONG_WORD,
+        f"{quoted(node.text)} is not a condition",
+        Label(node.span),
+        help=did_you_mean(node.text, CONDITIONS)
+        or did_you_mean(node.text.partition(" ")[0], CONDITIONS)
+        or ("the conditions are listed under part 7 of the reference",),
+    )
+    return None
+
+
+def split(written: str) -> tuple[str, str | None] | None:
+    """A condition and its subject; `None` where it is no condition."""
+    for condition in _LONGEST_FIRST:
+        if written == condition:
+            return condition, None
+        subject = written.removeprefix(condition + " ")
+        if subject != written and subject and " " not in subject:
+            return condition, subject
+    return None
+
+
+def messages(r: Reading, node: Node, slot: Slot) -> tuple[Message, ...] | None:
+    entries = r.entries(node, slot)
+    if entries is None:
+        return None
+    found = []
+    for entry in entries:
+        if entry.name not in RULES:
+            r.unknown(entry.key, "messages", RULES)
+        words = leaves.text(r, entry.value, Slot(entry.name, key_at(7, "messages.RULE").shape))
+        if words is not None:
+            found.append(Message(entry.name, entry.key.span, words))
+    return tuple(found)

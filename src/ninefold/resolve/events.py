@@ -1,0 +1,88 @@
+"""Part 6: events and their delivery."""
+
+from __future__ import annotations
+
+from ninefold.contract.events import Delivery, Envelope, EventKind, Events, Stream, Webhooks
+from ninefold.resolve import leaves
+from ninefold.resolve.actions import actions
+from ninefold.resolve.expressions import expression, template
+from ninefold.resolve.quantities import duration, wait
+from ninefold.resolve.reading import Reading, Slot, spoken
+from ninefold.syntax.nodes import Entry, Mapping, Node, Part
+from ninefold.vocabulary.shapes import Duration
+
+
+def events(r: Reading, part: Part) -> Events:
+    said = spoken(part)
+    if said is not None:
+        return Events(said, said)
+    level = r.level(part.facts, 6, "", "")
+    return Events(level.fact("kinds", kinds), level.fact("delivery", delivery))
+
+
+def kinds(r: Reading, node: Node, slot: Slot) -> tuple[EventKind, ...] | None:
+    if not isinstance(node, Mapping):
+        r.wrong_shape(node, slot)
+        return None
+    return r.each(node.entries, lambda entry: kind(r, entry))
+
+
+def kind(r: Reading, entry: Entry) -> EventKind:
+    level = r.level(entry.value, 6, "kinds.KIND", entry.name)
+    return EventKind(
+        name=entry.name,
+        span=entry.key.span,
+        upon=level.fact("upon", actions, main=True),
+        payload=level.fact("payload", template, main=True),
+    )
+
+
+def delivery(r: Reading, node: Node, slot: Slot) -> Delivery | None:
+    level = r.level(node, 6, "delivery", "delivery")
+    if not isinstance(node, Mapping):
+        return None
+    return Delivery(
+        webhooks=level.fact("webhooks", webhooks),
+        stream=level.fact("stream", stream),
+        broker=level.fact("broker", leaves.name),
+        envelope=level.fact("envelope", envelope),
+        order=level.fact("order", leaves.word),
+    )
+
+
+def webhooks(r: Reading, node: Node, slot: Slot) -> Webhooks | None:
+    level = r.level(node, 6, "delivery.webhooks", "webhooks")
+    if not isinstance(node, Mapping):
+        return None
+    return Webhooks(
+        signature=level.fact("signature", leaves.word),
+        attempts=level.fact("attempts", leaves.integer),
+        backoff=level.fact("backoff", waits),
+    )
+
+
+def waits(r: Reading, node: Node, slot: Slot) -> tuple[int, ...] | None:
+    """The wait before each further attempt, in microseconds."""
+    items = r.items(node, slot)
+    if items is None:
+        return None
+    found = (wait(r, item, Slot(slot.called, Duration())) for item in items)
+    return tuple(each for each in found if each is not None)
+
+
+def stream(r: Reading, node: Node, slot: Slot) -> Stream | None:
+    level = r.level(node, 6, "delivery.stream", "stream")
+    if not isinstance(node, Mapping):
+        return None
+    return Stream(
+        format=level.fact("format", leaves.word),
+        resume=level.fact("resume", leaves.header),
+        kept=level.fact("kept", duration),
+    )
+
+
+def envelope(r: Reading, node: Node, slot: Slot) -> Envelope | None:
+    level = r.level(node, 6, "delivery.envelope", "envelope")
+    if not isinstance(node, Mapping):
+        return None
+    return Envelope(format=level.fact("format", leaves.word), source=level.fact("source", expression))

@@ -1,0 +1,71 @@
+"""Expressions and what is made of them: assignments and templates."""
+
+from __future__ import annotations
+
+import re
+
+from ninefold.contract.expression import Assignment, Expression, Items, Leaf, Member, Members, Template
+from ninefold.diagnostics.diagnostic import Label
+from ninefold.expressions.ast import Problem
+from ninefold.expressions.parse import parse
+from ninefold.resolve.reading import Reading, Slot
+from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence
+from ninefold.vocabulary import shapes
+
+ANY = shapes.Expression()
+"""The shape of an expression wherever one stands."""
+
+_SENTENCE = re.compile(r"[^\W\d_][\w'’-]*(?:[ ,;:–]+[\w'’-]+)*[.!?…]?")
+"""Words as people write them: what a template holds where the inner quotes were forgotten."""
+
+
+def expression(r: Reading, node: Node, slot: Slot) -> Expression | None:
+    """An expression of CEL. A number, a truth value or `null` is one as it stands."""
+    if not isinstance(node, Scalar) or not node.text.strip():
+        written = r.document.source.cut(node.span)
+        plain = not isinstance(node, Scalar) and "\n" not in written and '"' not in written
+        r.wrong_shape(node, slot, help=(f'an expression is text: `"{written}"`',) if plain else ())
+        return None
+    found = parse(node.text)
+    if not isinstance(found, Problem):
+        return Expression(found, node)
+    help, words = found.help, node.text.strip()
+    if not help and _SENTENCE.fullmatch(words):
+        help = (f"text has inner quotes: `{with_inner_quotes(words)}`",)
+    r.say(found.code, found.message, Label(node.part(found.start, found.end), found.label), help=help)
+    return None
+
+
+def with_inner_quotes(text: str) -> str:
+    """A text as an expression in YAML: `Not found` becomes `"'Not found'"`."""
+    return f"\"'{text}'\"" if "'" not in text else f"'\"{text.replace(chr(39), chr(39) * 2)}\"'"
+
+
+def assignments(r: Reading, node: Node, slot: Slot) -> tuple[Assignment, ...] | None:
+    """`name: expression`, several of them."""
+    entries = r.entries(node, slot)
+    if entries is None:
+        return None
+    return tuple(
+        Assignment(entry.name, entry.key.span, value)
+        for entry in entries
+        if (value := expression(r, entry.value, Slot(entry.name, ANY))) is not None
+    )
+
+
+def template(r: Reading, node: Node, slot: Slot) -> Template | None:
+    """A JSON value whose leaves are expressions. A member or item that is `none` is not there."""
+    match node:
+        case Mapping():
+            members = []
+            for entry in r.entries(node, slot) or ():
+                value = template(r, entry.value, Slot(entry.name, slot.shape))
+                if value is not None:
+                    members.append(Member(entry.name, entry.key.span, value))
+            return Members(tuple(members), node.span)
+        case Sequence():
+            items = (template(r, item, slot) for item in r.items(node, slot) or ())
+            return Items(tuple(item for item in items if item is not None), node.span)
+        case Scalar():
+            leaf = expression(r, node, slot)
+            return None if leaf is None else Leaf(leaf)

@@ -1,0 +1,49 @@
+"""What may be the name of something that expressions read."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from ninefold.diagnostics.diagnostic import Label
+from ninefold.expressions.tokens import RESERVED
+from ninefold.resolve.codes import NOT_A_NAME, RESERVED_NAME
+from ninefold.resolve.reading import Reading, quoted
+from ninefold.syntax.nodes import Scalar
+
+ROOTS: Final = frozenset(
+    ["now", "value", "caller", "request", "page", "error", "claims", "issued", "operator", "before", "all"]
+)
+"""What an expression can read, or call, besides the resource by its own name."""
+
+RESOURCE_NAMES: Final = ROOTS | {"types", "terms", "subscription", "any", "anyone"}
+"""Names that no resource can have."""
+
+BUILT_IN: Final = {"subscription": ("id", "url", "kinds")}
+"""The resources that the language has itself, with their fields."""
+
+_IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_CEL: Final = RESERVED | {"true", "false", "null", "in"}
+
+
+def declare(r: Reading, key: Scalar, what: str, taken: frozenset[str] = frozenset()) -> None:
+    """Says whether a name cannot be one. `what` it would name, `taken` are the names that such a thing cannot have."""
+    name = key.text
+    if not _IDENTIFIER.fullmatch(name):
+        meant = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")
+        help = f"write `{meant}`" if _IDENTIFIER.fullmatch(meant) else "a name is letters, digits and underscores"
+        r.say(NOT_A_NAME, f"{quoted(name)} cannot be the name of {what}", Label(key.span), help=(help,))
+    elif name in _CEL:
+        r.say(
+            RESERVED_NAME,
+            f"`{name}` is a word of CEL, and cannot be the name of {what}",
+            Label(key.span),
+            help=(f"choose another name, such as `{name}_`",),
+        )
+    elif name in taken:
+        r.say(
+            RESERVED_NAME,
+            f"`{name}` is a word of the language, and cannot be the name of {what}",
+            Label(key.span),
+            help=("choose another name",),
+        )

@@ -1,0 +1,205 @@
+"""The readers of single values and of lists of them. Each says what is wrong, and yields `None` then."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from ninefold.contract.fact import Name
+from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.suggest import nearest
+from ninefold.resolve.codes import NOT_IN_FORM, SAME_NAME, WRONG_WORD
+from ninefold.resolve.reading import Reading, Slot, quoted
+from ninefold.syntax.nodes import Node, Scalar, Sequence
+from ninefold.vocabulary.shapes import Integer, ListOf, OneOf, Shape, Word
+
+_TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+HEADER: Final = re.compile(_TOKEN)
+_MEDIA_TYPE: Final = re.compile(rf"{_TOKEN}/{_TOKEN}(?:\s*;\s*{_TOKEN}=(?:{_TOKEN}|\"[^\"\\]*\"))*")
+SEGMENT: Final = re.compile(r"(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+")
+"""One or more pchar of RFC 3986, 3.3."""
+
+_SHORT_MEDIA_TYPES: Final = {
+    "json": "application/json",
+    "problem": "application/problem+json",
+    "problem+json": "application/problem+json",
+    "text": "text/plain",
+    "html": "text/html",
+    "csv": "text/csv",
+}
+
+_TRUTHS: Final = {
+    **dict.fromkeys(("yes", "on", "y", "true", "1"), "true"),
+    **dict.fromkeys(("no", "off", "n", "false", "0"), "false"),
+}
+"""What YAML 1.1, and people, take for a truth value."""
+
+
+def text(r: Reading, node: Node, slot: Slot) -> str | None:
+    """Plain text; a number or a truth value is the text that is written."""
+    if isinstance(node, Scalar) and (node.value is not None or node.text not in ("", "~", "null")):
+        return node.text
+    r.wrong_shape(node, slot)
+    return None
+
+
+def name(r: Reading, node: Node, slot: Slot) -> Name | None:
+    """The name of something, or one that the contract chooses."""
+    found = text(r, node, slot)
+    if found == "":
+        r.wrong_shape(node, slot)
+    return Name(found, node.span) if found else None
+
+
+def names(r: Reading, node: Node, slot: Slot) -> tuple[Name, ...] | None:
+    """A list of names, each once."""
+    items = r.items(node, slot)
+    if items is None:
+        return None
+    found = tuple(each for item in items if (each := name(r, item, slot)) is not None)
+    once(r, found, slot.called)
+    return found
+
+
+def name_or_names(r: Reading, node: Node, slot: Slot) -> tuple[Name, ...] | None:
+    """A name that stands alone, or a list of names."""
+    if isinstance(node, Sequence):
+        return names(r, node, slot)
+    alone = name(r, node, slot)
+    return None if alone is None else (alone,)
+
+
+def once(r: Reading, found: tuple[Name, ...], called: str) -> None:
+    """Says which names of a list stand in it twice."""
+    first: dict[str, Name] = {}
+    for each in found:
+        if (earlier := first.setdefault(each.text, each)) is not each:
+            r.say(
+                SAME_NAME,
+                f"{quoted(called)} has `{each.text}` twice",
+                Label(each.span, "again"),
+                Label(earlier.span, "first here"),
+            )
+
+
+def words_of(shape: Shape) -> tuple[str, ...]:
+    """The closed list in a shape."""
+    match shape:
+        case Word(words):
+            return words
+        case ListOf(item):
+            return words_of(item)
+        case OneOf(shapes):
+            return next((words for each in shapes if (words := words_of(each))), ())
+        case _:
+            return ()
+
+
+def word(r: Reading, node: Node, slot: Slot) -> Name | None:
+    """A word of the closed list of the slot."""
+    words = words_of(slot.shape)
+    if not isinstance(node, Scalar) or node.text == "":
+        r.wrong_shape(node, slot)
+        return None
+    if node.text in words:
+        return Name(node.text, node.span)
+    wrong_word(r, node, slot.called, words)
+    return None
+
+
+def words(r: Reading, node: Node, slot: Slot) -> tuple[Name, ...] | None:
+    """A list of words of the closed list of the slot."""
+    items = r.items(node, slot)
+    if items is None:
+        return None
+    found = tuple(each for item in items if (each := word(r, item, slot)) is not None)
+    once(r, found, slot.called)
+    return found
+
+
+def wrong_word(r: Reading, node: Scalar, called: str, words: tuple[str, ...], meant: str | None = None) -> None:
+    """Says that a word is not of a closed list. `meant`: what it surely stands for."""
+    near = meant or nearest(node.text, words)
+    listed = ", ".join(f"`{each}`" for each in words)
+    help = f"did you mean `{near}`?" if near else f"write one of {listed}" if len(words) > 1 else f"write {listed}"
+    r.say(WRONG_WORD, f"{quoted(called)} cannot be {quoted(node.text)}", Label(node.span), help=(help,))
+
+
+def integer(r: Reading, node: Node, slot: Slot) -> int | None:
+    """A whole number within the bounds of the slot."""
+    bounds = slot.shape
+    assert isinstance(bounds, Integer)
+    greatest = bounds.maximum if bounds.maximum is not None else 2**63 - 1
+    if isinstance(node, Scalar) and type(node.value) is int and bounds.minimum <= node.value <= greatest:
+        return node.value
+    r.wrong_shape(node, slot)
+    return None
+
+
+def boolean(r: Reading, node: Node, slot: Slot) -> bool | None:
+    if isinstance(node, Scalar) and isinstance(node.value, bool):
+        return node.value
+    meant = _TRUTHS.get(node.text.casefold()) if isinstance(node, Scalar) else None
+    r.wrong_shape(node, slot, help=(f"write `{meant}`",) if meant else ())
+    return None
+
+
+def only_true(r: Reading, node: Node, slot: Slot) -> bool | None:
+    """`true`, where the key is left out otherwise."""
+    if isinstance(node, Scalar) and node.value is True:
+        return True
+    r.wrong_shape(node, slot, help=("leave the key out where it does not hold",))
+    return None
+
+
+def media_type(r: Reading, node: Node, slot: Slot) -> Name | None:
+    """A media type of RFC 9110, 8.3.1."""
+    found = name(r, node, slot)
+    if found is None:
+        return None
+    if _MEDIA_TYPE.fullmatch(found.text):
+        return found
+    meant = _SHORT_MEDIA_TYPES.get(found.text.casefold().strip("./"), "application/json")
+    r.say(NOT_IN_FORM, f"{quoted(found.text)} is not a media type", Label(found.span), help=(f"write `{meant}`",))
+    return None
+
+
+def header(r: Reading, node: Node, slot: Slot) -> Name | None:
+    """A field name of RFC 9110, 5.1."""
+    found = name(r, node, slot)
+    return found if found is not None and is_header(r, found) else None
+
+
+def headers(r: Reading, node: Node, slot: Slot) -> tuple[Name, ...] | None:
+    found = names(r, node, slot)
+    return None if found is None else tuple(each for each in found if is_header(r, each))
+
+
+def is_header(r: Reading, found: Name) -> bool:
+    if HEADER.fullmatch(found.text):
+        return True
+    r.say(
+        NOT_IN_FORM,
+        f"{quoted(found.text)} is not the name of a header",
+        Label(found.span),
+        help=("a header's name is letters, digits and hyphens: `Api-Version`",),
+    )
+    return False
+
+
+def path(r: Reading, node: Node, slot: Slot) -> str | None:
+    """A path of RFC 3986 with a leading and no trailing slash."""
+    written = text(r, node, slot)
+    if written is None:
+        return None
+    segments = written.split("/")
+    if len(segments) > 1 and segments[0] == "" and all(SEGMENT.fullmatch(each) for each in segments[1:]):
+        return written
+    meant = "/" + "/".join(each for each in segments if SEGMENT.fullmatch(each))
+    r.say(
+        NOT_IN_FORM,
+        f"{quoted(written)} is not a path that others can follow",
+        Label(node.span),
+        help=(f"write `{meant}`" if meant != "/" else "leave it out where paths begin at the root",),
+    )
+    return None

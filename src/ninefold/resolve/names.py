@@ -1,0 +1,351 @@
+"""Names that nothing declares: every reference of the contract, outside expressions, held against what is declared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ninefold.contract.authentication import Admission, Authentication, Every
+from ninefold.contract.endpoints import Action, Endpoint, Endpoints
+from ninefold.contract.errors import CONDITIONS, ConditionName, Errors
+from ninefold.contract.events import Events
+from ninefold.contract.expression import Assignment
+from ninefold.contract.fact import Fact, Name
+from ninefold.contract.limits import Limits
+from ninefold.contract.resources import Resource, Resources, Schema
+from ninefold.contract.service import Contract
+from ninefold.contract.states import ResourceStates, States, Transition
+from ninefold.contract.versioning import Change, Versioning
+from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.source import Span
+from ninefold.diagnostics.suggest import did_you_mean, nearest
+from ninefold.resolve.codes import NOT_AN_ACTION, SAME_NAME, UNDECLARED
+from ninefold.resolve.declared import Declared, Names, declared, listed, one
+from ninefold.resolve.errors import split
+from ninefold.resolve.reading import Reading, quoted
+from ninefold.resolve.schemas import TYPE_REFERENCE
+from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence
+from ninefold.vocabulary.endpoints import VERBS
+from ninefold.vocabulary.events import EVENT_VERBS
+
+
+def judge(r: Reading, contract: Contract) -> None:
+    """Says of each name that refers to something whether nothing declares it."""
+    found = declared(
+        contract.resources,
+        contract.states,
+        contract.endpoints,
+        contract.authentication,
+        contract.events,
+        contract.errors,
+        contract.versioning,
+    )
+    uses = _Uses(r, found)
+    uses.resources(contract.resources)
+    uses.states(contract.states)
+    uses.endpoints(contract.endpoints)
+    uses.authentication(contract.authentication)
+    uses.events(contract.events)
+    uses.errors(contract.errors)
+    uses.limits(contract.limits)
+    uses.versioning(contract.versioning)
+
+
+class _Uses:
+    """The uses of names, part by part."""
+
+    def __init__(self, r: Reading, known: Declared) -> None:
+        self.r = r
+        self.known = known
+
+    # One name
+
+    def use(self, name: Name | None, among: Names | None, what: str, beside: Label | None = None) -> bool:
+        """Whether a name is declared, or cannot be judged."""
+        if name is None or among is None or name.text in among:
+            return True
+        listed = ", ".join(f"`{each}`" for each in among)
+        help = did_you_mean(name.text, among) or (
+            (f"there are {listed}" if len(among) > 1 else f"there is {listed}",) if 0 < len(among) <= 12 else ()
+        )
+        labels = (Label(name.span, "not declared"), *((beside,) if beside is not None else ()))
+        self.r.say(UNDECLARED, f"{quoted(name.text)} is not {what}", *labels, help=help)
+        return False
+
+    def use_field(self, name: Name | None, resource: str) -> None:
+        place = (self.known.reachable or {}).get(resource)
+        beside = Label(place, f"`{resource}` is here") if place is not None and place != Span(0, 0) else None
+        self.use(name, self.known.fields.get(resource), f"a field of `{resource}`", beside)
+
+    def use_fields(self, names: Iterable[Name], resource: str) -> None:
+        for name in names:
+            self.use_field(name, resource)
+
+    def use_code(self, name: Name | None) -> None:
+        self.use(name, self.known.codes, "an error code")
+
+    def end_of(self, span: Span, text: str) -> Name:
+        """The last word of a scalar, at its place: before a closing quote, if there is one."""
+        end = span.end - (self.r.document.source.cut(span)[-1:] in ("'", '"'))
+        return Name(text, Span(end - len(text), end))
+
+    def use_path(self, name: Name, what: str) -> None:
+        """`resource`, or `resource.field`."""
+        resource, dot, field = name.text.partition(".")
+        start = Name(resource, Span(name.span.start, name.span.start + len(resource)) if dot else name.span)
+        if self.use(start, self.known.reachable, what) and dot:
+            self.use_field(Name(field, Span(name.span.end - len(field), name.span.end)), resource)
+
+    # Part 2
+
+    def resources(self, part: Resources) -> None:
+        taken: dict[str, dict[str, Span]] = {name: dict(own) for name, own in self.known.fields.items()}
+        for resource in listed(part.resources) or ():
+            self.of_resource(resource)
+            for field in listed(resource.fields) or ():
+                target, back = one(field.refers_to), one(field.back)
+                if target is None or back is None:
+                    continue
+                own = taken.setdefault(target.text, {})
+                if back.text in own:
+                    self.r.say(
+                        SAME_NAME,
+                        f"`{target.text}` has `{back.text}` already",
+                        Label(back.span, "again"),
+                        Label(own[back.text], "first here"),
+                    )
+                else:
+                    own[back.text] = back.span
+        for shared in part.types:
+            members = listed(shared.fields)
+            own_members = None if members is None else {name.text: name.span for name, _ in members}
+            for name in listed(shared.required) or ():
+                self.use(name, own_members, f"a member of `{shared.name}`", Label(shared.span, f"`{shared.name}`"))
+            for _, schema in members or ():
+                self.schema(schema)
+
+    def of_resource(self, resource: Resource) -> None:
+        for names in (resource.identifier, resource.required):
+            self.use_fields(listed(names) or (), resource.name)
+        for together in listed(resource.unique) or ():
+            self.use_fields(together, resource.name)
+        for invariant in listed(resource.invariants) or ():
+            self.use_code(invariant.otherwise)
+        records = one(resource.records)
+        for record in records.items if isinstance(records, Sequence) else ():
+            for entry in record.entries if isinstance(record, Mapping) else ():
+                self.use_field(Name(entry.name, entry.key.span), resource.name)
+        for field in listed(resource.fields) or ():
+            self.use(one(field.refers_to), self.known.reachable, "a resource")
+            self.use_fields(listed(field.again_on) or (), resource.name)
+            self.schema(one(field.schema))
+
+    def schema(self, schema: Schema | None) -> None:
+        for reference in references(schema.node) if schema is not None else ():
+            self.use(reference, self.known.types, "a shared type")
+
+    # Part 3
+
+    def states(self, part: States) -> None:
+        for each in listed(part.machines) or ():
+            if self.use(each.resource, self.known.resources, "a resource"):
+                self.of_machine(each)
+
+    def of_machine(self, each: ResourceStates) -> None:
+        machine, resource = one(each.machine), each.resource.text
+        if machine is None:
+            return
+        self.use_field(one(machine.field), resource)
+        for name in (one(machine.initial), *(listed(machine.final) or ()), *(listed(machine.gone) or ())):
+            self.use_state(name, resource)
+        for transition in listed(machine.transitions) or ():
+            self.of_transition(transition, resource)
+
+    def of_transition(self, transition: Transition, resource: str) -> None:
+        for name in (*(listed(transition.origin) or ()), one(transition.to)):
+            self.use_state(name, resource)
+        self.use_code(one(transition.otherwise))
+        self.sets(transition.sets, resource)
+
+    def use_state(self, name: Name | None, resource: str) -> None:
+        self.use(name, self.known.states.get(resource), f"a state of `{resource}`")
+
+    def sets(self, fact: Fact[tuple[Assignment, ...]] | None, resource: str) -> None:
+        self.use_fields((Name(each.name, each.span) for each in listed(fact) or ()), resource)
+
+    # Part 4
+
+    def endpoints(self, part: Endpoints) -> None:
+        for endpoint in listed(part.endpoints) or ():
+            self.of_endpoint(endpoint)
+
+    def of_endpoint(self, endpoint: Endpoint) -> None:
+        does = listed(endpoint.does) or ()
+        for action in does:
+            self.use_action(action, VERBS, "an endpoint")
+        subjects = {action.subject for action in does if action.subject is not None and action.verb != "call"}
+        if len(subjects) == 1:
+            resource = subjects.pop()
+            self.sets(endpoint.sets, resource)
+            sorts = one(endpoint.sorts)
+            for keys in (sorts.default, sorts.offered) if sorts is not None else ():
+                for key in listed(keys) or ():
+                    self.use_field(Name(key.field, Span(key.span.start + key.descending, key.span.end)), resource)
+        for guard in listed(endpoint.guards) or ():
+            self.use_code(guard.otherwise)
+        for parameter in (*(listed(endpoint.query) or ()), *(listed(endpoint.request_headers) or ())):
+            self.use_code(parameter.otherwise)
+            self.schema(parameter.schema)
+        for condition, code in listed(endpoint.errors) or ():
+            self.use_code(code)
+            if (narrowed := split(condition.text)) is not None:
+                self.use_subject(ConditionName(*narrowed, condition.span))
+        self.use(one(endpoint.issues), self.known.schemes, "a scheme")
+        body = one(endpoint.body)
+        if body is not None:
+            self.use(body.reference, self.known.types, "a shared type")
+
+    def use_action(self, action: Action, verbs: tuple[str, ...], whose: str) -> None:
+        """A verb of a closed list, or a transition of the resource that is acted on."""
+        verb, subject = action.verb, action.subject
+        if subject is None or verb == "call":
+            return
+        place = self.end_of(action.span, subject)
+        if not self.use(place, self.known.reachable, "a resource") or verb in verbs:
+            return
+        transitions = self.known.transitions.get(subject)
+        if transitions is None:
+            transitions = {} if nearest(verb, verbs) or verb in VERBS else None
+        if transitions is None or verb in transitions:
+            return
+        near = nearest(verb, (*transitions, *verbs))
+        listed = ", ".join(f"`{each} {subject}`" for each in (*transitions, *verbs) if " " not in each)
+        help = f"did you mean `{near} {subject}`?" if near else f"write one of {listed}"
+        self.r.say(
+            NOT_AN_ACTION,
+            f"{quoted(verb)} is nothing that {whose} does to `{subject}`",
+            Label(Span(action.span.start, place.span.start).to(place.span), "not an action"),
+            help=(help,),
+        )
+
+    # Part 5
+
+    def authentication(self, part: Authentication) -> None:
+        for scheme in listed(part.schemes) or ():
+            matches = one(scheme.matches)
+            if matches is not None and "." not in matches.text:
+                self.r.say(
+                    UNDECLARED,
+                    f"{quoted(matches.text)} is not a field of a resource",
+                    Label(matches.span, "not declared"),
+                    help=("write the resource too: `customer.api_key`",),
+                )
+            elif matches is not None:
+                self.use_path(matches, "a resource")
+            self.use(one(scheme.issued_to), self.known.resources, "a resource")
+        rows = one(part.rows)
+        for rule in rows if rows is not None and not isinstance(rows, Every) else ():
+            self.use(rule.resource, self.known.reachable, "a resource")
+            self.admissions(rule.admits)
+        for permission in listed(part.permissions) or ():
+            if permission.endpoint.text != "all others":
+                self.use(permission.endpoint, self.known.endpoints, "an endpoint")
+            self.admissions(permission.admits)
+
+    def admissions(self, admits: Fact[tuple[Admission, ...]]) -> None:
+        schemes = self.known.schemes
+        for admission in listed(admits) or ():
+            among = None if schemes is None else {**schemes, "anyone": admission.who.span}
+            self.use(admission.who, among, "a scheme")
+
+    # Parts 6 to 9
+
+    def events(self, part: Events) -> None:
+        for kind in listed(part.kinds) or ():
+            for action in listed(kind.upon) or ():
+                if action.subject is None or action.verb == "call":
+                    self.r.say(
+                        NOT_AN_ACTION,
+                        f"no event arises upon {quoted(action.verb)}",
+                        Label(action.span),
+                        help=("an event arises upon a write of a resource, such as `create order`",),
+                    )
+                else:
+                    self.use_action(action, EVENT_VERBS, "an event's cause")
+
+    def errors(self, part: Errors) -> None:
+        first: dict[str, Span] = {}
+        for code in listed(part.codes) or ():
+            for condition in listed(code.when) or ():
+                self.use_subject(condition)
+                whole = " ".join(filter(None, (condition.condition, condition.subject)))
+                if whole in first:
+                    self.r.say(
+                        SAME_NAME,
+                        f"`{whole}` has two codes",
+                        Label(condition.span, "again"),
+                        Label(first[whole], "first here"),
+                    )
+                else:
+                    first[whole] = condition.span
+        for name in listed(part.precedence) or ():
+            narrowed = split(name.text)
+            if narrowed is None:
+                among = {**dict.fromkeys(CONDITIONS, name.span), **(self.known.codes or {})}
+                self.use(name, among, "a condition or an error code")
+            elif narrowed[1] is not None:
+                self.use_subject(ConditionName(*narrowed, name.span))
+
+    def use_subject(self, condition: ConditionName) -> None:
+        if condition.subject is not None:
+            self.use_path(self.end_of(condition.span, condition.subject), "a resource")
+
+    def limits(self, part: Limits) -> None:
+        for rate in listed(part.rates) or ():
+            for name in listed(rate.endpoints) or ():
+                self.use(name, self.known.endpoints, "an endpoint")
+
+    def versioning(self, part: Versioning) -> None:
+        self.use(one(part.default), self.known.versions, "a version")
+        if self.known.resources is None:
+            return
+        there: dict[str, Span] = dict(self.known.reachable or {})
+        for resource, fields in self.known.fields.items():
+            there |= {f"{resource}.{field}": span for field, span in fields.items()}
+        for others in (self.known.endpoints, self.known.kinds, self.known.codes):
+            there |= others or {}
+        for version in listed(part.versions) or ():
+            for change in listed(version.changes) or ():
+                self.change(change, there)
+
+    def change(self, change: Change, there: dict[str, Span]) -> None:
+        """A step back: `there` is what the newer version has, and then what the older one has."""
+        subject = change.subject
+        resource = subject.text.partition(".")[0]
+        if resource in (self.known.resources or {}) and resource not in self.known.fields:
+            return
+        if change.verb != "add" and not self.use(subject, there, "in the version above"):
+            return
+        if change.verb in ("rename", "remove"):
+            there.pop(subject.text, None)
+        if change.verb == "add":
+            there[subject.text] = subject.span
+        renamed = change.node.get("to")
+        if change.verb == "rename" and renamed is not None and isinstance(renamed.value, Scalar):
+            prefix, dot, _ = subject.text.rpartition(".")
+            there[f"{prefix}{dot}{renamed.value.text}"] = renamed.value.span
+
+
+def references(node: Node) -> Iterable[Name]:
+    """Each `$ref` in a schema, as the name of the shared type."""
+    if isinstance(node, Mapping):
+        for entry in node.entries:
+            if entry.name in ("enum", "const", "examples"):
+                continue
+            if entry.name == "$ref" and isinstance(entry.value, Scalar):
+                if found := TYPE_REFERENCE.fullmatch(entry.value.text):
+                    yield Name(found[1], entry.value.span)
+            else:
+                yield from references(entry.value)
+    elif isinstance(node, Sequence):
+        for item in node.items:
+            yield from references(item)

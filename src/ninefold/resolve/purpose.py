@@ -1,0 +1,30 @@
+"""Part 1: what the service does, in prose."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+from ninefold.contract.fact import Shown
+from ninefold.contract.purpose import Purpose
+from ninefold.resolve.reading import Reading, spoken
+from ninefold.syntax.nodes import Part
+
+
+def purpose(r: Reading, part: Part) -> Purpose:
+    said = spoken(part)
+    for entry in part.facts.entries:
+        r.unknown(entry.key, "", (), ("the purpose is prose; facts stand in the parts below",))
+    if said is not None or not part.prose:
+        return Purpose(said)
+    text = "\n\n".join(r.document.source.cut(span).strip() for span in part.prose)
+    if r.document.source.cut(part.place) == "purpose":
+        text = written_out(text)
+    return Purpose(Shown(text, part.prose[0].to(part.prose[-1])))
+
+
+def written_out(scalar: str) -> str:
+    """The words of a YAML scalar (the plain form's purpose): without its quotes, or its block's first line."""
+    if scalar[:1] in ("|", ">"):
+        return dedent(scalar.partition("\n")[2]).strip()
+    quoted = len(scalar) > 1 and scalar[0] == scalar[-1] and scalar[0] in ("'", '"')
+    return scalar[1:-1] if quoted else scalar

@@ -1,0 +1,287 @@
+"""How a tree of facts is read: mappings with the keys of the table, and facts that are shown, none, or gaps.
+
+Reading is total. What is wrong gets a diagnostic where it stands, once, and stays a gap; what is right beside it
+is read.
+
+A gap lies in the nearest fact that holds it. Where `not shown` or `!proposed` stands deeper than a fact (an item of a
+list, a leaf of a template), that whole fact is the gap, or the proposal; where it stands at something that holds
+facts of its own (an endpoint, a field), each of those facts is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TypeAlias, TypeVar
+
+from ninefold.contract.fact import Fact, Gap, Proposal, Shown, StatedNone
+from ninefold.diagnostics.diagnostic import Code, Diagnostic, Label
+from ninefold.diagnostics.source import Span
+from ninefold.diagnostics.suggest import did_you_mean
+from ninefold.resolve.codes import BARE_WORD, KEYWORD_NOT_USED, NOT_BUILT, UNKNOWN_KEY, WRONG_SHAPE
+from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Part, Scalar, Sequence, Word
+from ninefold.vocabulary import describe, is_open, key_at, key_named, keys_under, names_under
+from ninefold.vocabulary.shapes import Members, Shape
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """Where a value stands: what it is called in a message, and what it should look like."""
+
+    called: str
+    shape: Shape
+
+
+Refused: TypeAlias = MappingProxyType[str, str]
+
+Read: TypeAlias = Callable[["Reading", Node, Slot], T | None]
+"""Reads a value. `None`: it cannot be read, and a diagnostic says why."""
+
+
+@dataclass
+class Reading:
+    """What is remembered while a document is read. `accept`: proposals are in force."""
+
+    document: Document
+    accept: bool
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    _proposed: bool = False
+    """An entry around the facts that are read now is a proposal, and so is each of them."""
+    _candidate: bool = False
+    """A candidate is being read: what is in it is a proposal as a whole, not each for itself."""
+    _hole: Span | None = None
+    """A `not shown` in the fact that is read now."""
+    _touched: bool = False
+    """A `!proposed` in the fact that is read now."""
+
+    def say(self, code: Code, message: str, *labels: Label, help: Iterable[str] = ()) -> None:
+        self.diagnostics.append(Diagnostic(code, message, labels, tuple(help)))
+
+    def wrong_shape(self, node: Node, slot: Slot, help: Iterable[str] = ()) -> None:
+        found = described(node)
+        if found == NOTHING:
+            self.say(
+                WRONG_SHAPE,
+                f"nothing is written for {quoted(slot.called)}",
+                Label(node.span),
+                help=(f"write {describe(slot.shape)}; `none`, or `not shown`",),
+            )
+        else:
+            message = f"{quoted(slot.called)} is {found}, not {describe(slot.shape)}"
+            self.say(WRONG_SHAPE, message, Label(node.span), help=help)
+
+    def fact(self, node: Node, slot: Slot, read: Read[T], proposed: bool = False) -> Fact[T]:
+        """A value as a fact."""
+        if isinstance(node, Scalar) and node.says("not shown"):
+            return Gap(node.span)
+        before = self._proposed, self._candidate, self._hole, self._touched
+        proposed = proposed or node.proposed or self._proposed
+        self._proposed, self._candidate = False, self._candidate or proposed
+        self._hole, self._touched = None, False
+        stated: Shown[T] | StatedNone | None
+        if isinstance(node, Scalar) and node.says("none"):
+            stated = StatedNone(node.span)
+        else:
+            value = read(self, node, slot)
+            stated = None if value is None else Shown(value, node.span)
+        hole, proposed = self._hole, proposed or self._touched
+        self._proposed, self._candidate, self._hole, self._touched = before
+        if stated is None or hole is not None:
+            return Gap(hole or node.span)
+        if not (proposed or self._candidate):
+            return stated
+        if self.accept:
+            return (
+                StatedNone(stated.span, True)
+                if isinstance(stated, StatedNone)
+                else Shown(stated.value, stated.span, True)
+            )
+        return stated if self._candidate else Proposal(stated, node.span)
+
+    def states(self, node: Node, proposed: bool = False) -> bool:
+        """Whether a value inside a fact states something; a gap or a proposal there is one of the whole fact."""
+        if proposed or node.proposed:
+            self._touched = True
+        if isinstance(node, Scalar) and node.says("not shown"):
+            self._hole = self._hole or node.span
+            return False
+        return not (isinstance(node, Scalar) and node.says("none"))
+
+    def items(self, node: Node, slot: Slot) -> tuple[Node, ...] | None:
+        """The items of a list that state something."""
+        if not isinstance(node, Sequence):
+            self.wrong_shape(node, slot)
+            return None
+        for item in node.items:
+            if isinstance(item, Scalar) and item.says("none"):
+                self.say(
+                    BARE_WORD,
+                    f"`none` is an item of {quoted(slot.called)}",
+                    Label(item.span),
+                    help=('leave it out, or quote it where the text is meant: `"none"`',),
+                )
+        return tuple(item for item in node.items if self.states(item))
+
+    def entries(self, node: Node, slot: Slot) -> tuple[Entry, ...] | None:
+        """The entries of a mapping from names, inside a fact, that state something."""
+        if not isinstance(node, Mapping):
+            self.wrong_shape(node, slot)
+            return None
+        return tuple(entry for entry in node.entries if self.states(entry.value, entry.proposed))
+
+    def each(self, entries: Iterable[Entry], read: Callable[[Entry], T]) -> tuple[T, ...]:
+        """What each entry declares, where it holds facts of its own. One that is `none` is not there."""
+        found: list[T] = []
+        for entry in entries:
+            if isinstance(entry.value, Scalar) and entry.value.says("none"):
+                continue
+            with self.proposing(entry.proposed or entry.value.proposed):
+                found.append(read(entry))
+        return tuple(found)
+
+    @contextmanager
+    def proposing(self, proposed: bool) -> Iterator[None]:
+        """The facts read meanwhile are proposals."""
+        before = self._proposed
+        self._proposed = before or proposed
+        yield
+        self._proposed = before
+
+    def level(self, node: Node, part: int, path: str, called: str, refused: Refused = MappingProxyType({})) -> Level:
+        """A mapping with the keys that the table has at `path`; what is not a mapping has none. `refused` are keys
+        that others know and the language has not, with the reason."""
+        if isinstance(node, Scalar) and node.says("not shown"):
+            return Level(self, part, path, called, {}, (), node.span)
+        if not isinstance(node, Mapping):
+            self.wrong_shape(node, Slot(called, Members()))
+            return Level(self, part, path, called, {}, (), None)
+        known: dict[str, Entry] = {}
+        named: list[Entry] = []
+        for entry in node.entries:
+            key = key_named(part, path, entry.name)
+            if key is not None and key.reserved:
+                self.say(
+                    NOT_BUILT,
+                    f"`{entry.name}` is designed, and not built yet",
+                    Label(entry.key.span),
+                    help=(f"it will say: {key.meaning}",),
+                )
+            elif key is not None:
+                known[entry.name] = entry
+            elif entry.name in refused:
+                self.say(
+                    KEYWORD_NOT_USED,
+                    f"{quoted(entry.name)} is not part of the language",
+                    Label(entry.key.span),
+                    help=(refused[entry.name],),
+                )
+            elif is_open(part, path):
+                named.append(entry)
+            else:
+                self.unknown(entry.key, called, names_under(part, path))
+        return Level(self, part, path, called, known, tuple(named), None)
+
+    def unknown(self, key: Scalar, called: str, candidates: tuple[str, ...], help: Iterable[str] = ()) -> None:
+        where = f"{quoted(called)} has" if called else "this part has"
+        listed = ", ".join(f"`{candidate}`" for candidate in candidates[:16])
+        help = (
+            tuple(help)
+            or did_you_mean(key.text, candidates)
+            or ((f"its keys are {listed}",) if 0 < len(candidates) <= 16 else ())
+        )
+        self.say(UNKNOWN_KEY, f"{where} no key {quoted(key.text)}", Label(key.span, "not a key"), help=help)
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A mapping of the document and its path in the table. `known` are its keys, `named` the entries whose names
+    the contract chooses, `gap` is set where the whole mapping is `not shown`."""
+
+    reading: Reading
+    part: int
+    path: str
+    called: str
+    known: dict[str, Entry]
+    named: tuple[Entry, ...]
+    gap: Span | None
+
+    def slot(self, name: str) -> Slot:
+        return Slot(name, key_at(self.part, f"{self.path}.{name}" if self.path else name).shape)
+
+    def fact(self, name: str, read: Read[T], main: bool = False) -> Fact[T] | None:
+        """What is said under a key. `main`: it is what `not shown` for the whole mapping leaves open."""
+        if self.gap is not None:
+            return Gap(self.gap) if main else None
+        entry = self.known.get(name)
+        return None if entry is None else self.reading.fact(entry.value, self.slot(name), read, entry.proposed)
+
+    def inner(self, name: str, read: Read[T]) -> T | None:
+        """What is said under a key of a mapping that stands inside a fact."""
+        entry = self.known.get(name)
+        if entry is None or not self.reading.states(entry.value, entry.proposed):
+            return None
+        return read(self.reading, entry.value, self.slot(name))
+
+    def declared(self, read: Callable[[Entry], T]) -> tuple[T, ...]:
+        return self.reading.each(self.named, read)
+
+
+def placeholder(part: int, path: str) -> Shape:
+    """The shape of what stands under a name that the contract chooses."""
+    return next(key.shape for key in keys_under(part, path) if key.is_placeholder)
+
+
+def spoken(part: Part) -> StatedNone | Gap | None:
+    """What one sentence says for a whole part."""
+    if part.statement is None or part.facts.entries:
+        return None
+    return StatedNone(part.statement.span) if part.statement.word is Word.NONE else Gap(part.statement.span)
+
+
+def collected(
+    reading: Reading, entries: tuple[Entry, ...], span: Span, read: Callable[[Entry], T]
+) -> Fact[tuple[T, ...]] | None:
+    """What a part declares by name, as one fact; where every entry is a proposal, so is the whole."""
+    if not entries:
+        return None
+    if all(entry.proposed or entry.value.proposed for entry in entries):
+        return reading.fact(
+            Mapping(span, entries), Slot("", Members()), lambda r, _, __: r.each(entries, read), proposed=True
+        )
+    return Shown(reading.each(entries, read), span)
+
+
+NOTHING = "nothing"
+
+
+def described(node: Node) -> str:
+    """What a value is, in words."""
+    match node:
+        case Mapping():
+            return "a mapping"
+        case Sequence():
+            return "a list"
+        case Scalar(value=None, text=""):
+            return NOTHING
+        case Scalar(value=None):
+            return "`null`"
+        case Scalar(value=bool()):
+            return f"`{node.text}`"
+        case Scalar(value=int() | float()):
+            return f"the number {shortened(node.text)}"
+        case Scalar():
+            return f"the text {quoted(node.text)}"
+
+
+def shortened(text: str, length: int = 60) -> str:
+    """Text for a message: on one line, and not too long."""
+    line = " ".join(text.split())
+    return line if len(line) <= length else line[: length - 1] + "…"
+
+
+def quoted(text: str) -> str:
+    return f"`{shortened(text)}`"

@@ -1,0 +1,185 @@
+"""Part 2: resources, their fields, and the schemas that they share."""
+
+from __future__ import annotations
+
+from ninefold.contract.expression import Expression
+from ninefold.contract.fact import Fact, Gap, Name
+from ninefold.contract.resources import Field, Invariant, Resource, Resources, Schema, SharedType, View
+from ninefold.diagnostics.diagnostic import Label
+from ninefold.resolve import leaves
+from ninefold.resolve.codes import WRONG_SHAPE
+from ninefold.resolve.expressions import expression, template
+from ninefold.resolve.identifiers import RESOURCE_NAMES, declare
+from ninefold.resolve.reading import Level, Reading, Slot, collected, quoted, spoken
+from ninefold.resolve.schemas import NOT_USED, json_value, only_keywords, schema
+from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar, Sequence
+from ninefold.vocabulary.shapes import JSONSchema, Members, Names, Template
+
+
+def resources(r: Reading, part: Part) -> Resources:
+    said = spoken(part)
+    if said is not None:
+        return Resources(said, ())
+    level = r.level(part.facts, 2, "", "")
+    shared = level.known.get("types")
+    return Resources(
+        collected(r, level.named, part.facts.span, lambda entry: resource(r, entry)),
+        () if shared is None else types(r, shared),
+    )
+
+
+def resource(r: Reading, entry: Entry) -> Resource:
+    declare(r, entry.key, "a resource", RESOURCE_NAMES)
+    level = r.level(entry.value, 2, "RESOURCE", entry.name)
+    return Resource(
+        name=entry.name,
+        span=entry.key.span,
+        identifier=level.fact("identifier", leaves.name_or_names),
+        fields=level.fact("fields", fields, main=True),
+        required=level.fact("required", leaves.names),
+        unique=level.fact("unique", together),
+        invariants=level.fact("invariants", invariants),
+        records=level.fact("records", records),
+        views=level.fact("views", views),
+    )
+
+
+def fields(r: Reading, node: Node, slot: Slot) -> tuple[Field, ...] | None:
+    if not isinstance(node, Mapping):
+        r.wrong_shape(node, slot)
+        return None
+    return r.each(node.entries, lambda entry: field(r, entry))
+
+
+def field(r: Reading, entry: Entry) -> Field:
+    declare(r, entry.key, "a field")
+    level = r.level(entry.value, 2, "RESOURCE.fields.FIELD", entry.name, NOT_USED)
+    return Field(
+        name=entry.name,
+        span=entry.key.span,
+        schema=own_schema(r, level, entry),
+        on_create=level.fact("on create", expression),
+        on_change=level.fact("on change", expression),
+        again_on=level.fact("again on", leaves.name_or_names),
+        computed=level.fact("computed", expression),
+        normalise=level.fact("normalise", expression),
+        refers_to=level.fact("refers to", leaves.name),
+        back=level.fact("back", back),
+        on_delete=level.fact("on delete", leaves.word),
+        unique=level.fact("unique", leaves.boolean),
+        immutable=level.fact("immutable", leaves.boolean),
+        secret=level.fact("secret", leaves.word),
+        sensitive=level.fact("sensitive", leaves.boolean),
+        state=level.fact("state", leaves.only_true),
+    )
+
+
+def own_schema(r: Reading, level: Level, entry: Entry) -> Fact[Schema] | None:
+    """What a field says in JSON Schema, as one fact."""
+    if level.gap is not None:
+        return Gap(level.gap)
+    if not isinstance(entry.value, Mapping):
+        return None
+    keywords = only_keywords(entry.value)
+    return r.fact(keywords, Slot(entry.name, JSONSchema()), schema) if keywords.entries else None
+
+
+def back(r: Reading, node: Node, slot: Slot) -> Name | None:
+    """The name of a back-reference, which is read like a field."""
+    found = leaves.name(r, node, slot)
+    if found is not None and isinstance(node, Scalar):
+        declare(r, node, "a back-reference")
+    return found
+
+
+def together(r: Reading, node: Node, slot: Slot) -> tuple[tuple[Name, ...], ...] | None:
+    """`[[a, b]]`: fields that are unique together."""
+    if isinstance(node, Sequence) and node.items and all(isinstance(item, Scalar) for item in node.items):
+        written = ", ".join(item.text for item in node.items if isinstance(item, Scalar))
+        r.wrong_shape(node, slot, help=(f"fields that are unique together are a list of their own: `[[{written}]]`",))
+        return None
+    items = r.items(node, slot)
+    if items is None:
+        return None
+    lists = (leaves.names(r, item, Slot(slot.called, Names("a field"))) for item in items)
+    return tuple(each for each in lists if each)
+
+
+def invariants(r: Reading, node: Node, slot: Slot) -> tuple[Invariant, ...] | None:
+    found = conditions(r, node, slot, 2, "RESOURCE.invariants.INVARIANT")
+    return None if found is None else tuple(Invariant(when, otherwise, item.span) for when, otherwise, item in found)
+
+
+def conditions(
+    r: Reading, node: Node, slot: Slot, part: int, path: str
+) -> tuple[tuple[Expression, Name | None, Node], ...] | None:
+    """A list of `{when, otherwise}`: each condition, its error code, and where it stands."""
+    items = r.items(node, slot)
+    if items is None:
+        return None
+    found = []
+    for item in items:
+        level = r.level(item, part, path, slot.called)
+        when, otherwise = level.inner("when", expression), level.inner("otherwise", leaves.name)
+        if when is not None:
+            found.append((when, otherwise, item))
+        elif isinstance(item, Mapping) and item.get("when") is None:
+            r.say(WRONG_SHAPE, f"an item of {quoted(slot.called)} has no condition", Label(item.span),
+                  help=("write `when: …`, the condition that holds",))  # fmt: skip
+    return tuple(found)
+
+
+def records(r: Reading, node: Node, slot: Slot) -> Node | None:
+    """Rows, each a mapping from fields to values."""
+    items = r.items(node, slot)
+    for item in items or ():
+        if isinstance(item, Mapping):
+            json_value(r, item, slot)
+        else:
+            r.wrong_shape(item, Slot("a record", Members()))
+    return None if items is None else node
+
+
+def views(r: Reading, node: Node, slot: Slot) -> tuple[View, ...] | None:
+    entries = r.entries(node, slot)
+    if entries is None:
+        return None
+    found = []
+    for entry in entries:
+        declare(r, entry.key, "a view")
+        shown = template(r, entry.value, Slot(entry.name, Template()))
+        if shown is not None:
+            found.append(View(entry.name, entry.key.span, shown))
+    return tuple(found)
+
+
+def types(r: Reading, entry: Entry) -> tuple[SharedType, ...]:
+    """The schemas below `types`. Where that is a gap, so is every schema that refers to one."""
+    if isinstance(entry.value, Scalar) and entry.value.says("none"):
+        return ()
+    level = r.level(entry.value, 2, "types", "types")
+    with r.proposing(entry.proposed or entry.value.proposed):
+        return level.declared(lambda each: shared_type(r, each))
+
+
+def shared_type(r: Reading, entry: Entry) -> SharedType:
+    declare(r, entry.key, "a shared type")
+    level = r.level(entry.value, 2, "types.TYPE", entry.name)
+    return SharedType(
+        name=entry.name,
+        span=entry.key.span,
+        fields=level.fact("fields", members, main=True),
+        required=level.fact("required", leaves.names),
+    )
+
+
+def members(r: Reading, node: Node, slot: Slot) -> tuple[tuple[Name, Schema], ...] | None:
+    entries = r.entries(node, slot)
+    if entries is None:
+        return None
+    found = []
+    for entry in entries:
+        member = schema(r, entry.value, Slot(entry.name, JSONSchema()))
+        if member is not None:
+            found.append((Name(entry.name, entry.key.span), member))
+    return tuple(found)

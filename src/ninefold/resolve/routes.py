@@ -1,0 +1,131 @@
+"""The keys of endpoints: a method, and a path with names in braces."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from ninefold.contract.endpoints import Literal, PathName, Segment
+from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.suggest import did_you_mean
+from ninefold.resolve.codes import NOT_AN_ENDPOINT, SAME_ROUTE
+from ninefold.resolve.leaves import SEGMENT
+from ninefold.resolve.reading import Reading, quoted
+from ninefold.syntax.nodes import Scalar
+from ninefold.vocabulary import names_under
+from ninefold.vocabulary.endpoints import METHODS
+
+_KEY: Final = re.compile(r"(\S+) (/\S*)")
+_FROM_HTTP: Final = ("HEAD", "OPTIONS", "TRACE", "CONNECT")
+_NAME: Final = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)\}")
+_COLON: Final = re.compile(r":([A-Za-z_][A-Za-z0-9_]*)|<(?:[a-z]+:)?([A-Za-z_][A-Za-z0-9_]*)>")
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    method: str
+    segments: tuple[Segment, ...]
+
+
+def route(r: Reading, key: Scalar) -> Route | None:
+    """The method and the segments of an endpoint's key; says what is wrong with it."""
+    found = _KEY.fullmatch(key.text)
+    if found is None:
+        _not_a_key(r, key)
+        return None
+    method, path = found[1], found[2]
+    right = True
+    if method not in METHODS:
+        right = False
+        _wrong_method(r, key, method, path)
+    segments: list[Segment] = []
+    at = len(method) + 1
+    for written in path[1:].split("/") if path != "/" else []:
+        at += 1
+        segment = _segment(r, key, written, at)
+        if segment is None:
+            right = False
+        else:
+            segments.append(segment)
+        at += len(written)
+    return Route(method, tuple(segments)) if right else None
+
+
+def _not_a_key(r: Reading, key: Scalar) -> None:
+    words = names_under(4, "")
+    help = did_you_mean(key.text, words)
+    if not help:
+        method, _, path = key.text.partition(" ")
+        if method.startswith("/"):
+            help = (f"write the method before the path: `GET {method}`",)
+        elif method.upper() in METHODS and path and " " not in path.strip():
+            help = (f"write `{method.upper()} /{path.strip().lstrip('/')}`",)
+        else:
+            help = ("an endpoint is a method and a path: `GET /orders/{id}`",)
+    r.say(NOT_AN_ENDPOINT, f"{quoted(key.text)} is not an endpoint", Label(key.span), help=help)
+
+
+def _wrong_method(r: Reading, key: Scalar, method: str, path: str) -> None:
+    place = key.part(0, len(method))
+    if method in _FROM_HTTP:
+        r.say(
+            NOT_AN_ENDPOINT,
+            f"{method} is not stated in a contract",
+            Label(place),
+            help=("HEAD and OPTIONS are answered as HTTP says, from the other methods of the path",),
+        )
+    elif method.upper() in METHODS:
+        r.say(
+            NOT_AN_ENDPOINT,
+            f"{quoted(method)} is not a method",
+            Label(place),
+            help=(f"methods are in capitals: `{method.upper()} {path}`",),
+        )
+    else:
+        r.say(
+            NOT_AN_ENDPOINT,
+            f"{quoted(method)} is not a method",
+            Label(place),
+            help=did_you_mean(method, METHODS) or ("the methods are " + ", ".join(METHODS),),
+        )
+
+
+def _segment(r: Reading, key: Scalar, written: str, at: int) -> Segment | None:
+    """The segment that is `written` at an offset of the key's text."""
+    place = key.part(at, at + len(written))
+    if name := _NAME.fullmatch(written):
+        return PathName(tuple(name[1].split(".")), place)
+    colon = _COLON.fullmatch(written)
+    if colon is None and SEGMENT.fullmatch(written):
+        return Literal(written)
+    if colon is not None:
+        message, help = f"`{written}` is not how a path has a name", f"write `{{{colon[1] or colon[2]}}}`"
+    elif written == "":
+        place = key.part(at - 1, at)
+        message, help = "a segment of the path is empty", f"write `{key.text.rstrip('/')}`"
+        help = help if key.text.endswith("/") and not key.text.endswith("//") else "write one `/` between two segments"
+    elif "?" in written or "#" in written:
+        message, help = "a path ends before `?`", "parameters are stated under `query` or `filters`"
+    elif "{" in written or "}" in written:
+        message = f"{quoted(written)} is neither a literal segment nor one name"
+        help = "a name takes a whole segment: `/{id}/`, or `{article.slug}` through references"
+    else:
+        message = f"{quoted(written)} has characters that a path cannot have"
+        help = "others are written percent-encoded (RFC 3986, 2.1)"
+    r.say(NOT_AN_ENDPOINT, message, Label(place), help=(help,))
+    return None
+
+
+def distinct(r: Reading, routes: list[tuple[Scalar, Route]]) -> None:
+    """Says which endpoints are the same method and path, names in braces aside."""
+    first: dict[tuple[str, ...], Scalar] = {}
+    for key, each in routes:
+        shape = (each.method, *("{}" if isinstance(s, PathName) else s.text for s in each.segments))
+        if (earlier := first.setdefault(shape, key)) is not key:
+            r.say(
+                SAME_ROUTE,
+                f"{quoted(key.text)} is the same method and path as {quoted(earlier.text)}",
+                Label(key.span, "the same"),
+                Label(earlier.span, "first here"),
+            )

@@ -1,0 +1,277 @@
+"""JSON Schema (draft 2020-12) as a contract writes it: each keyword checked where it stands, nothing fetched."""
+
+from __future__ import annotations
+
+import math
+import re
+from types import MappingProxyType
+from typing import Any, Final
+
+import jsonschema_rs
+
+from ninefold.contract.fact import Name
+from ninefold.contract.resources import Schema
+from ninefold.diagnostics.diagnostic import Label
+from ninefold.resolve.codes import KEYWORD_NOT_USED, NOT_A_SCHEMA, WRONG_WORD
+from ninefold.resolve.leaves import wrong_word
+from ninefold.resolve.reading import Reading, Refused, Slot, quoted, shortened
+from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence
+from ninefold.vocabulary import key_named, names_under
+from ninefold.vocabulary.json_schema import FORMATS, KEYWORDS, REFUSED, TYPES
+from ninefold.vocabulary.shapes import JSONSchema, ListOf, Shape
+
+NOT_USED: Final[Refused] = MappingProxyType(REFUSED)
+TYPE_REFERENCE: Final = re.compile(r"#/types/([A-Za-z_][A-Za-z0-9_]*)")
+
+_FIELD: Final = "RESOURCE.fields.FIELD"
+_NAMED_SCHEMAS: Final = frozenset(["properties", "patternProperties", "dependentSchemas"])
+
+_OTHER_TYPES: Final = {
+    **dict.fromkeys(("text", "str", "varchar", "char"), "string"),
+    **dict.fromkeys(("int", "int32", "int64", "long", "bigint", "whole number"), "integer"),
+    **dict.fromkeys(("float", "double", "decimal", "real", "numeric"), "number"),
+    **dict.fromkeys(("bool", "flag"), "boolean"),
+    **dict.fromkeys(("list", "set", "tuple"), "array"),
+    **dict.fromkeys(("dict", "map", "mapping", "struct", "json"), "object"),
+}
+_TYPES_WITH_A_FORMAT: Final = {
+    **dict.fromkeys(("datetime", "date-time", "timestamp"), "date-time"),
+    **dict.fromkeys(("date", "time", "duration", "uuid", "email", "uri"), ""),
+}
+
+
+class _Unread(Exception):
+    """A keyword whose value is not right; a diagnostic has been given."""
+
+
+def schema(r: Reading, node: Node, slot: Slot) -> Schema | None:
+    """A schema: a mapping of keywords."""
+    if not isinstance(node, Mapping):
+        r.wrong_shape(node, Slot(slot.called, JSONSchema()))
+        return None
+    return Schema(_object(r, node), node)
+
+
+def only_keywords(node: Mapping) -> Mapping:
+    """A field's mapping without what is ninefold's own."""
+    return Mapping(node.span, tuple(entry for entry in node.entries if entry.name in KEYWORDS))
+
+
+def json_value(r: Reading, node: Node, slot: Slot) -> Any:
+    """Any JSON value, as Python has it. Raises nothing; what cannot be JSON is said, and is `None`."""
+    try:
+        return _json(r, node, slot.called)
+    except _Unread:
+        return None
+
+
+def _object(r: Reading, node: Mapping) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for entry in node.entries:
+        if entry.name in NOT_USED:
+            r.say(
+                KEYWORD_NOT_USED,
+                f"{quoted(entry.name)} is not part of the language",
+                Label(entry.key.span),
+                help=(NOT_USED[entry.name],),
+            )
+        elif entry.name not in KEYWORDS:
+            _unknown(r, entry.key)
+        elif r.states(entry.value, entry.proposed):
+            try:
+                found[entry.name] = _value(r, entry)
+            except _Unread:
+                pass
+    return found
+
+
+def _unknown(r: Reading, key: Scalar) -> None:
+    annotation = key_named(2, _FIELD, key.text)
+    help = (f"`{key.text}` is said of a field, not of a schema inside one",) if annotation is not None else ()
+    keywords = tuple(name for name in names_under(2, _FIELD) if name in KEYWORDS)
+    r.unknown(key, "a schema", keywords, help)
+
+
+def _value(r: Reading, entry: Entry) -> Any:
+    node, called = entry.value, entry.name
+    key = key_named(2, _FIELD, called)
+    shape: Shape | None = None if key is None else key.shape
+    match called:
+        case "type":
+            return _types(r, node)
+        case "format":
+            return _format(r, node)
+        case "$ref":
+            return _reference(r, node)
+        case "pattern":
+            value = _checked(r, called, _json(r, node, called), node)
+            _compiles(r, value, node)
+            return value
+    if called in _NAMED_SCHEMAS:
+        return _named(r, node, called)
+    if shape == JSONSchema():
+        return _schema(r, node, called)
+    if shape == ListOf(JSONSchema()):
+        items = r.items(node, Slot(called, ListOf(JSONSchema())))
+        if not items:
+            if items is not None:
+                r.say(NOT_A_SCHEMA, f"`{called}` has no schema", Label(node.span))
+            raise _Unread
+        return [_schema(r, item, called) for item in items]
+    return _checked(r, called, _json(r, node, called), node)
+
+
+def _schema(r: Reading, node: Node, called: str) -> Any:
+    """A schema inside a schema: a mapping, or a truth value."""
+    if isinstance(node, Scalar) and isinstance(node.value, bool):
+        return node.value
+    if not isinstance(node, Mapping):
+        r.wrong_shape(node, Slot(called, JSONSchema()))
+        raise _Unread
+    return _object(r, node)
+
+
+def _named(r: Reading, node: Node, called: str) -> dict[str, Any]:
+    key = key_named(2, _FIELD, called)
+    assert key is not None
+    entries = r.entries(node, Slot(called, key.shape))
+    if entries is None:
+        raise _Unread
+    if called == "patternProperties":
+        for entry in entries:
+            _compiles(r, entry.name, entry.key)
+    return {entry.name: _schema(r, entry.value, entry.name) for entry in entries}
+
+
+def _types(r: Reading, node: Node) -> Any:
+    if isinstance(node, Sequence):
+        types = [_type(r, item) for item in r.items(node, Slot("type", JSONSchema())) or ()]
+        return _checked(r, "type", types, node)
+    return _type(r, node)
+
+
+def _type(r: Reading, node: Node) -> str:
+    if isinstance(node, Scalar) and node.value is None and node.text == "null":
+        r.say(
+            NOT_A_SCHEMA,
+            "`null` without quotes is no text, and a type is text",
+            Label(node.span),
+            help=('write `"null"`',),
+        )
+        raise _Unread
+    if not isinstance(node, Scalar) or node.text == "":
+        key = key_named(2, _FIELD, "type")
+        assert key is not None
+        r.wrong_shape(node, Slot("type", key.shape))
+        raise _Unread
+    if node.text in TYPES:
+        return node.text
+    written = node.text.casefold()
+    if written in _TYPES_WITH_A_FORMAT:
+        meant = _TYPES_WITH_A_FORMAT[written] or written
+        r.say(
+            WRONG_WORD,
+            f"`type` cannot be {quoted(node.text)}",
+            Label(node.span),
+            help=(f"write `type: string, format: {meant}`",),
+        )
+    else:
+        wrong_word(r, node, "type", TYPES, _OTHER_TYPES.get(written))
+    raise _Unread
+
+
+def _format(r: Reading, node: Node) -> str:
+    if not isinstance(node, Scalar) or node.text == "":
+        key = key_named(2, _FIELD, "format")
+        assert key is not None
+        r.wrong_shape(node, Slot("format", key.shape))
+        raise _Unread
+    if node.text not in FORMATS:
+        meant = "date-time" if node.text.casefold() in ("datetime", "timestamp") else None
+        wrong_word(r, node, "format", FORMATS, meant)
+        raise _Unread
+    return node.text
+
+
+def type_reference(r: Reading, node: Node) -> Name | None:
+    """`#/types/NAME`: the name of a shared type."""
+    found = TYPE_REFERENCE.fullmatch(node.text) if isinstance(node, Scalar) else None
+    if found is not None:
+        return Name(found[1], node.span)
+    if isinstance(node, Scalar) and node.value is None:
+        r.say(
+            NOT_A_SCHEMA,
+            "`$ref` has no value",
+            Label(node.span),
+            help=('write `"#/types/NAME"`, in quotes: `#` begins a comment otherwise',),
+        )
+        return None
+    written = node.text if isinstance(node, Scalar) else ""
+    last = re.sub(r"[^A-Za-z0-9_]+", "", written.rpartition("/")[2]) or "NAME"
+    r.say(NOT_A_SCHEMA, "`$ref` refers to a shared type alone", Label(node.span), help=(f'write `"#/types/{last}"`',))
+    return None
+
+
+def _reference(r: Reading, node: Node) -> str:
+    name = type_reference(r, node)
+    if name is None:
+        raise _Unread
+    shared = r.document.part("resources").facts.get("types")
+    if shared is not None:
+        r.states(shared.value)
+    return f"#/types/{name.text}"
+
+
+def _checked(r: Reading, called: str, value: Any, node: Node) -> Any:
+    """A keyword's value, held against the meta-schema of the draft."""
+    try:
+        jsonschema_rs.meta.validate({called: value})
+    except jsonschema_rs.ValidationError as error:
+        place = _at(node, list(error.instance_path)[1:])
+        fact = shortened(error.message, 120)
+        r.say(NOT_A_SCHEMA, f"`{called}` is not as JSON Schema says: {fact}", Label(place.span))
+        raise _Unread from None
+    except ValueError as error:
+        r.say(NOT_A_SCHEMA, f"`{called}` is not as JSON Schema says: {shortened(str(error), 120)}", Label(node.span))
+        raise _Unread from None
+    return value
+
+
+def _compiles(r: Reading, pattern: str, node: Node) -> None:
+    try:
+        jsonschema_rs.Draft202012Validator({"pattern": pattern})
+    except ValueError:
+        r.say(NOT_A_SCHEMA, f"{quoted(pattern)} is not a regular expression", Label(node.span))
+        raise _Unread from None
+
+
+def _at(node: Node, path: list[str | int]) -> Node:
+    """The node that a path leads to, or the nearest above it."""
+    for step in path:
+        if isinstance(node, Mapping) and (entry := node.get(str(step))) is not None:
+            node = entry.value
+        elif isinstance(node, Sequence) and isinstance(step, int) and step < len(node.items):
+            node = node.items[step]
+        else:
+            break
+    return node
+
+
+def _json(r: Reading, node: Node, called: str) -> Any:
+    match node:
+        case Mapping():
+            slot = Slot(called, JSONSchema())
+            return {entry.name: _json(r, entry.value, called) for entry in r.entries(node, slot) or ()}
+        case Sequence():
+            return [_json(r, item, called) for item in r.items(node, Slot(called, JSONSchema())) or ()]
+        case Scalar(value=None, text=""):
+            r.wrong_shape(node, Slot(called, JSONSchema()))
+            raise _Unread
+        case Scalar(value=float() as number) if not math.isfinite(number):
+            r.say(NOT_A_SCHEMA, f"{quoted(node.text)} is not a number of JSON", Label(node.span))
+            raise _Unread
+        case Scalar(value=int() as number) if not -(2**63) <= number < 2**63:
+            r.say(NOT_A_SCHEMA, f"{quoted(node.text)} is not a 64-bit integer", Label(node.span))
+            raise _Unread
+        case Scalar():
+            return node.value

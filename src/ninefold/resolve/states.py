@@ -1,0 +1,74 @@
+"""Part 3: states and transitions."""
+
+from __future__ import annotations
+
+from ninefold.contract.fact import Name, Shown
+from ninefold.contract.states import Machine, ResourceStates, States, Transition
+from ninefold.diagnostics.diagnostic import Label
+from ninefold.resolve import leaves
+from ninefold.resolve.codes import CONTRADICTION
+from ninefold.resolve.expressions import assignments, expression
+from ninefold.resolve.identifiers import declare
+from ninefold.resolve.quantities import duration
+from ninefold.resolve.reading import Reading, Slot, spoken
+from ninefold.syntax.nodes import Entry, Mapping, Node, Part
+from ninefold.vocabulary.shapes import Members
+
+
+def states(r: Reading, part: Part) -> States:
+    said = spoken(part)
+    if said is not None:
+        return States(said)
+    level = r.level(part.facts, 3, "", "")
+    if not level.named:
+        return States(None)
+    return States(Shown(tuple(of_resource(r, entry) for entry in level.named), part.facts.span))
+
+
+def of_resource(r: Reading, entry: Entry) -> ResourceStates:
+    found = r.fact(entry.value, Slot(entry.name, Members()), machine, entry.proposed)
+    return ResourceStates(Name(entry.name, entry.key.span), found)
+
+
+def machine(r: Reading, node: Node, slot: Slot) -> Machine | None:
+    level = r.level(node, 3, "RESOURCE", slot.called)
+    if not isinstance(node, Mapping):
+        return None
+    return Machine(
+        field=level.fact("field", leaves.name),
+        initial=level.fact("initial", leaves.name),
+        states=level.fact("states", leaves.names),
+        final=level.fact("final", leaves.name_or_names),
+        gone=level.fact("gone", leaves.name_or_names),
+        transitions=level.fact("transitions", transitions),
+        span=node.span,
+    )
+
+
+def transitions(r: Reading, node: Node, slot: Slot) -> tuple[Transition, ...] | None:
+    if not isinstance(node, Mapping):
+        r.wrong_shape(node, slot)
+        return None
+    return r.each(node.entries, lambda entry: transition(r, entry))
+
+
+def transition(r: Reading, entry: Entry) -> Transition:
+    declare(r, entry.key, "a transition")
+    level = r.level(entry.value, 3, "RESOURCE.transitions.TRANSITION", entry.name)
+    if "otherwise" in level.known and "when" not in level.known:
+        r.say(
+            CONTRADICTION,
+            "`otherwise` stands without `when`",
+            Label(level.known["otherwise"].key.span),
+            help=("write the guard: `when: …`",),
+        )
+    return Transition(
+        name=entry.name,
+        span=entry.key.span,
+        origin=level.fact("from", leaves.name_or_names, main=True),
+        to=level.fact("to", leaves.name, main=True),
+        when=level.fact("when", expression),
+        otherwise=level.fact("otherwise", leaves.name),
+        sets=level.fact("sets", assignments),
+        after=level.fact("after", duration),
+    )

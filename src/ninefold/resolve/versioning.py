@@ -1,0 +1,116 @@
+"""Part 9: versioning."""
+
+from __future__ import annotations
+
+from ninefold.contract.versioning import Change, Version, Versioning, VersionScheme
+from ninefold.diagnostics.diagnostic import Label
+from ninefold.resolve import leaves
+from ninefold.resolve.codes import NOT_A_CHANGE
+from ninefold.resolve.expressions import expression
+from ninefold.resolve.quantities import full_date
+from ninefold.resolve.reading import Level, Reading, Slot, described, spoken
+from ninefold.resolve.schemas import schema
+from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar
+from ninefold.vocabulary.versioning import SCHEMES
+
+_VERBS = ("rename", "remove", "add", "change")
+_BESIDE = {"rename": ("to",), "remove": (), "add": ("schema", "is"), "change": ("schema", "is")}
+
+
+def versioning(r: Reading, part: Part) -> Versioning:
+    said = spoken(part)
+    if said is not None:
+        return Versioning(said, said, said, said)
+    level = r.level(part.facts, 9, "", "")
+    return Versioning(
+        scheme=level.fact("scheme", scheme),
+        default=level.fact("default", leaves.name),
+        versions=level.fact("versions", versions),
+        compatible=level.fact("compatible", leaves.words),
+    )
+
+
+def scheme(r: Reading, node: Node, slot: Slot) -> VersionScheme | None:
+    """`path`, or one of `{header: NAME}`, `{query: NAME}`, `{media type: PARAMETER}`."""
+    if isinstance(node, Scalar):
+        if node.text in SCHEMES[1:]:
+            r.wrong_shape(node, slot, help=(f"say which: `{{{node.text}: NAME}}`",))
+            return None
+        found = leaves.word(r, node, slot)
+        return None if found is None else VersionScheme(found.text, None)
+    level = r.level(node, 9, "scheme", "scheme")
+    if not isinstance(node, Mapping) or len(level.known) < len(node.entries):
+        return None
+    if len(node.entries) != 1:
+        r.wrong_shape(node, slot, help=("a version is named in one way",))
+        return None
+    by = node.entries[0].name
+    name = level.inner(by, leaves.header if by == "header" else leaves.name)
+    return None if name is None else VersionScheme(by, name.text)
+
+
+def versions(r: Reading, node: Node, slot: Slot) -> tuple[Version, ...] | None:
+    if not isinstance(node, Mapping):
+        r.wrong_shape(node, slot)
+        return None
+    return r.each(node.entries, lambda entry: version(r, entry))
+
+
+def version(r: Reading, entry: Entry) -> Version:
+    level = r.level(entry.value, 9, "versions.VERSION", entry.name)
+    return Version(
+        name=entry.name,
+        span=entry.key.span,
+        changes=level.fact("changes", changes, main=True),
+        deprecated=level.fact("deprecated", full_date),
+        sunset=level.fact("sunset", full_date),
+        retired=level.fact("retired", full_date),
+    )
+
+
+def changes(r: Reading, node: Node, slot: Slot) -> tuple[Change, ...] | None:
+    items = r.items(node, slot)
+    if items is None:
+        return None
+    return tuple(found for item in items if (found := change(r, item)) is not None)
+
+
+def change(r: Reading, node: Node) -> Change | None:
+    """One step back: a verb with its subject, and what the verb needs beside it."""
+    if not isinstance(node, Mapping):
+        r.say(
+            NOT_A_CHANGE,
+            f"a change is {described(node)}, not a mapping",
+            Label(node.span),
+            help=("write `{rename: order.note, to: comment}`",),
+        )
+        return None
+    level = r.level(node, 9, "versions.VERSION.changes.CHANGE", "a change")
+    verbs = [verb for verb in _VERBS if verb in level.known]
+    if len(verbs) != 1:
+        if len(level.known) == len(node.entries):
+            several = " and ".join(f"`{verb}`" for verb in verbs) + " stand in one change"
+            fact = several if verbs else "a change has no verb"
+            r.say(NOT_A_CHANGE, fact, Label(node.span), help=("each change is one of " + ", ".join(_VERBS),))
+        return None
+    verb = verbs[0]
+    for name, entry in level.known.items():
+        if name not in (verb, *_BESIDE[verb]):
+            r.say(NOT_A_CHANGE, f"`{name}` says nothing beside `{verb}`", Label(entry.key.span), help=("leave it out",))
+    if verb == "rename" and "to" not in level.known:
+        r.say(
+            NOT_A_CHANGE,
+            "`rename` does not say the older name",
+            Label(level.known[verb].key.span),
+            help=("write it beside: `to: …`",),
+        )
+    subject = level.inner(verb, leaves.name)
+    _read_beside(level)
+    return None if subject is None else Change(verb, subject, node)
+
+
+def _read_beside(level: Level) -> None:
+    """What stands beside the verb is kept as it is written; here it is checked."""
+    level.inner("to", leaves.name)
+    level.inner("schema", schema)
+    level.inner("is", expression)

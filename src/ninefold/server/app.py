@@ -1,0 +1,211 @@
+"""The service as an ASGI application, and the one loop that does what steps wait for.
+
+This is the only place that knows ASGI (https://asgi.readthedocs.io/en/latest/specs/www.html).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from asyncio import Future
+from collections.abc import Awaitable, Callable, MutableMapping
+from concurrent.futures import ThreadPoolExecutor
+from time import perf_counter
+from typing import Any, TypeAlias, assert_never
+
+from ninefold.database.protocol import Database
+from ninefold.server import flow
+from ninefold.server.access_log import Observe, Record
+from ninefold.server.addresses import ClientAddress, client_address
+from ninefold.server.flow import Next, ReadBody, Select, TooLarge, Transact, Wait, Work
+from ninefold.server.messages import HeaderFields, Request, Response, joined
+from ninefold.server.service import Service
+from ninefold.server.steps import Exchange, arrived, failed, start, timed_out
+
+Message: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
+
+_WITHOUT_CONTENT = frozenset((204, 304))
+"""Statuses whose responses have no content, and say no length of one (RFC 9110 8.6)."""
+
+
+class Disconnected(Exception):
+    """The client went away while its body was read."""
+
+
+class Application:
+    """`observe` is called once a request, after its response was sent."""
+
+    def __init__(
+        self,
+        service: Service,
+        database: Database,
+        observe: Observe | None = None,
+        address: ClientAddress = client_address(()),  # noqa: B008 - a constant
+    ) -> None:
+        self._service = service
+        self._database = database
+        self._observe = observe
+        self._address = address
+        # Argon2 takes memory as well as time: no more of it at once than there are processors.
+        self._threads = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="ninefold-compute")
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        match scope["type"]:
+            case "http":
+                await self._http(scope, receive, send)
+            case "lifespan":
+                await self._lifespan(receive, send)
+            case other:
+                raise ValueError(f"the service speaks HTTP, not {other}")
+
+    async def _lifespan(self, receive: Receive, send: Send) -> None:
+        while True:
+            message = await receive()
+            if message["type"] == "lifespan.shutdown":
+                self._threads.shutdown()
+                await send({"type": "lifespan.shutdown.complete"})
+                return
+            await send({"type": "lifespan.startup.complete"})
+
+    async def _http(self, scope: Message, receive: Receive, send: Send) -> None:
+        began = perf_counter()
+        headers = joined(scope["headers"])
+        peer = scope.get("client")
+        request = Request(
+            scope["method"],
+            scope["raw_path"],
+            scope["query_string"],
+            headers,
+            self._address(peer[0] if peer else "", headers),
+        )
+        x = arrived(self._service, request)
+        body = _Body(receive)
+        try:
+            response = await self._answer(x, body)
+        except Disconnected:
+            self._observed(x, None, 0, began)
+            return
+        content = b"" if request.method == "HEAD" else response.body
+        await send(
+            {"type": "http.response.start", "status": response.status, "headers": _headers(request, response, body)}
+        )
+        await send({"type": "http.response.body", "body": content})
+        self._observed(x, response.status, len(content), began)
+
+    def _observed(self, x: Exchange, status: int | None, size: int, began: float) -> None:
+        if self._observe is None:
+            return
+        caller = x.stranger or x.caller
+        self._observe(
+            Record(
+                x.env["now"],
+                x.request.method,
+                x.route,
+                status,
+                size,
+                perf_counter() - began,
+                None if caller.identity is None else caller.who,
+                caller.identity,
+                x.request.address,
+            )
+        )
+
+    async def _answer(self, x: Exchange, body: _Body) -> Response:
+        """Take the request's steps until there is a response. The time-out counts while something is waited for;
+        what is being committed is committed."""
+        seconds = x.service.seconds
+        deadline = None if seconds is None else asyncio.get_running_loop().time() + seconds
+        step = _step(x, lambda: start(x))
+        while isinstance(step, Wait):
+            waiting = asyncio.timeout_at(deadline)
+            try:
+                result = self._begun(step.work, body)
+                if isinstance(result, Awaitable):
+                    async with waiting:
+                        result = await result
+            except Disconnected:
+                raise
+            except Exception as error:
+                if waiting.expired():
+                    return timed_out(x)
+                step = _failed(x, error)
+            else:
+                resume = step.resume
+                step = _step(x, lambda resume=resume, result=result: resume(result))  # type: ignore[misc]
+        return step
+
+    def _begun(self, work: Work, body: _Body) -> Any:
+        """The result of a work, or what to await for it."""
+        match work:
+            case Select(text, binds):
+                rows = self._database.select(text, binds)
+                return _kept(rows) if isinstance(rows, Future) else rows
+            case Transact(function):
+                return _kept(self._database.transact(function))
+            case ReadBody(limit):
+                return body.read(limit)
+            case flow.Compute(function):
+                return asyncio.get_running_loop().run_in_executor(self._threads, function)
+            case _:
+                assert_never(work)
+
+
+def _step(x: Exchange, take: Callable[[], Next]) -> Next:
+    try:
+        return take()
+    except Exception as error:
+        return _failed(x, error)
+
+
+def _failed(x: Exchange, error: Exception) -> Next:
+    try:
+        return failed(x, error)
+    except Exception as again:
+        # What is raised while a refusal is answered or a write is tried again is our own fault.
+        return failed(x, again)
+
+
+def _kept(future: Future[Any]) -> Awaitable[Any]:
+    """The database's future, which goes on when nobody waits for it any more."""
+    future.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return asyncio.shield(future)
+
+
+class _Body:
+    """The body of one request. `read_to_the_end`: nothing of it is still on its way."""
+
+    __slots__ = ("_receive", "read_to_the_end")
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self.read_to_the_end = False
+
+    async def read(self, limit: int) -> bytes | TooLarge:
+        """All of it, of at most `limit` bytes. Raises Disconnected."""
+        chunks: list[bytes] = []
+        size = 0
+        while True:
+            message = await self._receive()
+            if message["type"] == "http.disconnect":
+                raise Disconnected
+            chunk = message.get("body", b"")
+            size += len(chunk)
+            if size > limit:
+                return TooLarge.TOO_LARGE
+            chunks.append(chunk)
+            if not message.get("more_body", False):
+                self.read_to_the_end = True
+                return b"".join(chunks)
+
+
+def _headers(request: Request, response: Response, body: _Body) -> HeaderFields:
+    headers = response.headers
+    if response.status not in _WITHOUT_CONTENT:
+        headers = (*headers, (b"content-length", str(len(response.body)).encode("ascii")))
+    if "expect" in request.headers and request.has_content and not body.read_to_the_end:
+        # Whether the body still comes is the client's choice, so this connection cannot be read on
+        # (RFC 9110 10.1.1).
+        headers = (*headers, (b"connection", b"close"))
+    return headers

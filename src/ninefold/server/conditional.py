@@ -1,0 +1,48 @@
+"""Entity tags and conditional requests (RFC 9110 8.8.3 and 13.1)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+_MEMBER = re.compile(r'[ \t]*(?:(W/)?"([\x21\x23-\x7e\x80-\xff]*)")?[ \t]*(?:,|$)')
+
+
+@dataclass(frozen=True, slots=True)
+class EntityTag:
+    opaque: str
+    weak: bool = False
+
+
+def entity_tags(field: str) -> tuple[EntityTag, ...] | Literal["*"] | None:
+    """The tags of an If-Match or If-None-Match field; None: it is not a list of tags."""
+    if field.strip(" \t") == "*":
+        return "*"
+    tags: list[EntityTag] = []
+    at = 0
+    while at < len(field):
+        member = _MEMBER.match(field, at)
+        if member is None:
+            return None
+        weak, opaque = member.groups()
+        if opaque is not None:
+            tags.append(EntityTag(opaque, weak is not None))
+        at = member.end()
+    return tuple(tags) if tags else None
+
+
+def unchanged(if_none_match: str, opaque: str) -> bool:
+    """Whether the client has the representation with this tag already: weak comparison (RFC 9110 13.1.2). A field
+    that cannot be read is no condition."""
+    tags = entity_tags(if_none_match)
+    return tags == "*" or (tags is not None and any(tag.opaque == opaque for tag in tags))
+
+
+def revisions(if_match: str, prefix: str) -> list[str] | None:
+    """The revisions that a write may find, by strong comparison (RFC 9110 13.1.1); None: any (`*`). A field that
+    cannot be read names none: whoever sent it wants to be sure, and cannot be."""
+    tags = entity_tags(if_match)
+    if tags == "*":
+        return None
+    return [tag.opaque[len(prefix) :] for tag in tags or () if not tag.weak and tag.opaque.startswith(prefix)]

@@ -1,0 +1,290 @@
+"""A body: from bytes to values by field, and every rule that they do not keep."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn, TypeAlias
+
+import jsonschema_rs
+import msgspec
+
+from ninefold.expressions.evaluate import Env, EvaluationError, compile
+from ninefold.plan import routes as plan
+from ninefold.server import media_types
+from ninefold.server.messages import Request
+from ninefold.server.parameters import refuse_to_fetch
+from ninefold.server.problems import Failure, FieldFailure, field_failure
+from ninefold.values import Invalid, Value, json_reader
+
+Path: TypeAlias = tuple[str | int, ...]
+
+DEEPEST = 128
+"""How deep arrays and objects may be nested; what is deeper is `malformed`."""
+
+_MALFORMED = Failure("malformed")
+_UNSUPPORTED = Failure("unsupported media type")
+
+
+class Body:
+    """A plan's body made ready. A validator is compiled once, and fetches nothing."""
+
+    def __init__(self, body: plan.Body) -> None:
+        self.optional = body.optional
+        self._ignored = body.optional and body.unknown == "ignored"
+        self._media_types = frozenset(each.lower() for each in body.media_types)
+        self._fields = tuple(
+            _Field(
+                each.field,
+                each.pointer,
+                each.fixed,
+                json_reader(each.type),
+                None if each.normalise is None else compile(each.normalise),
+            )
+            for each in body.fields
+        )
+        self._validator = jsonschema_rs.Draft202012Validator(
+            body.schema, validate_formats=True, retriever=refuse_to_fetch
+        )
+        self._order = _Order(body.schema, tuple(each.pointer for each in body.fields))
+        self._known = _tree(each.pointer for each in body.fields) if body.unknown == "refused" else None
+
+    @property
+    def ignored(self) -> bool:
+        """Whether a body is not even looked at."""
+        return self._ignored
+
+    def unsupported(self, request: Request) -> Failure | None:
+        """Whether what is announced cannot be read: another media type, charset or coding (RFC 9110 8.3, 8.4)."""
+        if not request.has_content:
+            return None
+        if request.headers.get("content-encoding", "identity").lower() != "identity":
+            return _UNSUPPORTED
+        sent = media_types.sent(request.headers.get("content-type", ""))
+        if sent is None or sent[0] not in self._media_types or sent[1] not in (None, "utf-8"):
+            return _UNSUPPORTED
+        return None
+
+    def read(self, data: bytes) -> dict[str, Value] | Failure:
+        """The values that the body gives, by field, or everything that is wrong with it."""
+        if not data and self.optional:
+            return {}
+        try:
+            document = parse(data)
+        except ValueError:
+            return _MALFORMED
+        for each in self._fields:
+            each.normalise(document)
+        failures = list(self._unknown(document))
+        refused: set[tuple[str, ...]] = set()
+        for error in self._validator.iter_errors(document):
+            for path, rule in _rules(error):
+                failures.append((path, rule))
+                refused.add(_leading_names(path))
+        values: dict[str, Value] = {}
+        for each in self._fields:
+            found = _at(document, each.pointer)
+            if found is _ABSENT:
+                continue
+            if each.fixed:
+                failures.append((each.pointer, "immutable"))
+            elif not any(names[: len(each.pointer)] == each.pointer for names in refused):
+                try:
+                    values[each.name] = each.read(found)
+                except Invalid as failure:
+                    failures.append(((*each.pointer, *failure.path), failure.rule))
+        return Failure("invalid", fields=self._in_order(failures)) if failures else values
+
+    def _unknown(self, document: Any) -> Iterator[tuple[Path, str]]:
+        if self._known is not None:
+            yield from _unknown(document, self._known, ())
+
+    def _in_order(self, failures: list[tuple[Path, str]]) -> tuple[FieldFailure, ...]:
+        ordered = sorted(dict.fromkeys(failures), key=lambda failure: self._order(*failure))
+        return tuple(field_failure("body", path, rule) for path, rule in ordered)
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """One leaf of a body."""
+
+    name: str
+    pointer: tuple[str, ...]
+    fixed: bool
+    read: Callable[[object], Value]
+    normal: Callable[[Env], Value] | None
+
+    def normalise(self, document: Any) -> None:
+        """Change the value in the document. A value that the expression cannot take stays: the schema refuses it."""
+        if self.normal is None:
+            return
+        found = _at(document, self.pointer)
+        if found is _ABSENT:
+            return
+        try:
+            normal = self.normal({"value": found})
+        except EvaluationError:
+            return
+        _at(document, self.pointer[:-1])[self.pointer[-1]] = normal
+
+
+# ── JSON ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def parse(data: bytes) -> Any:
+    """JSON (RFC 8259) in UTF-8, of bounded depth; of members given twice the last counts. Raises ValueError."""
+    try:
+        document = msgspec.json.decode(data)
+    except msgspec.ValidationError:
+        # The one thing that is JSON and that it does not take: a number beyond a double.
+        document = _with_huge_numbers(data)
+    except RecursionError:
+        raise ValueError("nested too deep") from None
+    if data.count(b"[") + data.count(b"{") > DEEPEST and _depth(document) > DEEPEST:
+        raise ValueError("nested too deep")
+    return document
+
+
+def _with_huge_numbers(data: bytes) -> Any:
+    try:
+        document = json.loads(data.decode("utf-8"), parse_float=_huge, parse_int=_huge, parse_constant=_no_number)
+        msgspec.json.encode(document)  # refuses half of a surrogate pair
+    except RecursionError:
+        raise ValueError("nested too deep") from None
+    return document
+
+
+def _huge(written: str) -> int | float:
+    """A number; one beyond a double as an integer beyond a double, which keeps no bound and fits in no type."""
+    if not set(written) & set(".eE"):
+        return int(written) if len(written) < 400 else _beyond(written)
+    value = float(written)
+    return value if abs(value) != float("inf") else _beyond(written)
+
+
+def _beyond(written: str) -> int:
+    return -(2**1024) if written.startswith("-") else 2**1024
+
+
+def _no_number(written: str) -> NoReturn:
+    raise ValueError(f"{written} is not JSON")
+
+
+def _depth(document: Any) -> int:
+    depth, level = 0, [document]
+    while level := [
+        child
+        for node in level
+        if isinstance(node, dict | list)
+        for child in (node.values() if isinstance(node, dict) else node)
+    ]:
+        depth += 1
+    return depth
+
+
+_ABSENT = object()
+
+
+def _at(document: Any, path: tuple[str, ...]) -> Any:
+    for name in path:
+        if type(document) is not dict or name not in document:
+            return _ABSENT
+        document = document[name]
+    return document
+
+
+# ── Rules ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _rules(error: jsonschema_rs.ValidationError) -> Iterator[tuple[Path, str]]:
+    """The places and rules of one finding of the validator: a missing member is the member's own failure, and so
+    is one that is not known."""
+    path: Path = tuple(error.instance_path)
+    match error.kind:
+        case jsonschema_rs.ValidationErrorKind.Required(property=name):
+            yield (*path, str(name)), "required"
+        case (
+            jsonschema_rs.ValidationErrorKind.AdditionalProperties(unexpected=names)
+            | jsonschema_rs.ValidationErrorKind.UnevaluatedProperties(unexpected=names)
+        ):
+            for name in names:
+                yield (*path, name), "unknown"
+        case _:
+            yield path, str(error.schema_path[-1])
+
+
+_Tree: TypeAlias = Mapping[str, "_Tree | None"]
+
+
+def _tree(pointers: Iterable[tuple[str, ...]]) -> dict[str, Any]:
+    """The members that a body may have: None where a field's own value begins."""
+    tree: dict[str, Any] = {}
+    for pointer in pointers:
+        level = tree
+        for name in pointer[:-1]:
+            level = level.setdefault(name, {})
+        if pointer:
+            level[pointer[-1]] = None
+    return tree
+
+
+def _unknown(document: Any, known: Mapping[str, Any], path: Path) -> Iterator[tuple[Path, str]]:
+    if type(document) is not dict:
+        return
+    for name, value in document.items():
+        if name not in known:
+            yield (*path, name), "unknown"
+        elif known[name] is not None:
+            yield from _unknown(value, known[name], (*path, name))
+
+
+def _leading_names(path: Path) -> tuple[str, ...]:
+    """The member names with which a path begins: enough to tell which field it is in."""
+    names: list[str] = []
+    for token in path:
+        if not isinstance(token, str):
+            break
+        names.append(token)
+    return tuple(names)
+
+
+class _Order:
+    """The order of the contract: by field, then along the value by item and by member as its schema writes them,
+    then by keyword as the schema writes them."""
+
+    def __init__(self, schema: dict[str, Any], pointers: tuple[tuple[str, ...], ...]) -> None:
+        self._schema = schema
+        self._pointers = pointers
+
+    def __call__(self, path: Path, rule: str) -> tuple[int, tuple[int, ...], int]:
+        names = _leading_names(path)
+        field = next(
+            (index for index, pointer in enumerate(self._pointers) if names[: len(pointer)] == pointer),
+            len(self._pointers),
+        )
+        schema: Any = self._schema
+        along: list[int] = []
+        for token in path:
+            schema = self._resolved(schema)
+            if isinstance(token, int):
+                along.append(token)
+                schema = schema.get("items", {})
+            else:
+                members = schema.get("properties", {})
+                along.append(list(members).index(token) if token in members else len(members))
+                schema = members.get(token, {})
+        keywords = list(self._resolved(schema))
+        return field, tuple(along), keywords.index(rule) if rule in keywords else -1
+
+    def _resolved(self, schema: Any) -> dict[str, Any]:
+        """The schema that a `$ref` inside the document leads to."""
+        for _ in range(DEEPEST):
+            reference = schema.get("$ref") if isinstance(schema, dict) else None
+            if not isinstance(reference, str) or not reference.startswith("#/"):
+                break
+            target: Any = self._schema
+            for token in reference[2:].split("/"):
+                target = target.get(token.replace("~1", "/").replace("~0", "~"), {})
+            schema = target
+        return schema if isinstance(schema, dict) else {}

@@ -1,0 +1,178 @@
+"""From a result to the bytes of a response: the plan's content as closures over rows and the environment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias, assert_never
+
+import msgspec
+
+from ninefold.database.protocol import Row, Stored
+from ninefold.expressions.evaluate import Env, EvaluationError, compile
+from ninefold.expressions.tree import Typed
+from ninefold.plan import responses as plan
+from ninefold.plan.statement import ResultColumn
+from ninefold.server.messages import HeaderFields, Response, header_value
+from ninefold.values import Anything, Array, Boolean, Digest, Duration, Object, Type, to_json
+
+Show: TypeAlias = Callable[[Row, Sequence[Row], Env], Any]
+"""What is shown of a row, the rows of a page, and the environment. None: there is no value."""
+
+NO_ROW: Row = ()
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Shape:
+    """A plan's response made ready: status, headers and content."""
+
+    __slots__ = ("_content_type", "_headers", "_revision", "_show", "_status", "tag_prefix")
+
+    def __init__(self, response: plan.Response, columns: Sequence[ResultColumn]) -> None:
+        self._status = response.status
+        self._show = None if response.content is None else show(response.content, columns)
+        self._content_type: HeaderFields = (
+            () if response.media_type is None else ((b"content-type", header_value(response.media_type)),)
+        )
+        self._headers = tuple((header_value(name.lower()), show(value, columns)) for name, value in response.headers)
+        self._revision = response.revision
+        self.tag_prefix = response.tag_prefix
+
+    def opaque(self, row: Row) -> str | None:
+        """The opaque part of the row's entity tag (RFC 9110 8.8.3); None: the response has no tag."""
+        return None if self._revision is None else self.tag_prefix + str(row[self._revision])
+
+    def filled(self, row: Row, rows: Sequence[Row], env: Env) -> Response:
+        """The response for a row, or for the rows of a page."""
+        if self._show is None:
+            return Response(self._status, self._own_headers(row, rows, env))
+        body = _encode(self._show(row, rows, env))
+        return Response(self._status, self._content_type + self._own_headers(row, rows, env), body)
+
+    def not_modified(self, row: Row, env: Env) -> Response:
+        """304 in place of the response, with what would be known of it without the content (RFC 9110 15.4.5)."""
+        return Response(304, self._own_headers(row, (), env))
+
+    def _own_headers(self, row: Row, rows: Sequence[Row], env: Env) -> HeaderFields:
+        if not self._headers and self._revision is None:
+            return ()
+        fields: list[tuple[bytes, bytes]] = []
+        opaque = self.opaque(row)
+        if opaque is not None:
+            fields.append((b"etag", header_value(f'"{opaque}"')))
+        for name, value in self._headers:
+            shown = value(row, rows, env)
+            if shown is not None:
+                fields.append((name, header_value(shown if type(shown) is str else _encode(shown).decode())))
+        return tuple(fields)
+
+
+def show(content: plan.Content, columns: Sequence[ResultColumn]) -> Show:
+    """A content as a closure. `columns` are those of the result that it is shown from."""
+    match content:
+        case plan.FromColumn(column=index):
+            return _column(index, columns[index].type)
+        case plan.FromExpression(expression=expression):
+            return _expression(expression)
+        case plan.ObjectOf():
+            return _object(content, columns)
+        case plan.ArrayOf(items=items):
+            return _array(items, columns)
+        case plan.EachRow(item=item):
+            each = show(item, columns)
+            return lambda row, rows, env: [each(one, rows, env) for one in rows]
+        case _:
+            assert_never(content)
+
+
+def _column(index: int, type_: Type) -> Show:
+    read = json_reader(type_)
+    if read is None:
+        return lambda row, rows, env: row[index]
+
+    def shown(row: Row, rows: Sequence[Row], env: Env) -> Any:
+        stored = row[index]
+        return None if stored is None else read(stored)
+
+    return shown
+
+
+def json_reader(type_: Type) -> Callable[[Stored], Any] | None:
+    """From a stored value to what is encoded; None: as it is. Stored JSON is passed on as it stands."""
+    match type_:
+        case Boolean():
+            return bool
+        case Array() | Object() | Anything():
+            return lambda stored: msgspec.Raw(str(stored).encode())
+        case Duration():
+            return lambda stored: to_json(type_, stored)
+        case Digest():
+            raise ValueError("a digest is never shown")
+        case _:
+            return None
+
+
+def _expression(typed: Typed) -> Show:
+    evaluate = compile(typed)
+    duration = isinstance(typed.type, Duration)
+
+    def shown(row: Row, rows: Sequence[Row], env: Env) -> Any:
+        try:
+            value = evaluate(env)
+        except EvaluationError:
+            return None
+        return to_json(typed.type, value) if duration else value
+
+    return shown
+
+
+def _object(content: plan.ObjectOf, columns: Sequence[ResultColumn]) -> Show:
+    members = tuple((name, show(value, columns), _null_shown(value)) for name, value in content.members)
+    present = content.present
+
+    def shown(row: Row, rows: Sequence[Row], env: Env) -> Any:
+        if present is not None and row[present] is None:
+            return None
+        found = {}
+        for name, value_of, null_shown in members:
+            value = value_of(row, rows, env)
+            if value is not None or null_shown:
+                found[name] = value
+        return found
+
+    return shown
+
+
+def _array(items: tuple[plan.Content, ...], columns: Sequence[ResultColumn]) -> Show:
+    each = tuple((show(item, columns), _null_shown(item)) for item in items)
+
+    def shown(row: Row, rows: Sequence[Row], env: Env) -> Any:
+        values = ((value_of(row, rows, env), null_shown) for value_of, null_shown in each)
+        return [value for value, null_shown in values if value is not None or null_shown]
+
+    return shown
+
+
+def _null_shown(content: plan.Content) -> bool:
+    match content:
+        case plan.FromColumn() | plan.FromExpression() | plan.ObjectOf():
+            return content.null_shown
+        case plan.ArrayOf() | plan.EachRow():
+            return False
+
+
+def roots(content: plan.Content) -> frozenset[str]:
+    """The names of the environment that a content reads, as `error` or `now`."""
+    return frozenset(_variables(msgspec.to_builtins(content)))
+
+
+def _variables(node: Any) -> set[str]:
+    match node:
+        case {"node": "variable", "name": str(name)}:
+            return {name}
+        case dict():
+            return set().union(*map(_variables, node.values()))
+        case list() | tuple():
+            return set().union(*map(_variables, node))
+        case _:
+            return set()

@@ -1,0 +1,131 @@
+"""Routes made ready: everything that a request to an endpoint needs, and what can still go wrong at each step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from ninefold.expressions.evaluate import Env, holds
+from ninefold.plan import routes as plan
+from ninefold.server.authenticate import Scheme
+from ninefold.server.decode import Body
+from ninefold.server.execute import List, Operation, ready
+from ninefold.server.messages import HeaderFields
+from ninefold.server.parameters import Declared
+from ninefold.server.problems import Failure, Problems
+from ninefold.values import Type
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """One kind of caller. `admits` reads the request alone. `lowest` is the rank of the most important thing that
+    only the database can tell."""
+
+    who: str
+    operation: Operation
+    admits: Callable[[Env], bool] | None
+    lowest: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lowest:
+    """The rank of the most important failure that may still be found from a step on. What has failed already with
+    a lower one is the answer, and the rest of the request is not looked at."""
+
+    authentication: int
+    parameters: int
+    body: int
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """`blocked`: answers 501. `names` are those of the path, with their types and whose they are. `any_operation`
+    stands for the others where it is not known who calls."""
+
+    key: str
+    blocked: bool
+    asks: tuple[str, ...] = ()
+    names: tuple[tuple[str, Type, str], ...] = ()
+    offers: str | None = None
+    admissions: Mapping[str, Admission] | None = None
+    any_operation: Operation | None = None
+    challenges: HeaderFields = ()
+    query: Declared | None = None
+    headers: Declared | None = None
+    header_names: tuple[str, ...] = ()
+    known_parameters: frozenset[str] | None = None
+    body: Body | None = None
+    errors: Mapping[str, str] | None = None
+    lowest: Lowest = Lowest(0, 0, 0)
+
+
+def blocked(route: plan.Route) -> Endpoint:
+    return Endpoint(route.key, blocked=True)
+
+
+def served(route: plan.Served, problems: Problems, schemes: Iterable[Scheme], parameters: frozenset[str]) -> Endpoint:
+    """`parameters` are the names of query parameters that the service knows on every endpoint."""
+
+    def rank(*failures: Failure) -> int:
+        return min((problems.rank(each, route.errors) for each in failures), default=problems.last)
+
+    admissions: dict[str, Admission] = {}
+    for each in route.admissions:
+        operation = ready(each.operation)
+        admissions[each.who] = Admission(
+            each.who,
+            operation,
+            None if each.condition is None else holds(each.condition),
+            rank(*(operation.judge.failures if operation.judge is not None else ())),
+        )
+    any_operation = next((each.operation for each in admissions.values()), None)
+    own = (*route.query, *route.headers)
+    lists = any_operation.pages.names if isinstance(any_operation, List) else frozenset()
+    in_database = min((each.lowest for each in admissions.values()), default=problems.last)
+    in_body = rank(*_OF_BODIES) if route.body is not None else problems.last
+    in_parameters = rank(Failure("invalid"), *(Failure("invalid", code=each.code) for each in own))
+    resource = any_operation.resource if any_operation is not None else None
+    body = min(in_body, in_database)
+    lowest = Lowest(
+        authentication=min(rank(Failure("unauthenticated"), Failure("forbidden", resource)), in_parameters, body),
+        parameters=min(in_parameters, body),
+        body=body,
+    )
+    return Endpoint(
+        key=route.key,
+        blocked=False,
+        asks=tuple(name.lower() for name in route.asks),
+        names=tuple(
+            (segment.name, segment.type, segment.resource)
+            for segment in route.segments
+            if isinstance(segment, plan.PathParameter)
+        ),
+        offers=route.offers,
+        admissions=admissions,
+        any_operation=any_operation,
+        challenges=_challenges(route, tuple(schemes)),
+        query=Declared(route.query, "query") if route.query else None,
+        headers=Declared(route.headers, "header") if route.headers else None,
+        header_names=tuple(each.name for each in route.headers),
+        known_parameters=parameters | lists | {each.name for each in route.query}
+        if route.unknown_parameters == "refused"
+        else None,
+        body=None if route.body is None else Body(route.body),
+        errors=route.errors,
+        lowest=lowest,
+    )
+
+
+_OF_BODIES = (
+    Failure("too large"),
+    Failure("unsupported media type"),
+    Failure("malformed"),
+    Failure("invalid"),
+)
+
+
+def _challenges(route: plan.Served, schemes: tuple[Scheme, ...]) -> HeaderFields:
+    """`WWW-Authenticate` (RFC 9110 11.6.1): the schemes admitted here, or all where none is."""
+    admitted = [scheme for scheme in schemes if scheme.name in route.schemes] or schemes
+    challenges = dict.fromkeys(scheme.challenge for scheme in admitted if scheme.challenge is not None)
+    return tuple((b"www-authenticate", challenge) for challenge in challenges)

@@ -1,0 +1,375 @@
+"""Operations made ready: what they run, and what they answer.
+
+An operation knows nothing of routes. It is given a `Call`, and says what it waits for until there is a response;
+what refuses it is raised as `Refusal`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from hashlib import sha256
+from typing import Any, TypeAlias, assert_never
+
+from argon2 import PasswordHasher
+
+from ninefold.database.protocol import Conflicting, Row, Session, Stored
+from ninefold.expressions.evaluate import compile
+from ninefold.plan import environment, problems
+from ninefold.plan import operations as plan
+from ninefold.server import conditional, flow
+from ninefold.server.cursor import Cursors
+from ninefold.server.encode import NO_ROW, Shape
+from ninefold.server.flow import Next, Select, Transact, Wait
+from ninefold.server.messages import Request
+from ninefold.server.parameters import Page, PageReader
+from ninefold.server.problems import Failure, failed_condition
+from ninefold.server.sources import Sources
+from ninefold.server.statements import NO_SWITCHES, Prepared
+from ninefold.values import Digest, Value, sqlite_reader
+
+Values: TypeAlias = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Call:
+    """An operation called by a request. `route` and `who` are what a cursor is bound to; `body` the values of the
+    body by field, None where it could not be read; `page` what is asked of a list."""
+
+    request: Request
+    env: dict[str, Any]
+    sources: Sources
+    cursors: Cursors
+    route: str
+    who: str
+    body: Values | None = field(default_factory=dict)
+    page: Page | None = None
+
+
+class Refusal(Exception):
+    """The operation is refused. `details` are those of the codes that read rows."""
+
+    def __init__(self, failures: Sequence[Failure], details: Mapping[str, Any] | None = None) -> None:
+        super().__init__(*failures)
+        self.failures = tuple(failures)
+        self.details = details or {}
+
+
+class NothingFound(Exception):
+    """A statement found nothing, and the judge sees no reason: the rows changed in between, or values made at
+    random were taken. Trying once more tells."""
+
+
+STALE = Failure("stale")
+
+
+class Judge:
+    """The select that names why nothing was found or touched."""
+
+    def __init__(self, judge: problems.Judge) -> None:
+        self._statement = Prepared(judge.statement)
+        self.failures = tuple(map(failed_condition, judge.conditions))
+        columns = judge.statement.columns[len(self.failures) :]
+        self._details = tuple(
+            (code, sqlite_reader(columns[index].type) if index < len(columns) else None)
+            for index, code in enumerate(judge.details)
+        )
+
+    def bound(self, env: Mapping[str, Any], values: bool) -> tuple[str, list[Stored]]:
+        return self._statement.bound({**env, environment.JUDGE: {"values": values}})
+
+    def refusal(self, rows: Sequence[Row]) -> Refusal | None:
+        """What the judge's row says; None: nothing stands in the way."""
+        row = rows[0]
+        failures = [failure for failure, failed in zip(self.failures, row, strict=False) if failed]
+        if not failures:
+            return None
+        details = {
+            code: stored if read is None or stored is None else read(stored)
+            for (code, read), stored in zip(self._details, row[len(self.failures) :], strict=True)
+        }
+        return Refusal(failures, details)
+
+    def raised(self, rows: Sequence[Row]) -> Next:
+        """A step: nothing was found, and this is why."""
+        raise self.refusal(rows) or NothingFound
+
+    def asked(self, env: Mapping[str, Any]) -> Next:
+        """Ask why nothing was found."""
+        return Wait(Select(*self.bound(env, False)), self.raised)
+
+
+class Read:
+    """One row."""
+
+    def __init__(self, operation: plan.Read) -> None:
+        self.resource: str | None = operation.resource
+        self.judge: Judge | None = Judge(operation.judge)
+        self._judge = self.judge
+        self._select = Prepared(operation.select)
+        self._shape = Shape(operation.response, operation.select.columns)
+        self._validator = operation.validator
+
+    def prepare(self, call: Call) -> None:
+        """Nothing that a request gives but its path takes part."""
+
+    def perform(self, call: Call) -> Next:
+        return Wait(Select(*self._select.bound(call.env)), partial(self._found, call))
+
+    def _found(self, call: Call, rows: Sequence[Row]) -> Next:
+        if not rows:
+            return self._judge.asked(call.env)
+        row = rows[0]
+        if self._validator:
+            opaque, headers = self._shape.opaque(row), call.request.headers
+            if opaque is not None and "if-match" in headers:
+                wanted = conditional.revisions(headers["if-match"], "")
+                if wanted is not None and opaque not in wanted:
+                    raise Refusal((STALE,))
+            if opaque is not None and "if-none-match" in headers:
+                if conditional.unchanged(headers["if-none-match"], opaque):
+                    return self._shape.not_modified(row, call.env)
+        return self._shape.filled(row, (), call.env)
+
+
+class List:
+    """Rows, a page at a time."""
+
+    def __init__(self, operation: plan.List) -> None:
+        self.resource: str | None = operation.resource
+        self.judge = None if operation.judge is None else Judge(operation.judge)
+        self.pages = PageReader(operation)
+        self._by = operation.paging.by
+        self._select = Prepared(operation.select)
+        self._count = None if operation.count is None else Prepared(operation.count)
+        self._shape = Shape(operation.response, operation.select.columns)
+        self._keys = {
+            sort.name: tuple((index, sqlite_reader(operation.select.columns[index].type)) for index in sort.keys)
+            for sort in operation.sorts
+        }
+
+    def cursor(self, call: Call) -> Failure | None:
+        """Open the cursor that came; a failure if it is none of ours. Its keys go to `$list`."""
+        page = call.page
+        if page is None or page.cursor is None:
+            return None
+        keys = call.cursors.open(page.cursor, call.route, call.who, page.sort.name)
+        readers = self._keys[page.sort.name]
+        if keys is None or len(keys) != len(readers):
+            return self.pages.not_ours()
+        call.env[environment.LIST] = {
+            f"k{number}": key if read is None else read(key)
+            for number, (key, (_, read)) in enumerate(zip(keys, readers, strict=True))
+        }
+        return None
+
+    def prepare(self, call: Call) -> None:
+        page = call.page
+        assert page is not None
+        call.env[environment.FILTER] = page.filters
+        listing = call.env.setdefault(environment.LIST, {})
+        listing["offset"] = page.start
+        if page.size is not None:
+            listing["limit"] = page.size + 1
+
+    def perform(self, call: Call) -> Next:
+        page = call.page
+        assert page is not None
+        switches = {f"filter {name}" for name in page.filters}
+        switches.add(f"sort {page.sort.name}")
+        if page.cursor is not None:
+            switches.add(f"after {page.sort.name}")
+        return Wait(Select(*self._select.bound(call.env, frozenset(switches))), partial(self._found, call))
+
+    def _found(self, call: Call, rows: list[Row]) -> Next:
+        if not rows and self.judge is not None:
+            return Wait(Select(*self.judge.bound(call.env, False)), partial(self._empty, call))
+        return self._counted(call, rows)
+
+    def _empty(self, call: Call, judged: Sequence[Row]) -> Next:
+        assert self.judge is not None
+        refusal = self.judge.refusal(judged)
+        if refusal is not None:
+            raise refusal
+        return self._counted(call, [])
+
+    def _counted(self, call: Call, rows: list[Row]) -> Next:
+        if self._count is None:
+            return self._shown(call, rows, None)
+        switches = frozenset(f"filter {name}" for name in call.page.filters) if call.page else NO_SWITCHES
+        return Wait(
+            Select(*self._count.bound(call.env, switches)), lambda counted: self._shown(call, rows, counted[0][0])
+        )
+
+    def _shown(self, call: Call, rows: list[Row], total: Stored) -> Next:
+        page = call.page
+        assert page is not None
+        following: str | int | None = None
+        if page.size is not None and len(rows) > page.size:
+            rows = rows[: page.size]
+            if self._by == "cursor":
+                keys = [rows[-1][index] for index, _ in self._keys[page.sort.name]]
+                following = call.cursors.seal(keys, call.route, call.who, page.sort.name)
+            else:
+                following = page.start + page.size
+        call.env["page"] = {"next": following, "total": total}
+        return self._shape.filled(NO_ROW, rows, call.env)
+
+
+class Write:
+    """A change of one row."""
+
+    def __init__(self, operation: plan.Write) -> None:
+        self.resource: str | None = operation.resource
+        self.judge: Judge | None = Judge(operation.judge)
+        self._judge = self.judge
+        self._verb = operation.verb
+        self._statement = Prepared(operation.statement)
+        self._key = operation.key
+        self._read = None if operation.read is None else Prepared(operation.read)
+        self._shape = Shape(operation.response, (operation.read or operation.statement).columns)
+        self._invariants = tuple(map(failed_condition, operation.invariants))
+        self._assigns = tuple(
+            (assign, None if assign.otherwise is None else compile(assign.otherwise)) for assign in operation.assigns
+        )
+        self._validator = operation.validator
+
+    def prepare(self, call: Call) -> None:
+        """Make the values that are stored. May raise EvaluationError."""
+        env = call.env
+        if self._validator and "if-match" in call.request.headers:
+            wanted = conditional.revisions(call.request.headers["if-match"], self._shape.tag_prefix)
+            if wanted is not None:
+                env[environment.IF] = {"match": wanted}
+        env[environment.WRITE] = {"revision": call.sources.revision()}
+        if call.body is None:
+            return
+        env[environment.BODY] = body = call.body
+        env[environment.NEW] = new = {}
+        env["issued"] = issued = {}
+        made: dict[str, Value] = {}
+        # A value made on create or on change reads the row as it is being made, under the resource's name.
+        making = {**env, self.resource: made}
+        for assign, otherwise in self._assigns:
+            if assign.given and assign.field in body:
+                value = body[assign.field]
+            elif self._verb != "create" and assign.again and not body.keys() & set(assign.again):
+                continue
+            elif otherwise is not None:
+                value = otherwise(making)
+            elif self._verb == "replace":
+                value = None
+            else:
+                made[assign.field] = None
+                continue
+            if assign.secret == "token" and value is not None:
+                issued[assign.field] = value
+                new[assign.field] = sha256(value.encode()).digest()
+            else:
+                new[assign.field] = value
+                if assign.secret is None:
+                    made[assign.field] = value
+
+    def perform(self, call: Call) -> Next:
+        plain = self._passwords(call)
+        if plain:
+            return Wait(flow.Compute(partial(_hashed, plain)), partial(self._with_passwords, call))
+        return self._transact(call)
+
+    def _passwords(self, call: Call) -> dict[str, str]:
+        new = call.env[environment.NEW]
+        return {
+            assign.field: new[assign.field]
+            for assign, _ in self._assigns
+            if assign.secret == "password" and isinstance(new.get(assign.field), str)
+        }
+
+    def _with_passwords(self, call: Call, hashes: dict[str, str]) -> Next:
+        new = call.env[environment.NEW]
+        for assign, _ in self._assigns:
+            if assign.field in hashes:
+                hashed = hashes[assign.field]
+                new[assign.field] = hashed.encode() if isinstance(assign.type, Digest) else hashed
+        return self._transact(call)
+
+    def _transact(self, call: Call) -> Next:
+        env = call.env
+        switches = self._statement.switches
+        if switches:
+            switches &= {f"new {name}" for name in env[environment.NEW]}
+        text, binds = self._statement.bound(env, switches)
+
+        def work(session: Session) -> Row:
+            try:
+                rows = session.run(text, binds)
+            except Conflicting:
+                rows = []
+            if not rows:
+                raise self._judge.refusal(session.run(*self._judge.bound(env, True))) or NothingFound
+            row = rows[0]
+            if self._read is not None:
+                row = session.run(*self._read.bound({**env, environment.ROW: dict(zip(self._key, row, strict=False))}))[
+                    0
+                ]
+            failed = self._failed_invariants(row)
+            if failed:
+                raise Refusal(failed)
+            return row
+
+        return Wait(Transact(work), lambda row: self._shape.filled(row, (), env))
+
+    def _failed_invariants(self, row: Row) -> list[Failure]:
+        """The invariants that the row as it has become fails: the last columns say so."""
+        if not self._invariants:
+            return []
+        return [
+            failure for failure, failed in zip(self._invariants, row[-len(self._invariants) :], strict=True) if failed
+        ]
+
+
+def _hashed(plain: Mapping[str, str]) -> dict[str, str]:
+    """Argon2id (RFC 9106), with the parameters of its second recommended option."""
+    hasher = PasswordHasher()
+    return {name: hasher.hash(value) for name, value in plain.items()}
+
+
+class Compute:
+    """A response from expressions, without a row of its own."""
+
+    def __init__(self, operation: plan.Compute) -> None:
+        self.resource: str | None = None
+        self.judge: Judge | None = None
+        self._select = None if operation.select is None else Prepared(operation.select)
+        self._shape = Shape(operation.response, () if operation.select is None else operation.select.columns)
+
+    def prepare(self, call: Call) -> None:
+        """Nothing is made."""
+
+    def perform(self, call: Call) -> Next:
+        if self._select is None:
+            return self._shape.filled(NO_ROW, (), call.env)
+        return Wait(
+            Select(*self._select.bound(call.env)),
+            lambda rows: self._shape.filled(rows[0] if rows else NO_ROW, (), call.env),
+        )
+
+
+Operation: TypeAlias = Read | List | Write | Compute
+
+Step: TypeAlias = Callable[[Any], Next]
+
+
+def ready(operation: plan.Operation) -> Operation:
+    """An operation of the plan, made ready."""
+    match operation:
+        case plan.Read():
+            return Read(operation)
+        case plan.List():
+            return List(operation)
+        case plan.Write():
+            return Write(operation)
+        case plan.Compute():
+            return Compute(operation)
+        case _:
+            assert_never(operation)

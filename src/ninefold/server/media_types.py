@@ -1,0 +1,79 @@
+"""Media types: what a client accepts, and what it says that it sends (RFC 9110 8.3 and 12.5.1)."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+_QUOTED = r'"(?:[^"\\]|\\.)*"'
+_TYPE = re.compile(rf"[ \t]*({_TOKEN}/{_TOKEN})")
+_PARAMETER = re.compile(rf"[ \t]*;[ \t]*(?:({_TOKEN})=({_TOKEN}|{_QUOTED}))?")
+_END = re.compile(r"[ \t]*(?:,|$)")
+_QUALITY = re.compile(r"0(\.\d{0,3})?|1(\.0{0,3})?")
+
+
+def _element(field: str, at: int) -> tuple[str, dict[str, str], int] | None:
+    """A media type (or range) with its parameters, and where it ends."""
+    head = _TYPE.match(field, at)
+    if head is None:
+        return None
+    parameters: dict[str, str] = {}
+    at = head.end()
+    while parameter := _PARAMETER.match(field, at):
+        name, value = parameter.groups()
+        if name is not None:
+            parameters[name.lower()] = re.sub(r"\\(.)", r"\1", value[1:-1]) if value.startswith('"') else value
+        at = parameter.end()
+    return head[1].lower(), parameters, at
+
+
+@lru_cache(256)
+def sent(content_type: str) -> tuple[str, str | None] | None:
+    """The media type of a Content-Type field and its charset, both in lower case; None: it cannot be read."""
+    element = _element(content_type, 0)
+    if element is None or content_type[element[2] :].strip(" \t"):
+        return None
+    charset = element[1].get("charset")
+    return element[0], None if charset is None else charset.lower()
+
+
+@lru_cache(256)
+def accepts(accept: str, offered: str) -> bool:
+    """Whether an Accept field admits a media type. The most specific range decides, and `q=0` refuses. An element
+    that cannot be read is passed over; a field without any other accepts everything, as no field does."""
+    offered_type, offered_parameters, _ = _element(offered, 0) or (offered, {}, 0)
+    best: tuple[int, float] | None = None
+    at, elements = 0, 0
+    while at < len(accept):
+        element = _element(accept, at)
+        end = _END.match(accept, element[2] if element else at)
+        if element is None or end is None:
+            comma = accept.find(",", at)
+            at = len(accept) if comma < 0 else comma + 1
+            continue
+        range_, parameters, _ = element
+        at = end.end()
+        quality = parameters.pop("q", "1")
+        if _QUALITY.fullmatch(quality) is None:
+            continue
+        elements += 1
+        specificity = _specificity(range_, parameters, offered_type, offered_parameters)
+        if specificity is not None and (best is None or specificity > best[0]):
+            best = (specificity, float(quality))
+    return elements == 0 or (best is not None and best[1] > 0)
+
+
+def _specificity(
+    range_: str, parameters: dict[str, str], offered: str, offered_parameters: dict[str, str]
+) -> int | None:
+    """How closely a range describes what is offered; None: not at all."""
+    if range_ == "*/*":
+        return 0
+    if range_.endswith("/*"):
+        return 1 if offered.startswith(range_[:-1]) else None
+    if range_ != offered:
+        return None
+    # JSON is UTF-8 and has no charset (RFC 8259 11): asking for that one asks for what is there.
+    wanted = {name: value for name, value in parameters.items() if (name, value.lower()) != ("charset", "utf-8")}
+    return 2 + len(wanted) if wanted.items() <= offered_parameters.items() else None

@@ -1,0 +1,60 @@
+"""What comes in and what goes out: a request and a response as plain data (RFC 9110)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+HeaderFields: TypeAlias = tuple[tuple[bytes, bytes], ...]
+"""Names in lower case, with their values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """`path` and `query` are as sent, still percent-encoded. `headers` has names in lower case; the lines of a
+    field that came several times are joined (RFC 9110 5.3). `address` is the client's."""
+
+    method: str
+    path: bytes
+    query: bytes
+    headers: dict[str, str]
+    address: str
+
+    @property
+    def has_content(self) -> bool:
+        """Whether a body was announced (RFC 9112 6.3)."""
+        return self.headers.get("content-length", "0") != "0" or "transfer-encoding" in self.headers
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """`headers` are those of the content and of its meaning; how long the body is, whoever sends it says."""
+
+    status: int
+    headers: HeaderFields = ()
+    body: bytes = b""
+
+
+def joined(fields: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Header lines as one value a name: a list for most, and one cookie string (RFC 6265bis 5.8.1)."""
+    headers: dict[str, str] = {}
+    for raw_name, raw_value in fields:
+        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
+        if name in headers:
+            value = headers[name] + ("; " if name == "cookie" else ", ") + value
+        headers[name] = value
+    return headers
+
+
+_VISIBLE = frozenset(range(0x20, 0x7F))
+
+
+def header_value(text: str) -> bytes:
+    """A text as a header value. What is not visible ASCII is percent-encoded (RFC 3986 2.1), so that no value can
+    end its line, and a `Location` is a URI."""
+    if text.isascii() and text.isprintable():
+        return text.encode("ascii")
+    return "".join(
+        chr(byte) if byte in _VISIBLE else f"%{byte:02X}" for byte in text.encode("utf-8", "replace")
+    ).encode("ascii")

@@ -1,0 +1,188 @@
+"""From what went wrong to the answer: which failure counts, and how the contract says it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from ninefold.expressions.evaluate import Env, EvaluationError, compile
+from ninefold.plan import problems as plan
+from ninefold.plan.responses import In
+from ninefold.server.encode import NO_ROW, roots, show
+from ninefold.server.messages import HeaderFields, Response, header_value
+
+
+@dataclass(frozen=True, slots=True)
+class FieldFailure:
+    """A rule that a value of the request does not keep. `pointer` is an RFC 6901 JSON Pointer into the body, or into
+    the parameters seen as one object; `rule` is the JSON Schema keyword, or `unknown`, `immutable`, `unique` …"""
+
+    place: In
+    pointer: str
+    name: str
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A condition that refuses the request, perhaps narrowed to a subject, with the code stated for it alone."""
+
+    condition: str
+    subject: str | None = None
+    code: str | None = None
+    fields: tuple[FieldFailure, ...] = ()
+
+    @property
+    def narrowed(self) -> str:
+        return f"{self.condition} {self.subject}"
+
+
+def invalid(place: In, name: str, rule: str, code: str | None = None) -> Failure:
+    """A parameter that is not as the contract says."""
+    return Failure("invalid", code=code, fields=(field_failure(place, (name,), rule),))
+
+
+def field_failure(place: In, path: Sequence[str | int], rule: str) -> FieldFailure:
+    """The failure of the value at `path`. Its name is that of the nearest member; a body as a whole is `body`."""
+    name = next((token for token in reversed(path) if isinstance(token, str)), place)
+    return FieldFailure(place, pointer(path), _sayable(name), rule)
+
+
+def pointer(path: Sequence[str | int]) -> str:
+    """A JSON Pointer (RFC 6901 3)."""
+    return _sayable("".join("/" + str(token).replace("~", "~0").replace("/", "~1") for token in path))
+
+
+def _sayable(text: str) -> str:
+    """A name that a client gave, as UTF-8 can say it: halves of surrogate pairs, and bytes that were none, as `?`."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def failed_condition(condition: plan.Condition) -> Failure:
+    """A condition of the judge, or an invariant, as the failure that it is."""
+    fields: tuple[FieldFailure, ...] = ()
+    if condition.location is not None:
+        where = condition.location
+        fields = (FieldFailure(where.place, where.pointer, where.name, condition.rule or condition.condition),)
+    return Failure(condition.condition, condition.subject, condition.code, fields)
+
+
+class Problems:
+    """Part 7 of a plan made ready. `own` is what an endpoint says otherwise: conditions with codes of its own."""
+
+    def __init__(self, problems: plan.Problems) -> None:
+        self._statuses = problems.statuses
+        self._codes = {code.name: code for code in problems.codes}
+        self._conditions = problems.conditions
+        self._ranks = {name: rank for rank, name in enumerate(problems.precedence)}
+        self.last = len(self._ranks)
+        """The rank of what the precedence does not hold: behind everything in it."""
+        self._details = {code.name: compile(code.detail) for code in problems.codes if code.detail is not None}
+        self._messages = problems.messages
+        self._show = None if problems.content is None else show(problems.content, ())
+        self._content_type: HeaderFields = (
+            () if problems.media_type is None else ((b"content-type", header_value(problems.media_type)),)
+        )
+        # A body that says nothing of the request is made once.
+        self._constant = problems.content is not None and roots(problems.content) <= {"error"}
+        self._bodies: dict[str, bytes] = {}
+
+    def code(self, failure: Failure, own: Mapping[str, str]) -> str | None:
+        """The name of the code with which a failure is answered; None: a bare status."""
+        if failure.code is not None:
+            return failure.code
+        if failure.subject is None:
+            return own.get(failure.condition) or self._conditions.get(failure.condition)
+        narrowed = failure.narrowed
+        return (
+            own.get(narrowed)
+            or own.get(failure.condition)
+            or self._conditions.get(narrowed)
+            or self._conditions.get(failure.condition)
+        )
+
+    def rank(self, failure: Failure, own: Mapping[str, str]) -> int:
+        """The place of a failure in the precedence: that of its code, else of its narrowed condition, else of its
+        condition. The lower counts."""
+        code = self.code(failure, own)
+        if code is not None and code in self._ranks:
+            return self._ranks[code]
+        if failure.subject is not None and failure.narrowed in self._ranks:
+            return self._ranks[failure.narrowed]
+        return self._ranks.get(failure.condition, self.last)
+
+    def answer(
+        self,
+        failures: Sequence[Failure],
+        own: Mapping[str, str],
+        env: Env,
+        details: Mapping[str, Any] = {},
+    ) -> Response:
+        """The answer to the failure that counts, which is the first of those with the lowest rank; with it, the
+        fields of the others that have its code and its rank. `details` are those that the judge gave, by code."""
+        rank, first = min(((self.rank(failure, own), failure) for failure in failures), key=lambda pair: pair[0])
+        name = self.code(first, own)
+        code = None if name is None else self._codes.get(name)
+        if code is None:
+            return Response(self._statuses.get(first.condition, 500))
+        if self._show is None:
+            return Response(code.status)
+        fields = dict.fromkeys(
+            field
+            for failure in failures
+            if failure.fields and self.code(failure, own) == name and self.rank(failure, own) == rank
+            for field in failure.fields
+        )
+        detail = details.get(code.name)
+        if detail is None and code.name in self._details:
+            detail = self._detail(code.name, env)
+        if fields or detail is not None or not self._constant:
+            return Response(code.status, self._content_type, self._body(code, tuple(fields), detail, env))
+        body = self._bodies.get(code.name)
+        if body is None:
+            body = self._bodies[code.name] = self._body(code, (), None, env)
+        return Response(code.status, self._content_type, body)
+
+    def _detail(self, name: str, env: Env) -> Any:
+        try:
+            return self._details[name](env)
+        except EvaluationError:
+            return None
+
+    def _body(self, code: plan.ErrorCode, fields: Sequence[FieldFailure], detail: Any, env: Env) -> bytes:
+        error = {
+            "code": code.name,
+            "status": code.status,
+            "fields": [self._field(field) for field in fields],
+            "messages": self._by_name(code, fields),
+        }
+        if code.title is not None:
+            error["title"] = code.title
+        if detail is not None:
+            error["detail"] = detail
+        assert self._show is not None
+        return msgspec.json.encode(self._show(NO_ROW, (), {**env, "error": error}))
+
+    def _field(self, field: FieldFailure) -> dict[str, str]:
+        shown = {"in": field.place, "pointer": field.pointer, "name": field.name, "rule": field.rule}
+        message = self._message(field.rule)
+        if message is not None:
+            shown["message"] = message
+        return shown
+
+    def _message(self, rule: str) -> str | None:
+        return self._messages.get(rule) or self._messages.get("otherwise")
+
+    def _by_name(self, code: plan.ErrorCode, fields: Sequence[FieldFailure]) -> dict[str, list[str]]:
+        """`error.messages`. A message that is not shown is left out, and so is a name without any."""
+        if not fields:
+            return {code.about: [code.title]} if code.about is not None and code.title is not None else {}
+        messages: dict[str, list[str]] = {}
+        for field in fields:
+            message = self._message(field.rule)
+            if message is not None and message not in messages.setdefault(field.name, []):
+                messages[field.name].append(message)
+        return messages

@@ -1,0 +1,132 @@
+"""Running a service: uvicorn on sockets that are open already, until a signal says stop."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import signal
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping, Sequence
+from contextlib import contextmanager
+from socket import socket
+from typing import Any, TypeAlias
+
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+Asgi: TypeAlias = Callable[
+    [MutableMapping[str, Any], Callable[[], Awaitable[Any]], Callable[[Any], Awaitable[None]]], Awaitable[None]
+]
+
+STOPPING_SECONDS = 20
+"""How long requests that are in flight may take once the service is to stop."""
+
+
+class Stop:
+    """Says when the service is to stop: on SIGINT and SIGTERM, or when asked."""
+
+    def __init__(self) -> None:
+        self.requested = False
+        self._servers: list[uvicorn.Server] = []
+
+    def request(self) -> None:
+        self.requested = True
+        for server in self._servers:
+            server.should_exit = True
+
+    def watch(self, server: uvicorn.Server) -> None:
+        self._servers.append(server)
+        server.should_exit = server.should_exit or self.requested
+
+
+async def serve(
+    service: Asgi,
+    sockets: Sequence[socket],
+    operator: Asgi | None = None,
+    operator_sockets: Sequence[socket] = (),
+    stop: Stop | None = None,
+) -> None:
+    """Serve until `stop`. The service ends what is in flight; the operator's port, which tells that the service is
+    stopping, ends after it. The sockets are bound already, and closed on return."""
+    stop = stop or Stop()
+    main = _Server(_config(service, lifespan="on"))
+    second = None if operator is None else _Server(_config(operator, lifespan="off"))
+    stop.watch(main)
+    with _signals(stop):
+        beside = None if second is None else asyncio.create_task(second.serve(list(operator_sockets)))
+        # What was made until here stays: it is not looked at again for garbage (design: p99 under load).
+        gc.collect()
+        gc.freeze()
+        try:
+            await main.serve(list(sockets))
+        finally:
+            gc.unfreeze()
+            if second is not None and beside is not None:
+                second.should_exit = True
+                await beside
+
+
+def run(start: Callable[[], Awaitable[None]]) -> None:
+    """Run `start()` to its end on an event loop of its own: uvloop's, where there is one."""
+    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        runner.run(_awaited(start))
+
+
+async def _awaited(start: Callable[[], Awaitable[None]]) -> None:
+    await start()
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
+
+
+class _Protocol(HttpToolsProtocol):
+    """uvicorn's protocol, which answers what is not HTTP with the bare status (fixed meaning 12)."""
+
+    def send_400_response(self, msg: str) -> None:
+        date = b"".join(b"%s: %s\r\n" % field for field in self.server_state.default_headers)
+        self.transport.write(b"HTTP/1.1 400 \r\n" + date + b"content-length: 0\r\nconnection: close\r\n\r\n")
+        self.transport.close()
+
+
+class _Server(uvicorn.Server):
+    """A uvicorn server that leaves signals to `serve`, since there are two of them."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def _config(application: Asgi, lifespan: Any) -> uvicorn.Config:
+    return uvicorn.Config(
+        application,
+        http=_Protocol,
+        ws="none",
+        lifespan=lifespan,
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        date_header=True,
+        proxy_headers=False,
+        timeout_graceful_shutdown=STOPPING_SECONDS,
+    )
+
+
+@contextmanager
+def _signals(stop: Stop) -> Iterator[None]:
+    """SIGINT and SIGTERM ask to stop. Signals reach the main thread alone; elsewhere there are none."""
+    handled = (signal.SIGINT, signal.SIGTERM)
+    try:
+        before = {each: signal.signal(each, lambda number, frame: stop.request()) for each in handled}
+    except ValueError:
+        yield
+        return
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)

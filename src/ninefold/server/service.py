@@ -1,0 +1,93 @@
+"""A plan made ready to take requests. All that can be decided before a request is decided here (law 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ninefold.expressions.evaluate import SOURCES
+from ninefold.plan import environment
+from ninefold.plan.routes import Blocked
+from ninefold.plan.service import ServicePlan
+from ninefold.plan.versioning import Versions
+from ninefold.server import endpoints
+from ninefold.server.admit import Asked, paths
+from ninefold.server.authenticate import Scheme
+from ninefold.server.cursor import Cursors
+from ninefold.server.endpoints import Endpoint
+from ninefold.server.match import Routes
+from ninefold.server.problems import Problems
+from ninefold.server.sources import Sources
+
+_ROOTS = (
+    environment.PATH,
+    environment.BODY,
+    environment.NEW,
+    environment.FILTER,
+    environment.LIST,
+    environment.IF,
+    environment.WRITE,
+    environment.ROW,
+    environment.JUDGE,
+)
+
+LARGEST_BODY = 16 * 1024 * 1024
+"""Bytes that are read of a body where the contract states no limit: what protects the machine is the operator's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """`env` holds the roots that are the same for every request, and the others empty. `body_bytes` is what is read
+    of a body at most. `seconds` is how long a request may take; None: not limited."""
+
+    routes: Routes[tuple[Endpoint, Asked]]
+    problems: Problems
+    schemes: tuple[Scheme, ...]
+    versions: Versions | None
+    cursors: Cursors
+    sources: Sources
+    env: Mapping[str, Any]
+    body_bytes: int
+    seconds: float | None
+
+
+def ready(
+    plan: ServicePlan,
+    cursor_key: bytes,
+    operator: Mapping[str, object] | None = None,
+    sources: Sources = Sources(),  # noqa: B008 - frozen
+    largest_body: int = LARGEST_BODY,
+) -> Service:
+    """`cursor_key`: at least 32 secret bytes, the same at every start. `operator`: what the operator gives, by
+    name; an endpoint that needs a value that is not given answers 501."""
+    given = operator or {}
+    without = {key for value in plan.operator if value.name not in given for key in value.blocks}
+    problems = Problems(plan.problems)
+    keys = {table.name: table.key for table in plan.schema.tables}
+    schemes = tuple(Scheme(each, keys.get(each.resource or "", ())) for each in plan.schemes)
+    known = {scheme.parameter for scheme in schemes if scheme.where == "query"}
+    if plan.versions is not None and plan.versions.by == "query":
+        known.add(plan.versions.name)
+    routes = (
+        (
+            route.method,
+            route.segments,
+            endpoints.blocked(route)
+            if isinstance(route, Blocked) or route.key in without
+            else endpoints.served(route, problems, schemes, frozenset(known)),
+        )
+        for route in plan.routes
+    )
+    limits = plan.limits
+    return Service(
+        routes=Routes(paths(plan.base, plan.versions, routes)),
+        problems=problems,
+        schemes=schemes,
+        versions=plan.versions,
+        cursors=Cursors(cursor_key),
+        sources=sources,
+        env={root: {} for root in _ROOTS} | {"operator": given, SOURCES: sources.of_expressions()},
+        body_bytes=largest_body if limits.body_bytes is None else limits.body_bytes,
+        seconds=None if limits.request_microseconds is None else limits.request_microseconds / 1_000_000,
+    )

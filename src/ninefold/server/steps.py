@@ -1,0 +1,325 @@
+"""A request from its arrival to its answer, one step after another.
+
+The steps stand in the order in which they are cheap: route, version, path values, Accept, credential, parameters,
+body, operation. Which failure is answered is another matter, and data: each step adds what it finds to the request's
+failures, and the one with the lowest rank counts. So a step is left out only if nothing that it, or any step after
+it, could find would count before what has failed already (`Lowest`). That is why a request without a credential
+does not have its body read where `unauthenticated` comes first, and does where `malformed` comes first.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from ninefold.database.protocol import Row, Unavailable
+from ninefold.expressions.evaluate import EvaluationError
+from ninefold.plan import environment
+from ninefold.server import media_types
+from ninefold.server.admit import Asked, asked_version
+from ninefold.server.authenticate import ANYONE, NOBODY, Caller
+from ninefold.server.endpoints import Admission, Endpoint
+from ninefold.server.execute import Call, List, NothingFound, Refusal
+from ninefold.server.flow import Next, ReadBody, Select, TooLarge, Wait
+from ninefold.server.match import Found, NotAllowed
+from ninefold.server.messages import HeaderFields, Request, Response
+from ninefold.server.parameters import Query, parse_query
+from ninefold.server.problems import Failure, invalid
+from ninefold.server.service import Service
+from ninefold.values import Invalid, from_text
+
+log = logging.getLogger("ninefold.server")
+
+NOT_IN_FORCE = Response(501)
+"""Blocked by a gap, or stated and not in force (fixed meaning 12)."""
+
+_NO_ENDPOINT = Endpoint("", blocked=True)
+
+TOO_LARGE = Failure("too large")
+
+
+@dataclass(slots=True)
+class Exchange:
+    """A request on its way. `rank` is the lowest of the failures. `stranger` is whose credential was good, and not
+    of a kind that the endpoint admits. `addressable`: the path's values can be of rows."""
+
+    service: Service
+    request: Request
+    query: Query
+    env: dict[str, Any]
+    endpoint: Endpoint = _NO_ENDPOINT
+    caller: Caller = NOBODY
+    stranger: Caller | None = None
+    admission: Admission | None = None
+    call: Call | None = None
+    failures: list[Failure] = field(default_factory=list)
+    details: dict[str, Any] = field(default_factory=dict)
+    rank: int = 0
+    addressable: bool = True
+    allow: HeaderFields = ()
+    attempts: int = 0
+
+    def refuse(self, failure: Failure) -> None:
+        rank = self.service.problems.rank(failure, self.endpoint.errors or {})
+        self.rank = min(rank, self.rank) if self.failures else rank
+        self.failures.append(failure)
+
+    def settled(self, lowest: int) -> bool:
+        """Whether something has failed that nothing of this rank comes before."""
+        return bool(self.failures) and self.rank < lowest
+
+    def answer(self) -> Response:
+        """The answer to what has failed, with the headers that its status asks for (RFC 9110 15.5)."""
+        response = self.service.problems.answer(self.failures, self.endpoint.errors or {}, self.env, self.details)
+        match response.status:
+            case 401:
+                more = self.endpoint.challenges
+            case 405:
+                more = self.allow
+            case _:
+                return response
+        return Response(response.status, response.headers + more, response.body)
+
+    @property
+    def route(self) -> str | None:
+        """The endpoint as the contract writes it; None: there is none. For logs and metrics."""
+        return self.endpoint.key or None
+
+
+def arrived(service: Service, request: Request) -> Exchange:
+    env = {**service.env, "now": service.sources.now(), "caller": NOBODY.values, "request": {}}
+    return Exchange(service, request, parse_query(request.query), env)
+
+
+def start(x: Exchange) -> Next:
+    """Find the endpoint, and what the request may not ask for at all."""
+    service, request = x.service, x.request
+    if request.method == "OPTIONS" and request.path == b"*":
+        return Response(204, ((b"allow", service.routes.allow),))
+    found = service.routes.find(request.method, request.path)
+    version = asked_version(service.versions, request, x.query)
+    if not isinstance(found, Found):
+        if isinstance(found, NotAllowed):
+            x.allow = ((b"allow", found.allow),)
+            if request.method == "OPTIONS":
+                return Response(204, x.allow)
+        x.refuse(Failure("method not allowed" if isinstance(found, NotAllowed) else "no such path"))
+        if version is Asked.UNKNOWN:
+            x.refuse(Failure("unknown version"))
+        return x.answer()
+    x.endpoint, in_path = found.endpoint
+    version = version if in_path is Asked.CURRENT else in_path
+    if x.endpoint.blocked or version is Asked.OTHER or any(name in request.headers for name in x.endpoint.asks):
+        return NOT_IN_FORCE
+    if version is Asked.UNKNOWN:
+        x.refuse(Failure("unknown version"))
+    _path_values(x, found.values)
+    if x.endpoint.offers is not None and not media_types.accepts(request.headers.get("accept", ""), x.endpoint.offers):
+        x.refuse(Failure("not acceptable"))
+    return authenticate(x)
+
+
+def _path_values(x: Exchange, texts: Sequence[str]) -> None:
+    if not x.endpoint.names:
+        return
+    values: dict[str, Any] = {}
+    # A version in the path comes before the names of the endpoint.
+    for text, (name, type_, resource) in zip(texts[-len(x.endpoint.names) :], x.endpoint.names, strict=True):
+        try:
+            values[name] = from_text(type_, text)
+        except Invalid:
+            x.refuse(Failure("missing", resource))
+            x.addressable = False
+    x.env[environment.PATH] = values
+
+
+# ── Who calls ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def authenticate(x: Exchange, first: int = 0) -> Next:
+    """Look up the credential of the first scheme, from `first` on, that there is one of."""
+    if x.settled(x.endpoint.lowest.authentication):
+        return x.answer()
+    schemes = x.service.schemes
+    for index in range(first, len(schemes)):
+        if schemes[index].accepts:
+            credential = schemes[index].credential(x.request, x.query)
+            if credential is not None:
+                return Wait(Select(*schemes[index].lookup(credential, x.env)), partial(looked_up, x, index))
+    return unidentified(x)
+
+
+def looked_up(x: Exchange, index: int, rows: Sequence[Row]) -> Next:
+    if rows:
+        caller = x.service.schemes[index].caller(rows[0], x.env)
+        if caller.who in (x.endpoint.admissions or {}):
+            x.caller = caller
+            return admit(x)
+        x.stranger = x.stranger or caller
+    return authenticate(x, index + 1)
+
+
+def unidentified(x: Exchange) -> Next:
+    """No scheme that the endpoint admits accepted a credential."""
+    anyone = ANYONE in (x.endpoint.admissions or {})
+    if x.stranger is not None and not anyone:
+        x.refuse(Failure("forbidden", _resource(x)))
+    elif x.stranger is None and (not anyone or _presented(x)):
+        x.refuse(Failure("unauthenticated"))
+    else:
+        return admit(x)
+    return parameters(x)
+
+
+def _presented(x: Exchange) -> bool:
+    return any(scheme.presented(x.request, x.query) for scheme in x.service.schemes)
+
+
+def _resource(x: Exchange) -> str | None:
+    operation = x.endpoint.any_operation
+    return None if operation is None else operation.resource
+
+
+def admit(x: Exchange) -> Next:
+    """The caller is of a kind that the endpoint admits."""
+    assert x.endpoint.admissions is not None
+    x.admission = x.endpoint.admissions[x.caller.who]
+    x.env["caller"] = x.caller.values
+    return parameters(x)
+
+
+# ── What is asked for ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def parameters(x: Exchange) -> Next:
+    """Query parameters and headers, then what the operation says of the request alone."""
+    if x.settled(x.endpoint.lowest.parameters):
+        return x.answer()
+    endpoint, failures = x.endpoint, list[Failure]()
+    read: dict[str, dict[str, Any]] = {"query": {}, "headers": {}}
+    if endpoint.known_parameters is not None:
+        failures.extend(_unknown(x.query, endpoint.known_parameters))
+    if endpoint.query is not None:
+        read["query"] = endpoint.query.read(x.query, failures)
+    if endpoint.headers is not None:
+        headers = x.request.headers
+        given = {name: [headers[name.lower()]] for name in endpoint.header_names if name.lower() in headers}
+        read["headers"] = endpoint.headers.read(given, failures)
+    x.env["request"] = read
+    operation = endpoint.any_operation if x.admission is None else x.admission.operation
+    x.call = Call(x.request, x.env, x.service.sources, x.service.cursors, endpoint.key, x.caller.who)
+    if isinstance(operation, List):
+        x.call.page = operation.pages.read(x.query, x.env, failures)
+        if x.admission is not None:
+            not_ours = operation.cursor(x.call)
+            failures.extend(() if not_ours is None else (not_ours,))
+    for failure in failures:
+        x.refuse(failure)
+    if x.admission is not None and x.admission.admits is not None and not x.admission.admits(x.env):
+        x.refuse(Failure("forbidden", x.admission.operation.resource))
+    return read_body(x)
+
+
+def _unknown(query: Query, known: frozenset[str]) -> list[Failure]:
+    return [invalid("query", name, "unknown") for name in query if name not in known]
+
+
+def read_body(x: Exchange) -> Next:
+    body, limit = x.endpoint.body, x.service.body_bytes
+    if body is None or body.ignored:
+        return operate(x)
+    if x.settled(x.endpoint.lowest.body):
+        return x.answer()
+    assert x.call is not None
+    x.call.body = None
+    unsupported = body.unsupported(x.request)
+    if unsupported is not None:
+        x.refuse(unsupported)
+    announced = x.request.headers.get("content-length", "")
+    if announced.isdecimal() and int(announced[:20]) > limit:
+        x.refuse(TOO_LARGE)
+        return operate(x)
+    # What cannot be decoded is read only to see whether it is too large, where that comes first.
+    if unsupported is not None and x.settled(x.service.problems.rank(TOO_LARGE, x.endpoint.errors or {})):
+        return operate(x)
+    if not x.request.has_content:
+        return decode(x, b"")
+    return Wait(ReadBody(limit), partial(decode, x))
+
+
+def decode(x: Exchange, data: bytes | TooLarge) -> Next:
+    assert x.endpoint.body is not None and x.call is not None
+    if isinstance(data, TooLarge):
+        x.refuse(TOO_LARGE)
+    elif x.endpoint.body.unsupported(x.request) is None:
+        values = x.endpoint.body.read(data)
+        if isinstance(values, Failure):
+            x.refuse(values)
+        else:
+            x.call.body = values
+    return operate(x)
+
+
+# ── What is done ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def operate(x: Exchange) -> Next:
+    """Perform the operation; or, if the request is refused already, ask the judge where it may know better."""
+    admission, call = x.admission, x.call
+    if admission is None or call is None:
+        return x.answer()
+    if not x.failures:
+        admission.operation.prepare(call)
+        return admission.operation.perform(call)
+    judge = admission.operation.judge
+    if judge is None or not x.addressable or x.rank <= admission.lowest:
+        return x.answer()
+    values = call.body is not None
+    try:
+        if not isinstance(admission.operation, List):
+            admission.operation.prepare(call)
+    except EvaluationError:
+        values = False
+    return Wait(Select(*judge.bound(x.env, values)), lambda rows: refused(x, judge.refusal(rows)))
+
+
+def refused(x: Exchange, refusal: Refusal | None) -> Response:
+    """The operation is refused, for what the request is refused for already or for something that comes first."""
+    if refusal is not None:
+        for failure in refusal.failures:
+            x.refuse(failure)
+        x.details |= refusal.details
+    return x.answer()
+
+
+def failed(x: Exchange, error: Exception) -> Next:
+    """The step that takes an exception: of a refusal, of work that could not be done, or of our own fault."""
+    match error:
+        case Refusal():
+            return refused(x, error)
+        case NothingFound() if x.attempts == 0 and x.admission is not None and x.call is not None:
+            x.attempts += 1
+            x.admission.operation.prepare(x.call)
+            return x.admission.operation.perform(x.call)
+        case Unavailable():
+            return _only(x, "unavailable")
+        case _:
+            # The traceback is for the operator's log alone. Its text may hold values, so it is not in the answer.
+            log.error("%s failed", x.route or "a request", exc_info=error)
+            return _only(x, "internal")
+
+
+def timed_out(x: Exchange) -> Response:
+    return _only(x, "timed out")
+
+
+def _only(x: Exchange, condition: str) -> Response:
+    x.failures, x.details = [Failure(condition)], {}
+    try:
+        return x.answer()
+    except Exception as error:
+        log.error("the answer to %s could not be made", condition, exc_info=error)
+        return Response(500)

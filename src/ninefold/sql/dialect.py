@@ -1,0 +1,252 @@
+"""What differs between databases, as one object: operators, functions, JSON and the exactness of numbers.
+
+Every fragment made here is null where an argument is null, and where CEL speaks of an error. Arguments are
+columns, binds, or stand in parentheses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Final, Protocol, TypeAlias
+
+from ninefold.expressions.functions import WHITE_SPACE
+from ninefold.sql.fragment import Fragment, join
+from ninefold.values import Array, Boolean, Object, Type
+
+Build: TypeAlias = Callable[[tuple[Fragment, ...]], Fragment]
+
+
+class Dialect(Protocol):
+    """A database's SQL, as far as expressions need it."""
+
+    name: str
+    true: str
+    false: str
+    overflowing: frozenset[str]
+    """The functions whose result may be outside of 64 bits until `whole` has looked at it; such results may be
+    operands of further such functions."""
+
+    def function(self, id: str, arguments: tuple[Fragment, ...]) -> Fragment | None:
+        """A function of the closed table by its id; `None`: for values of the request only."""
+
+    def whole(self, integer: Fragment) -> Fragment:
+        """An integer, or null if it overflowed."""
+
+    def same(self, left: Fragment, right: Fragment) -> Fragment:
+        """Equality in which null is equal to null; never null."""
+
+    def choose(self, condition: Fragment, yes: Fragment, no: Fragment) -> Fragment:
+        """`?:`; null where the condition is."""
+
+    def is_true(self, condition: Fragment) -> Fragment:
+        """True where the condition is true, else false; never null."""
+
+    def items(self, array: Fragment, alias: str) -> Fragment:
+        """A source for FROM: one row for each item of an array."""
+
+    def item(self, alias: str, type_: Type) -> Fragment:
+        """The item that a row of `items` stands for."""
+
+    def position(self, alias: str) -> Fragment:
+        """Its position in the array, from 0."""
+
+    def length(self, array: Fragment) -> Fragment:
+        """How many items an array has."""
+
+    def member(self, object_: Fragment, name: str, type_: Type) -> Fragment | None:
+        """A member of an object; `None` if a name is such that no path leads to it."""
+
+    def gather(self, item: Fragment, type_: Type, order: tuple[Fragment, ...]) -> Fragment:
+        """The aggregate that makes an array of items in an order."""
+
+    def total(self, column: str, source: Fragment) -> Fragment:
+        """A query for the sum of an integer column; null if an item is null, or if it overflows."""
+
+
+_SIMPLE: Final = re.compile(r'\?|[A-Za-z0-9_]+|"(?:[^"]|"")*"\."(?:[^"]|"")*"')
+_HOLE: Final = re.compile(r"\{(\d)\}")
+
+
+def once(arguments: tuple[Fragment, ...], build: Build) -> Fragment:
+    """A fragment that names its arguments several times, while each is written and evaluated once."""
+    if all(_SIMPLE.fullmatch(argument.text) for argument in arguments):
+        return build(arguments)
+    columns = join(", ", (argument + f" AS v{index}" for index, argument in enumerate(arguments)))
+    names = tuple(Fragment(f"v{index}") for index in range(len(arguments)))
+    return "(SELECT " + build(names) + " FROM (SELECT " + columns + "))"
+
+
+def template(text: str) -> Build:
+    """A text with holes `{0}`, `{1}` … for arguments."""
+    pieces = _HOLE.split(text)
+    holes = [int(index) for index in pieces[1::2]]
+
+    def fill(arguments: tuple[Fragment, ...]) -> Fragment:
+        made = Fragment(pieces[0])
+        for index, piece in zip(holes, pieces[2::2], strict=True):
+            made = made + arguments[index] + piece
+        return made
+
+    if len(set(holes)) == len(holes):
+        return fill
+    return lambda arguments: once(arguments, fill)
+
+
+# ── SQLite ────────────────────────────────────────────────────────────────────────────────────────────────
+
+_LEAST: Final = "-9223372036854775808"
+# SQLite turns an integer that overflows into REAL, and what is computed from a REAL by these stays one.
+_OVERFLOWING: Final = frozenset(
+    (
+        "add_integer",
+        "subtract_integer",
+        "multiply_integer",
+        "divide_integer",
+        "negate_integer",
+        "add_duration",
+        "subtract_duration",
+    )
+)
+_MICROSECONDS: Final = "(unixepoch(substr({0}, 1, 19)) * 1000000 + CAST(substr({0}, 21, 6) AS INTEGER))"
+
+
+def _stamp(microseconds: str) -> str:
+    """Microseconds since 1970 as a timestamp; null outside of the years 1 to 9999."""
+    return (
+        "(SELECT CASE WHEN n BETWEEN -62135596800000000 AND 253402300799999999 THEN"
+        " strftime('%Y-%m-%dT%H:%M:%S', (n - f) / 1000000, 'unixepoch') || format('.%06dZ', f) END"
+        " FROM (SELECT n, (n % 1000000 + 1000000) % 1000000 AS f FROM (SELECT " + microseconds + " AS n)))"
+    )
+
+
+def _finite(text: str) -> str:
+    """SQLite says null for what is not a number, and Infinity for what is too large for one."""
+    return f"nullif(nullif({text}, 9e999), -9e999)"
+
+
+_TEMPLATES: Final[Mapping[str, str]] = {
+    "add_integer": "({0} + {1})",
+    "subtract_integer": "({0} - {1})",
+    "multiply_integer": "({0} * {1})",
+    "divide_integer": "({0} / {1})",
+    "negate_integer": "(- {0})",
+    "modulo_integer": f"CASE WHEN {{1}} = -1 AND {{0}} = {_LEAST} THEN NULL ELSE {{0}} % {{1}} END",
+    "add_number": _finite("{0} + {1}"),
+    "subtract_number": _finite("{0} - {1}"),
+    "multiply_number": _finite("{0} * {1}"),
+    "divide_number": _finite("{0} / {1}"),
+    "negate_number": "(- {0})",
+    "add_text": "({0} || {1})",
+    "add_duration": "({0} + {1})",
+    "subtract_duration": "({0} - {1})",
+    "add_timestamp_duration": _stamp(_MICROSECONDS + " + {1}"),
+    "add_duration_timestamp": _stamp(_MICROSECONDS.replace("{0}", "{1}") + " + {0}"),
+    "subtract_timestamp_duration": _stamp(_MICROSECONDS + " - {1}"),
+    "subtract_timestamp": "(" + _MICROSECONDS + " - " + _MICROSECONDS.replace("{0}", "{1}") + ")",
+    "size_text": "length({0})",
+    "contains": "(instr({0}, {1}) > 0)",
+    "starts_with": "(substr({0}, 1, length({1})) = {1})",
+    "ends_with": "(substr({0}, length({0}) - length({1}) + 1) = {1})",
+    "lower_ascii": "lower({0})",
+    "upper_ascii": "upper({0})",
+    "trim": "trim({0}, char(" + ", ".join(str(ord(character)) for character in WHITE_SPACE) + "))",
+    "string_text": "{0}",
+    "string_integer": "CAST({0} AS TEXT)",
+    "string_boolean": "CASE {0} WHEN 1 THEN 'true' WHEN 0 THEN 'false' END",
+    "string_timestamp": "{0}",
+    "int_integer": "{0}",
+    "int_number": f"CASE WHEN {{0}} > {_LEAST}.0 AND {{0}} < 9223372036854775808.0 THEN CAST({{0}} AS INTEGER) END",
+    "int_timestamp": "unixepoch(substr({0}, 1, 19))",
+    "double_number": "{0}",
+    "double_integer": "CAST({0} AS REAL)",
+    "bool_boolean": "{0}",
+    "timestamp_timestamp": "{0}",
+    "timestamp_integer": "CASE WHEN {0} BETWEEN -62135596800 AND 253402300799 THEN"
+    " strftime('%Y-%m-%dT%H:%M:%S', {0}, 'unixepoch') || '.000000Z' END",
+    "duration_duration": "{0}",
+    "full_year_timestamp": "CAST(substr({0}, 1, 4) AS INTEGER)",
+    "month_timestamp": "(CAST(substr({0}, 6, 2) AS INTEGER) - 1)",
+    "date_timestamp": "CAST(substr({0}, 9, 2) AS INTEGER)",
+    "day_of_month_timestamp": "(CAST(substr({0}, 9, 2) AS INTEGER) - 1)",
+    "day_of_week_timestamp": "CAST(strftime('%w', substr({0}, 1, 19)) AS INTEGER)",
+    "day_of_year_timestamp": "(CAST(strftime('%j', substr({0}, 1, 19)) AS INTEGER) - 1)",
+    "hours_timestamp": "CAST(substr({0}, 12, 2) AS INTEGER)",
+    "minutes_timestamp": "CAST(substr({0}, 15, 2) AS INTEGER)",
+    "seconds_timestamp": "CAST(substr({0}, 18, 2) AS INTEGER)",
+    "milliseconds_timestamp": "CAST(substr({0}, 21, 3) AS INTEGER)",
+    "hours_duration": "({0} / 3600000000)",
+    "minutes_duration": "({0} / 60000000)",
+    "seconds_duration": "({0} / 1000000)",
+    "milliseconds_duration": "({0} % 1000000 / 1000)",
+    **{
+        f"{id}_{kind}": f"({{0}} {symbol} {{1}})"
+        for id, symbol in (("less", "<"), ("less_equal", "<="), ("greater", ">"), ("greater_equal", ">="))
+        for kind in ("boolean", "integer", "number", "text", "timestamp", "duration")
+    },
+}
+_PATH_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class SQLite:
+    """SQLite 3.45 or newer, with columns of STRICT tables: text compares by code point (BINARY on UTF-8)."""
+
+    name = "sqlite"
+    true, false = "1", "0"
+    overflowing = _OVERFLOWING
+
+    def __init__(self) -> None:
+        self._functions: Final = {id: template(text) for id, text in _TEMPLATES.items()}
+
+    def function(self, id: str, arguments: tuple[Fragment, ...]) -> Fragment | None:
+        build = self._functions.get(id)
+        return None if build is None else build(arguments)
+
+    def whole(self, integer: Fragment) -> Fragment:
+        return once((integer,), template("CASE typeof({0}) WHEN 'integer' THEN {0} END"))
+
+    def same(self, left: Fragment, right: Fragment) -> Fragment:
+        return "(" + left + " IS " + right + ")"
+
+    def choose(self, condition: Fragment, yes: Fragment, no: Fragment) -> Fragment:
+        return "CASE " + condition + " WHEN 1 THEN " + yes + " WHEN 0 THEN " + no + " END"
+
+    def is_true(self, condition: Fragment) -> Fragment:
+        return "(" + condition + " IS 1)"
+
+    def items(self, array: Fragment, alias: str) -> Fragment:
+        return "json_each(" + array + f") AS {alias}"
+
+    def item(self, alias: str, type_: Type) -> Fragment:
+        return Fragment(f"{alias}.value")
+
+    def position(self, alias: str) -> Fragment:
+        return Fragment(f"{alias}.key")
+
+    def length(self, array: Fragment) -> Fragment:
+        return "json_array_length(" + array + ")"
+
+    def member(self, object_: Fragment, name: str, type_: Type) -> Fragment | None:
+        if _PATH_NAME.fullmatch(name) is None:
+            return None
+        return "json_extract(" + object_ + f", '$.{name}')"
+
+    def gather(self, item: Fragment, type_: Type, order: tuple[Fragment, ...]) -> Fragment:
+        if isinstance(type_, Boolean):
+            item = "json(CASE " + item + " WHEN 1 THEN 'true' WHEN 0 THEN 'false' END)"
+        elif isinstance(type_, Array | Object):
+            item = "json(" + item + ")"
+        ordered = " ORDER BY " + join(", ", order) if order else Fragment("")
+        return "json_group_array(" + item + ordered + ")"
+
+    def total(self, column: str, source: Fragment) -> Fragment:
+        # sum() ends the statement when it overflows: the two halves of each integer cannot.
+        halves = (
+            f"SELECT coalesce(sum({column} >> 32), 0) AS h, coalesce(sum({column} & 4294967295), 0) AS l,"
+            f" count(*) = count({column}) AS c FROM "
+        )
+        sum_ = "SELECT c, (h + (l >> 32)) * 4294967296 + (l & 4294967295) AS n FROM (" + (halves + source) + ")"
+        return "SELECT CASE WHEN c AND typeof(n) = 'integer' THEN n END FROM (" + sum_ + ")"
+
+
+SQLITE: Final[Dialect] = SQLite()

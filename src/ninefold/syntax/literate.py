@@ -1,0 +1,234 @@
+"""The literate form: Markdown whose `##` headings are the nine parts, and whose `yaml` blocks are the facts."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from ninefold.diagnostics.diagnostic import Diagnostic, Label, Outcome
+from ninefold.diagnostics.source import Source, Span
+from ninefold.diagnostics.suggest import did_you_mean, nearest
+from ninefold.syntax.codes import (
+    DUPLICATE_KEY,
+    FACTS_IN_HTML,
+    FACTS_OUTSIDE,
+    HEADING_DISAGREES,
+    HEADING_LEVEL,
+    INFO_STRING,
+    NO_LANGUAGE,
+    NO_TITLE,
+    NOT_A_MAPPING,
+    PART_TWICE,
+    STATEMENT_BESIDE_FACTS,
+    TWO_STATEMENTS,
+    UNKNOWN_HEADING,
+)
+from ninefold.syntax.headings import NUMBERED_TITLES, TITLES, heading
+from ninefold.syntax.markdown import Fence, HeadingBlock, Html, Indented, Paragraph, blocks_of
+from ninefold.syntax.nodes import PARTS, Document, Entry, Mapping, Part, Scalar, Statement, Word
+from ninefold.syntax.statements import nearly_a_statement, statement
+from ninefold.syntax.yaml import compose, proposal
+
+_FACTS = (["yaml"], ["yml"])
+_PROPOSED_FACTS = (["yaml", "proposed"], ["yml", "proposed"])
+_MOST_HINTS = 500
+_YAML_FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*ya?ml\b[^\r\n]*", re.MULTILINE | re.IGNORECASE)
+_KEY_AND_TEXT = re.compile(r"([^\s:]+):([^\s:/].*)")
+
+
+@dataclass(slots=True)
+class _Section:
+    """A part while its blocks come in."""
+
+    number: int
+    place: Span
+    entries: list[Entry] = field(default_factory=list)
+    given: dict[str, Span] = field(default_factory=dict)
+    statement: Statement | None = None
+    prose: list[Span] = field(default_factory=list)
+    blocks: list[Span] = field(default_factory=list)
+
+
+def literate(source: Source) -> Outcome[Document]:
+    """A Markdown document as a contract."""
+    blocks, diagnostics = blocks_of(source)
+    reader = _Literate(diagnostics)
+    for block in blocks:
+        match block:
+            case HeadingBlock():
+                reader.heading(block)
+            case Fence():
+                reader.fence(block)
+            case Paragraph():
+                reader.paragraph(block)
+            case Html():
+                reader.html(block)
+            case Indented(span):
+                reader.no_language(span)
+    return Outcome(reader.document(source), tuple(reader.diagnostics))
+
+
+class _Literate:
+    """A document while its blocks come in."""
+
+    def __init__(self, diagnostics: list[Diagnostic]) -> None:
+        self.diagnostics = diagnostics
+        self.title: HeadingBlock | None = None
+        self.sections: dict[int, _Section] = {}
+        self.section: _Section | None = None
+        self.outside: HeadingBlock | None = None  # the heading above, if it names no part
+
+    def report(self, diagnostic: Diagnostic) -> None:
+        self.diagnostics.append(diagnostic)
+
+    def heading(self, block: HeadingBlock) -> None:
+        if block.level > 2:
+            return
+        named = heading(block.text)
+        if block.level == 1:
+            numbered = named.by_number is not None and named.by_name is not None
+            if self.title is None:
+                self.title = block
+            self.section, self.outside = None, block
+            if named.part and (numbered or self.title is not block):
+                help = (f"write `## {' '.join(block.text.split())}`",)
+                label = Label(block.span, "a heading of the first level")
+                self.report(Diagnostic(HEADING_LEVEL, "a part's heading has the wrong level", (label,), help))
+            return
+        if not named.part:
+            self.section, self.outside = None, block
+            self.unknown(block)
+            return
+        self.outside = None
+        number = named.part
+        if named.disagrees:
+            right = NUMBERED_TITLES[number - 1]
+            label = Label(block.span, f"named like part {number}, and numbered otherwise")
+            help = (f"write `## {right}`",)
+            self.report(Diagnostic(HEADING_DISAGREES, "the number and the name of a heading disagree", (label,), help))
+        first = self.sections.get(number)
+        if first is not None:
+            labels = (Label(block.span, "given again here"), Label(first.place, "given here first"))
+            self.report(Diagnostic(PART_TWICE, f"part {number}, `{TITLES[number - 1]}`, has two headings", labels))
+        self.section = first or _Section(number, block.span)
+        self.sections[number] = self.section
+
+    def unknown(self, block: HeadingBlock) -> None:
+        text = " ".join(block.text.split())
+        shown = text if len(text) <= 60 else text[:60] + "…"
+        # A document of nothing but such headings is one mistake, and names are not sought for each of them.
+        few = len(self.diagnostics) < _MOST_HINTS
+        found = nearest(text, (*NUMBERED_TITLES, *TITLES, *PARTS)) if few else None
+        number = heading(found).part if found else None
+        help = did_you_mean(NUMBERED_TITLES[number - 1], NUMBERED_TITLES) if number else ()
+        label = Label(block.span, "what stands below it states nothing")
+        self.report(Diagnostic(UNKNOWN_HEADING, f"`{shown}` is none of the nine parts", (label,), help))
+
+    def fence(self, block: Fence) -> None:
+        words = block.info.split()
+        proposed = words in _PROPOSED_FACTS
+        if words in _FACTS or proposed:
+            self.facts(block, proposed)
+            return
+        if self.section is None or self.section.number == 1:
+            return
+        if not words:
+            self.no_language(block.opening)
+        elif words[0].lower().strip("{}.,:;") in ("yaml", "yml"):
+            right = "yaml proposed" if len(words) > 1 and nearest(words[1], ("proposed",)) else "yaml"
+            label = Label(block.opening, "read as an example")
+            message = f"a block fenced `{block.info}` states nothing"
+            self.report(Diagnostic(INFO_STRING, message, (label,), (f"facts are fenced `{right}`",)))
+
+    def no_language(self, span: Span) -> None:
+        if self.section is not None and self.section.number > 1:
+            label = Label(span, "read as an example")
+            message = "a block of no language states nothing"
+            self.report(Diagnostic(NO_LANGUAGE, message, (label,), ("facts are fenced `yaml`",)))
+
+    def facts(self, block: Fence, proposed: bool) -> None:
+        section = self.section
+        if section is None:
+            # Below a heading that names no part, the heading is the mistake, and has its diagnostic.
+            if self.outside is None or self.outside is self.title:
+                label = Label(block.opening, "below no heading of a part")
+                self.report(Diagnostic(FACTS_OUTSIDE, "facts stand outside every part", (label,)))
+            return
+        section.blocks.append(block.span)
+        outcome = compose(block.excerpt)
+        self.diagnostics += outcome.diagnostics
+        root = outcome.value
+        if root is None:
+            return
+        if not isinstance(root, Mapping):
+            self.not_a_mapping(section, root.span, root if isinstance(root, Scalar) else None)
+            return
+        for entry in (proposal(root) if proposed else root).entries:  # type: ignore[union-attr]
+            first = section.given.setdefault(entry.name, entry.key.span)
+            if first is entry.key.span:
+                section.entries.append(entry)
+            else:
+                labels = (Label(entry.key.span, "given again here"), Label(first, "given here first"))
+                self.report(Diagnostic(DUPLICATE_KEY, f"the key `{entry.name}` is given twice", labels))
+
+    def not_a_mapping(self, section: _Section, span: Span, scalar: Scalar | None) -> None:
+        help: tuple[str, ...] = ()
+        if scalar is not None:
+            found = _KEY_AND_TEXT.fullmatch(scalar.text)
+            if scalar.says("none") or scalar.says("not shown"):
+                help = (f"as a paragraph outside the block: `{TITLES[section.number - 1]}: {scalar.text}.`",)
+            elif found:
+                help = (f"write `{found[1]}: {found[2]}`",)
+        label = Label(span, "no key and value" if scalar else "a list")
+        self.report(Diagnostic(NOT_A_MAPPING, "the facts of a part are not a mapping", (label,), help))
+
+    def paragraph(self, block: Paragraph) -> None:
+        section = self.section
+        if section is None:
+            return
+        said = statement(block)
+        if said is None:
+            section.prose.append(block.span)
+            nearly = nearly_a_statement(block)
+            if nearly is not None:
+                self.report(nearly)
+        elif section.statement is None:
+            section.statement = said
+        else:
+            labels = (Label(said.span, "and again here"), Label(section.statement.span, "spoken for here first"))
+            self.report(Diagnostic(TWO_STATEMENTS, "a part is spoken for twice", labels))
+
+    def html(self, block: Html) -> None:
+        found = _YAML_FENCE.search(block.text)
+        if self.section is not None and found and not block.text.startswith("<!--"):
+            at = block.span.start + found.start()
+            label = Label(Span(at, block.span.start + found.end()), "read as HTML, not as a block")
+            help = ("leave an empty line between the tag and the block",)
+            self.report(Diagnostic(FACTS_IN_HTML, "a block stands inside HTML and states nothing", (label,), help))
+
+    def document(self, source: Source) -> Document:
+        if self.title is None:
+            label = Label(Span(0, 0), "no heading of the first level")
+            help = ("begin with `# Name of the service`",)
+            self.report(Diagnostic(NO_TITLE, "the document has no title", (label,), help))
+        title_span = self.title.span if self.title else Span(0, 0)
+        title = " ".join(self.title.text.split()) if self.title else ""
+        parts = tuple(self.part(number, title_span) for number in range(1, len(PARTS) + 1))
+        return Document(source, title, title_span, parts)
+
+    def part(self, number: int, title: Span) -> Part:
+        name = PARTS[number - 1]
+        section = self.sections.get(number)
+        if section is None:
+            return Part(number, name, title, False, Mapping(title, ()), None, ())
+        said = section.statement
+        entries = tuple(section.entries)
+        proposals_alone = all(entry.proposed for entry in entries)
+        if said is not None and entries and not (said.word is Word.NOT_SHOWN and proposals_alone):
+            labels = (Label(said.span, "said here"), Label(entries[0].span, "and shown here"))
+            message = f"a part says `{said.word.value}` beside its facts"
+            self.report(Diagnostic(STATEMENT_BESIDE_FACTS, message, labels))
+            said = None
+        span = entries[0].span.to(entries[-1].span) if entries else section.place
+        facts = Mapping(span, entries, bool(entries) and proposals_alone)
+        return Part(number, name, section.place, True, facts, said, tuple(section.prose), tuple(section.blocks))

@@ -1,0 +1,133 @@
+"""Where things end in a text that is not read yet: a value, a bracket, a line and what is indented below it.
+
+These look at characters, not at YAML: they serve to say what a mistake was meant to be.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ninefold.syntax.repair import Blank
+
+_PROPERTIES = re.compile(r"(?:[!&]\S*|\s+|#[^\r\n]*)*")
+_LINE_BREAK = re.compile(r"[\r\n]")
+_OPENING = {"{": "}", "[": "]"}
+_BEFORE_A_QUOTE = " \t\r\n[{,:("
+_LOOK_BACK = 4_000
+_TOP_LINE = re.compile(r"^[^\s#]", re.MULTILINE)
+
+
+def content_start(text: str, start: int, end: int) -> int:
+    """Where the content of a node starts, after its tag and anchor."""
+    found = _PROPERTIES.match(text, start, end)
+    return found.end() if found else start
+
+
+def line_start(text: str, at: int) -> int:
+    return max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
+
+
+def line_end(text: str, at: int) -> int:
+    """The offset of the line break (or the end of the text) that ends the line of `at`."""
+    found = _LINE_BREAK.search(text, at)
+    return found.start() if found else len(text)
+
+
+def open_brackets(text: str, at: int) -> list[int]:
+    """The offsets of the braces and brackets that are open at `at`, from the outside in."""
+    top = max(0, at - _LOOK_BACK)
+    for found in _TOP_LINE.finditer(text, top, at):
+        top = found.start()
+    opened: list[int] = []
+    scan = top
+    while scan < at:
+        char = text[scan]
+        if char in "'\"" and (scan == top or text[scan - 1] in _BEFORE_A_QUOTE):
+            scan = _quote_end(text, scan, at)
+            continue
+        if char == "#" and scan > top and text[scan - 1] in " \t\r\n":
+            scan = line_end(text, scan)
+            continue
+        if char in _OPENING:
+            opened.append(scan)
+        elif char in "]}" and opened:
+            opened.pop()
+        scan += 1
+    return opened
+
+
+def value_end(text: str, start: int) -> int:
+    """Where the value that starts at `text[start]` was probably meant to end: on its line, before a comment,
+    and between braces before the comma or brace that ends it."""
+    stop = line_end(text, start)
+    comment = text.find(" #", start, stop)
+    stop = stop if comment < 0 else comment
+    if open_brackets(text, start):
+        depth, scan = 0, start
+        while scan < stop:
+            char = text[scan]
+            if char in "'\"" and (scan == start or text[scan - 1] in _BEFORE_A_QUOTE):
+                scan = _quote_end(text, scan, stop)
+                continue
+            if depth == 0 and char in ",]}":
+                stop = scan
+                break
+            depth += (char in "([{") - (char in ")]}")
+            scan += 1
+    return start + len(text[start:stop].rstrip())
+
+
+def closing_bracket(text: str, at: int) -> int | None:
+    """The offset of the bracket that closes the one at `text[at]`, if there is one."""
+    opened: list[str] = []
+    scan = at
+    while scan < len(text):
+        char = text[scan]
+        if char in "'\"" and text[scan - 1] in _BEFORE_A_QUOTE:
+            scan = _quote_end(text, scan, len(text))
+            continue
+        if char in _OPENING:
+            opened.append(_OPENING[char])
+        elif char in "]}":
+            if not opened or opened.pop() != char:
+                return None
+            if not opened:
+                return scan
+        scan += 1
+    return None
+
+
+def _quote_end(text: str, at: int, limit: int) -> int:
+    """The offset after the quoted text at `text[at]`; after its quote alone where none closes it on its line."""
+    stop = min(line_end(text, at), limit)
+    scan = at + 1
+    while scan < stop:
+        if text[scan] == text[at]:
+            return scan + 1
+        scan += 2 if text[scan] == "\\" and text[at] == '"' else 1
+    return at + 1
+
+
+def blank_from(text: str, at: int) -> Blank | None:
+    """The line of `at` (or the last one before it that holds something) and the lines indented below it;
+    nothing when no such line is left."""
+    before = text[: line_end(text, at)].rstrip()
+    if not before:
+        return None
+    start = line_start(text, len(before))
+    indent = _indent(text, start)
+    scan = line_end(text, len(before))
+    while scan < len(text):
+        following = scan + (2 if text.startswith("\r\n", scan) else 1)
+        stop = line_end(text, following)
+        if text[following:stop].strip() and _indent(text, following) <= indent:
+            break
+        scan = stop
+    return Blank(start, scan)
+
+
+def _indent(text: str, start: int) -> int:
+    scan = start
+    while scan < len(text) and text[scan] in " \t":
+        scan += 1
+    return scan - start

@@ -1,0 +1,88 @@
+"""The keys of part 5: who may call, and what they see. Nothing here merely restricts."""
+
+from __future__ import annotations
+
+from ninefold.vocabulary.key import Key, adds, asked, names, tells
+from ninefold.vocabulary.shapes import (
+    Duration,
+    Expression,
+    ListOf,
+    MappingOf,
+    Members,
+    Name,
+    Names,
+    OneOf,
+    Shape,
+    Text,
+    Word,
+)
+
+SCHEMES = "schemes"
+PRESENTED = "presented"
+CREDENTIAL = "credential"
+LASTS = "lasts"
+AUDIENCE = "audience"
+CALLERS = "callers"
+ROWS = "rows"
+UNSEEN = "unseen rows"
+
+SCHEME_TYPES = ("http", "apiKey", "oauth2", "openIdConnect", "mutualTLS")
+"""The types of OpenAPI's Security Scheme Object."""
+
+_S = "schemes.SCHEME"
+_NO_SCHEME = "A gap: endpoints that name the scheme are not served."
+_ADMISSION: Shape = OneOf((Word(("any",)), Expression()))
+_ADMISSIONS: Shape = OneOf((
+    Word(("any", "anyone")), Name("a scheme"), ListOf(Name("a scheme")), MappingOf("schemes to conditions"),
+))  # fmt: skip
+
+KEYS: tuple[Key, ...] = (
+    asked(5, "schemes", MappingOf("schemes to how they work"), SCHEMES, "How callers say who they are.",
+          "A gap: nothing is served."),
+    names(5, _S, Members(), "A security scheme, in OpenAPI's words.", "Each use of its name is an error."),
+    asked(5, f"{_S}.type", Word(SCHEME_TYPES), PRESENTED, "The type of the scheme.", _NO_SCHEME),
+    asked(5, f"{_S}.scheme", Name("an HTTP authentication scheme such as `bearer`"), PRESENTED,
+          "Of `http`: the word before the credential in the header Authorization (RFC 9110, 11.4).", _NO_SCHEME),
+    asked(5, f"{_S}.in", Word(("header", "query", "cookie")), PRESENTED, "Of `apiKey`: where the key is.",
+          _NO_SCHEME),
+    asked(5, f"{_S}.name", Name("a header, query parameter or cookie"), PRESENTED, "Of `apiKey`: what it is called.",
+          _NO_SCHEME),
+    asked(5, f"{_S}.matches", Name("a secret field such as `customer.api_key`"), CREDENTIAL,
+          "The secret field that the credential is looked up in; its row is `caller.R`.", _NO_SCHEME),
+    asked(5, f"{_S}.issued to", Name("a resource"), CREDENTIAL,
+          "The service makes the credential itself, for a row of that resource, which is `caller.R`.", _NO_SCHEME),
+    asked(5, f"{_S}.lasts", Duration(), LASTS, "How long an issued credential is good.", _NO_SCHEME),
+    asked(5, f"{_S}.openIdConnectUrl", Expression(), CREDENTIAL,
+          "Where the issuer's configuration is: `operator.NAME`.", _NO_SCHEME),
+    asked(5, f"{_S}.issuer", Expression(), CREDENTIAL, "Who signs the tokens: `operator.NAME`.", _NO_SCHEME),
+    asked(5, f"{_S}.audience", Name("an audience"), AUDIENCE, "The audience that a signed token is for.", _NO_SCHEME),
+    asked(5, f"{_S}.algorithms", Names("a signature algorithm"), CREDENTIAL,
+          "The signature algorithms (RFC 7518) that are taken.",
+          "A gap where the scheme states its own `keys`; else the issuer's configuration says."),
+    asked(5, f"{_S}.keys", Expression(), CREDENTIAL, "Where the issuer's keys are: `operator.NAME`.",
+          "A gap where there is no `openIdConnectUrl` that leads to them."),
+    names(5, _S + ".scopes", Names("a new name"), "Scopes that conditions may ask for.",
+          "Each use of a scope is an error."),
+    adds(5, f"{_S}.realm", Text(), "The realm that a challenge names (RFC 9110, 11.5).", "Challenges name no realm."),
+    tells(5, f"{_S}.flows", Members(), "OpenAPI's flows of an `oauth2` scheme."),
+    names(5, f"{_S}.caller", MappingOf("names to expressions"), "What the scheme adds to `caller`, from `claims.NAME`.",
+          "Each use of such a name is an error."),
+    names(5, f"{_S}.caller.NAME", Expression(), "The value of `caller.NAME`.", "Each use of the name is an error."),
+    asked(5, "rows", OneOf((Word(("any",)), MappingOf("resources to who sees which rows"))), ROWS,
+          "Which rows a caller may see at all; `any` where every caller sees all rows.",
+          "A gap: endpoints that reach R are not served."),
+    asked(5, "rows.RESOURCE", _ADMISSIONS, ROWS, "Who sees which rows of the resource.",
+          "A gap: endpoints that reach R are not served."),
+    asked(5, "rows.RESOURCE.CALLER", _ADMISSION, ROWS, "The rows that callers of one scheme, or `anyone`, see.",
+          "Such callers see none of the rows."),
+    asked(5, "unseen rows", Word(("missing", "forbidden")), UNSEEN, "What a row is that the caller may not see.",
+          "A gap: endpoints with a row rule are not served."),
+    asked(5, "permissions", MappingOf("endpoints to who may call"), CALLERS, "Who may call each endpoint.",
+          "A gap: no endpoint is served."),
+    asked(5, "permissions.all others", _ADMISSIONS, CALLERS, "Who may call the endpoints that have no line.",
+          "A gap: endpoints without a line are not served."),
+    asked(5, "permissions.ENDPOINT", _ADMISSIONS, CALLERS, "Who may call the endpoint; it wins over `all others`.",
+          "`all others` holds; without it a gap: E is not served."),
+    asked(5, "permissions.ENDPOINT.CALLER", _ADMISSION, CALLERS, "When callers of one scheme, or `anyone`, may call.",
+          "Such callers may not call."),
+)  # fmt: skip

@@ -1,0 +1,162 @@
+"""The keys of part 4: endpoints."""
+
+from __future__ import annotations
+
+from ninefold.vocabulary.json_schema import parameter_keywords
+from ninefold.vocabulary.key import Key, adds, asked, names, reserved, restricts
+from ninefold.vocabulary.limits import pages
+from ninefold.vocabulary.shapes import (
+    Boolean,
+    Duration,
+    Expression,
+    JSONSchema,
+    ListOf,
+    MappingOf,
+    MediaType,
+    Members,
+    Name,
+    Names,
+    OneOf,
+    Path,
+    Template,
+    Text,
+    Word,
+)
+
+REQUEST_MEDIA_TYPE = "request media type"
+RESPONSE_MEDIA_TYPE = "response media type"
+UNKNOWN_MEMBERS = "unknown members"
+UNKNOWN_PARAMETERS = "unknown parameters"
+DOES = "does"
+BODY = "body"
+PATCH = "patch"
+RESPONSES = "responses"
+ORDER = "order"
+
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+"""What an endpoint's key may begin with. HEAD and OPTIONS come from HTTP itself (RFC 9110)."""
+
+VERBS = (
+    "create", "read", "list", "update", "replace", "delete", "ensure", "remove", "sign in", "compute", "subscribe",
+    "unsubscribe", "stream events", "call",
+)  # fmt: skip
+"""What an endpoint may do, besides the contract's own transitions."""
+
+OUTCOMES = ("created", "unchanged", "replaced", "removed", "absent")
+"""The good ends of operations that have several."""
+
+_E = "ENDPOINT"
+
+KEYS: tuple[Key, ...] = (
+    adds(4, "base", Path(), "A path that comes before the path of every endpoint.", "Paths are served as written."),
+    asked(4, "requests", Members(), REQUEST_MEDIA_TYPE, "How requests are read.",
+          "A gap: endpoints with a body or with parameters are not served."),
+    asked(4, "requests.media type", MediaType(), REQUEST_MEDIA_TYPE, "The media type of request bodies.",
+          "A gap: endpoints with a body are not served."),
+    asked(4, "requests.unknown members", Word(("refused", "ignored")), UNKNOWN_MEMBERS,
+          "What happens to members of a body that no fact names.", "A gap: endpoints with a body are not served."),
+    asked(4, "requests.unknown parameters", Word(("refused", "ignored")), UNKNOWN_PARAMETERS,
+          "What happens to query parameters that no fact names.",
+          "A gap: endpoints with parameters are not served."),
+    asked(4, "responses", Members(), RESPONSE_MEDIA_TYPE, "How responses are written.",
+          "A gap: endpoints that answer with a body are not served."),
+    asked(4, "responses.media type", MediaType(), RESPONSE_MEDIA_TYPE, "The media type of response bodies.",
+          "A gap: endpoints that answer with a body are not served."),
+    adds(4, "cross origin", Members(), "What scripts of other origins may do (CORS).",
+         "No response has a CORS header."),
+    adds(4, "cross origin.origins", OneOf((Word(("any",)), ListOf(Text("an origin such as `https://shop.example`")))),
+         "The origins, or `any`.", "No origin is allowed."),
+    adds(4, "cross origin.headers", Names("a request header"), "Request headers that scripts may send.",
+         "Those that CORS always allows."),
+    adds(4, "cross origin.exposed", Names("a response header"), "Response headers that scripts may read.",
+         "Those that CORS always exposes."),
+    adds(4, "cross origin.credentials", Boolean(), "Whether cookies and credentials may come along.",
+         "They may not."),
+    adds(4, "cross origin.kept", Duration(), "How long a browser may keep the answer to a preflight.",
+         "As long as the browser's own rule says."),
+
+    names(4, _E, Members(), "A method and a path, such as `GET /orders/{id}`.",
+          "The method and path are not there; each use of them is an error."),
+    asked(4, f"{_E}.does", OneOf((Text("an action such as `create order`"), ListOf(Text("an action")))), DOES,
+          "What it does: one of a closed list or a transition, or a list of them in one transaction.",
+          "A gap: E is not served."),
+    asked(4, f"{_E}.row", Expression(), DOES, "The row that it acts on, where the path names none.",
+          "A gap where the path names no row either: E is not served."),
+    asked(4, f"{_E}.body", OneOf((Names("a field"), Template(), Members())), BODY,
+          "What the body gives: a list of fields, a template read backwards, or `$ref`.",
+          "A gap where E takes values: E is not served."),
+    names(4, f"{_E}.body.$ref", Name("a shared schema such as `#/types/line`"), "The body is as that schema says.",
+          "The body has no other description."),
+    adds(4, f"{_E}.query", MappingOf("parameters to schemas"), "Query parameters, readable as `request.query.NAME`.",
+         "There are no such parameters."),
+    adds(4, f"{_E}.query.PARAMETER", JSONSchema(), "A query parameter and its schema.",
+         "There is no such parameter."),
+    *parameter_keywords(4, f"{_E}.query.PARAMETER"),
+    adds(4, f"{_E}.request headers", MappingOf("headers to schemas"),
+         "Request headers, readable as `request.headers.NAME`.", "No such header is read."),
+    adds(4, f"{_E}.request headers.PARAMETER", JSONSchema(), "A request header and its schema.",
+         "No such header is read."),
+    *parameter_keywords(4, f"{_E}.request headers.PARAMETER"),
+    adds(4, f"{_E}.filters", MappingOf("parameters to conditions"), "Query parameters that narrow a list.",
+         "There are no such parameters."),
+    adds(4, f"{_E}.filters.FILTER", OneOf((Expression(), Members())),
+         "A condition on the row and on `value`, what the parameter gives.", "There is no such parameter."),
+    asked(4, f"{_E}.filters.FILTER.is", Expression(), DOES, "The condition.", "A gap: E is not served."),
+    adds(4, f"{_E}.filters.FILTER.written", Word(("repeated", "comma separated")),
+         "How several values are given: the parameter is repeated, or its value has commas.",
+         "The parameter gives one value."),
+    adds(4, f"{_E}.filters.FILTER.default", Expression(), "The value where the parameter is not given.",
+         "The filter takes no part where it is not given."),
+    restricts(4, f"{_E}.where", Expression(), "Which rows are listed or acted on.", "All rows that may be seen."),
+    asked(4, f"{_E}.sorts", Members(), ORDER, "The order of a list.", "A gap: the list is not served."),
+    adds(4, f"{_E}.sorts.parameter", Name("a query parameter"), "The query parameter that chooses an order.",
+         "Clients cannot choose."),
+    asked(4, f"{_E}.sorts.default", Names("a field, with `-` before it for descending,", alone=True), ORDER,
+          "The order where none is chosen. Ties are ordered by identifier.", "A gap: the list is not served."),
+    adds(4, f"{_E}.sorts.offered", Names("a field, with `-` before it for descending,"),
+         "The orders that can be chosen.", "Clients cannot choose."),
+    *pages(4, f"{_E}.pages"),
+    adds(4, f"{_E}.sets", MappingOf("fields to expressions"), "Values that it gives.", "It gives the body's values."),
+    adds(4, f"{_E}.sets.FIELD", Expression(), "The value that it gives the field.", "It gives no value of its own."),
+    restricts(4, f"{_E}.when", Expression(), "A guard on the row as it was.", "Every row is admitted."),
+    adds(4, f"{_E}.otherwise", Name("an error code"), "The error when the guard does not hold.",
+         "The error is the code of the condition `guard`."),
+    restricts(4, f"{_E}.guards", ListOf(Members()), "Several guards, each with its error.",
+              "Every row is admitted."),
+    restricts(4, f"{_E}.guards.GUARD", Members(), "A guard, with its error.", "Every row is admitted."),
+    restricts(4, f"{_E}.guards.GUARD.when", Expression(), "A guard on the row as it was.", "Every row is admitted."),
+    adds(4, f"{_E}.guards.GUARD.otherwise", Name("an error code"), "The error when the guard does not hold.",
+         "The error is the code of the condition `guard`."),
+    asked(4, f"{_E}.patch", Word(("merge", "json-patch")), PATCH,
+          "How an update is read: RFC 7396 (`merge`) or RFC 6902 (`json-patch`).",
+          "A gap where E updates: E is not served."),
+    adds(4, f"{_E}.validators", Word(("etag",)), "Responses carry an entity tag, and conditions on it are honoured.",
+         "There is no entity tag, and no condition on one is honoured."),
+    adds(4, f"{_E}.idempotency key", Word(("required", "optional")),
+         "A request with the header Idempotency-Key is done once, and its response is given again.",
+         "The header means nothing."),
+    adds(4, f"{_E}.issues", Name("a scheme"), "A credential of that scheme is made, `caller.credential`.",
+         "No credential is made."),
+    adds(4, f"{_E}.errors", MappingOf("conditions to error codes"), "Codes of conditions on this endpoint alone.",
+         "The codes of part 7 hold."),
+    adds(4, f"{_E}.errors.CONDITION", Name("an error code"), "The code of the condition on this endpoint.",
+         "The code of part 7 holds."),
+    asked(4, f"{_E}.responses", MappingOf("statuses to what is shown"), RESPONSES,
+          "The good responses by status: a view, a template, `none` or `stream`; or by outcome, then by status.",
+          "A gap: E is not served."),
+    asked(4, f"{_E}.responses.STATUS", OneOf((Template(), Word(("stream",)))), RESPONSES,
+          "What a response with that status shows.", "A gap: E is not served."),
+    asked(4, f"{_E}.responses.OUTCOME", MappingOf("statuses to what is shown"), RESPONSES,
+          "The response of one good end: " + ", ".join(f"`{word}`" for word in OUTCOMES) + ".",
+          "A gap: E is not served."),
+    asked(4, f"{_E}.responses.OUTCOME.STATUS", OneOf((Template(), Word(("stream",)))), RESPONSES,
+          "What that response shows.", "A gap: E is not served."),
+    adds(4, f"{_E}.headers", MappingOf("headers to expressions"), "Headers of the good responses.",
+         "There are no such headers."),
+    adds(4, f"{_E}.headers.HEADER", Expression(), "The header's value.", "There is no such header."),
+
+    reserved(4, f"{_E}.then", ListOf(Members()), "Other rows that change in the same transaction."),
+    reserved(4, f"{_E}.cases", Members(), "Bodies and responses that an expression chooses."),
+    reserved(4, f"{_E}.projection", Members(), "Fields that the caller chooses."),
+    reserved(4, f"{_E}.expand", Members(), "References that are shown as rows on request."),
+)  # fmt: skip

@@ -1,0 +1,133 @@
+"""The keywords of JSON Schema (draft 2020-12) that a schema may use, and why the others may not."""
+
+from __future__ import annotations
+
+from ninefold.vocabulary.key import Key, adds, asked, restricts, tells
+from ninefold.vocabulary.shapes import (
+    JSON,
+    Boolean,
+    Integer,
+    JSONSchema,
+    ListOf,
+    MappingOf,
+    Name,
+    Names,
+    OneOf,
+    Shape,
+    Text,
+    Word,
+)
+
+TYPES = ("string", "integer", "number", "boolean", "array", "object", "null")
+
+FORMATS = (
+    "date-time", "date", "time", "duration", "email", "idn-email", "hostname", "idn-hostname", "ipv4", "ipv6",
+    "uri", "uri-reference", "iri", "iri-reference", "uuid", "uri-template", "json-pointer", "relative-json-pointer",
+    "regex",
+)  # fmt: skip
+"""The formats of JSON Schema Validation 7.3; each is asserted."""
+
+_ANY_NUMBER = JSON()
+_SCHEMA, _SCHEMAS = JSONSchema(), ListOf(JSONSchema())
+_NAMED_SCHEMAS = MappingOf("names to schemas")
+
+_QUESTION = "type"
+_NO_TYPE = "A gap: whatever reads or writes the field is not served."
+_NARROWER = "Values are not narrowed by it."
+
+_RESTRICTING: tuple[tuple[str, Shape, str], ...] = (
+    ("enum", ListOf(JSON()), "The values that there are."),
+    ("const", JSON(), "The one value that there is."),
+    ("format", Word(FORMATS), "A form that text has; it is asserted."),
+    ("pattern", Text("a regular expression"), "A regular expression (ECMA-262) that is found in the text."),
+    ("minLength", Integer(), "The least number of code points."),
+    ("maxLength", Integer(), "The greatest number of code points."),
+    ("minimum", _ANY_NUMBER, "The least number."),
+    ("maximum", _ANY_NUMBER, "The greatest number."),
+    ("exclusiveMinimum", _ANY_NUMBER, "A number below all values."),
+    ("exclusiveMaximum", _ANY_NUMBER, "A number above all values."),
+    ("multipleOf", _ANY_NUMBER, "The value is a whole multiple of it."),
+    ("items", _SCHEMA, "What each item of an array is."),
+    ("prefixItems", _SCHEMAS, "What the first items of an array are, by position."),
+    ("contains", _SCHEMA, "What some item of an array is."),
+    ("minContains", Integer(), "How many items are as `contains` says, at least."),
+    ("maxContains", Integer(), "How many items are as `contains` says, at most."),
+    ("minItems", Integer(), "The least number of items."),
+    ("maxItems", Integer(), "The greatest number of items."),
+    ("uniqueItems", Boolean(), "Whether all items differ."),
+    ("unevaluatedItems", _SCHEMA, "What items are of which no other keyword speaks."),
+    ("properties", _NAMED_SCHEMAS, "What the members of an object are."),
+    ("required", Names("a member"), "Members that an object has."),
+    ("additionalProperties", _SCHEMA, "What members are that `properties` does not name."),
+    ("patternProperties", MappingOf("regular expressions to schemas"), "What members are whose names match."),
+    ("propertyNames", _SCHEMA, "What the names of members are."),
+    ("minProperties", Integer(), "The least number of members."),
+    ("maxProperties", Integer(), "The greatest number of members."),
+    ("dependentRequired", MappingOf("members to lists of members"), "Members that another member brings with it."),
+    ("dependentSchemas", _NAMED_SCHEMAS, "What an object is when it has a member."),
+    ("unevaluatedProperties", _SCHEMA, "What members are of which no other keyword speaks."),
+    ("allOf", _SCHEMAS, "All of these hold."),
+    ("anyOf", _SCHEMAS, "At least one of these holds."),
+    ("oneOf", _SCHEMAS, "Exactly one of these holds."),
+    ("not", _SCHEMA, "This does not hold."),
+    ("if", _SCHEMA, "Decides between `then` and `else`."),
+    ("then", _SCHEMA, "Holds where `if` does."),
+    ("else", _SCHEMA, "Holds where `if` does not."),
+)
+
+_TELLING: tuple[tuple[str, Shape, str], ...] = (
+    ("title", Text(), "A short name for people."),
+    ("description", Text(), "An explanation for people."),
+    ("examples", ListOf(JSON()), "Values that it may have, for people."),
+    ("deprecated", Boolean(), "Whether it should no longer be used."),
+    ("$comment", Text(), "A note for those who write the contract."),
+    ("contentEncoding", Text("an encoding such as `base64`"), "How the text encodes bytes; it is not asserted."),
+    ("contentMediaType", Text("a media type"), "What the encoded bytes are; it is not asserted."),
+    ("contentSchema", _SCHEMA, "What the encoded document is; it is not asserted."),
+)
+
+REFUSED: dict[str, str] = {
+    "default": "a value given where the body gives none is written `on create: …`",
+    "readOnly": "a field that no `body` names cannot be set by clients; leave it out of the bodies",
+    "writeOnly": "a field that no response shows is not readable; leave it out of the views, or make it a `secret`",
+    "$defs": "schemas that are shared stand under `types`, and are used as `$ref: \"#/types/NAME\"`",
+    "definitions": "schemas that are shared stand under `types`, and are used as `$ref: \"#/types/NAME\"`",
+    "$schema": "schemas are JSON Schema 2020-12 throughout; leave it out",
+    "$id": "schemas are known by their places in the contract; leave it out",
+    "$anchor": "schemas that are shared stand under `types`, and are used as `$ref: \"#/types/NAME\"`",
+    "$dynamicRef": "use `$ref: \"#/types/NAME\"`",
+    "$dynamicAnchor": "schemas that are shared stand under `types`, and are used as `$ref: \"#/types/NAME\"`",
+    "$vocabulary": "schemas are JSON Schema 2020-12 throughout; leave it out",
+    "dependencies": "JSON Schema 2020-12 says `dependentRequired` or `dependentSchemas`",
+    "additionalItems": "JSON Schema 2020-12 says `items` after `prefixItems`",
+    "nullable": "JSON Schema says `type: [string, \"null\"]`",
+    "example": "JSON Schema says `examples: [...]`",
+}
+"""Keywords of JSON Schema and of its relatives that are not part of the language, each with what to write."""
+
+
+def keywords(part: int, under: str) -> tuple[Key, ...]:
+    """The rows for a schema that stands at `under` (a path of the table)."""
+    return (
+        asked(part, f"{under}.type", OneOf((Word(TYPES), ListOf(Word(TYPES)))), _QUESTION,
+              "The JSON type or types of its values; `null` admits having no value.", _NO_TYPE),
+        asked(part, f"{under}.$ref", Name("a shared schema such as `#/types/line`"), _QUESTION,
+              "A schema that stands under `types`.", _NO_TYPE),
+        *(restricts(part, f"{under}.{name}", shape, meaning, _NARROWER) for name, shape, meaning in _RESTRICTING),
+        *(tells(part, f"{under}.{name}", shape, meaning) for name, shape, meaning in _TELLING),
+    )  # fmt: skip
+
+
+def parameter_keywords(part: int, under: str) -> tuple[Key, ...]:
+    """The rows for a parameter or header that an endpoint reads: a schema, `required` and `otherwise`."""
+    return (
+        *(key for key in keywords(part, under) if key.name != "required"),
+        restricts(part, f"{under}.required", Boolean(), "Whether a request has to give it.",
+                  "A request may leave it out."),
+        adds(part, f"{under}.otherwise", Name("an error code"), "The error when its value is not as the schema says.",
+             "Such a value is `invalid`."),
+    )  # fmt: skip
+
+
+KEYWORDS = frozenset(["type", "$ref", *(row[0] for row in (*_RESTRICTING, *_TELLING))])
+"""The names of all keywords that a schema may use."""

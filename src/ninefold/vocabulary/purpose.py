@@ -1,0 +1,7 @@
+"""Part 1 has no keys: its prose is its fact."""
+
+from __future__ import annotations
+
+from ninefold.vocabulary.key import Key
+
+KEYS: tuple[Key, ...] = ()

@@ -1,0 +1,62 @@
+"""The one table of every key of the language, and how to look things up in it."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from ninefold.vocabulary import (
+    authentication,
+    endpoints,
+    errors,
+    events,
+    limits,
+    purpose,
+    resources,
+    states,
+    versioning,
+)
+from ninefold.vocabulary.key import Key
+
+VOCABULARY: tuple[Key, ...] = (
+    *purpose.KEYS,
+    *resources.KEYS,
+    *states.KEYS,
+    *endpoints.KEYS,
+    *authentication.KEYS,
+    *events.KEYS,
+    *errors.KEYS,
+    *limits.KEYS,
+    *versioning.KEYS,
+)
+
+
+@cache
+def _by_path() -> dict[tuple[int, str], Key]:
+    return {(key.part, key.path): key for key in VOCABULARY}
+
+
+@cache
+def keys_under(part: int, path: str) -> tuple[Key, ...]:
+    """The keys of the mapping at `path`, in the table's order (`""` is the part itself). Placeholders included."""
+    return tuple(key for key in VOCABULARY if key.part == part and key.parent == path)
+
+
+def key_at(part: int, path: str) -> Key:
+    """The row of a path. `KeyError` where the table has none."""
+    return _by_path()[part, path]
+
+
+def key_named(part: int, path: str, name: str) -> Key | None:
+    """The key `name` of the mapping at `path`, as its own row of the table; a placeholder stands for no name here."""
+    found = _by_path().get((part, f"{path}.{name}" if path else name))
+    return None if found is None or found.is_placeholder else found
+
+
+def names_under(part: int, path: str) -> tuple[str, ...]:
+    """The words that may be written as keys of the mapping at `path`: what a misspelt key may have meant."""
+    return tuple(key.name for key in keys_under(part, path) if not key.is_placeholder and not key.reserved)
+
+
+def is_open(part: int, path: str) -> bool:
+    """Whether the contract chooses the names in the mapping at `path`."""
+    return any(key.is_placeholder for key in keys_under(part, path))

@@ -1,0 +1,75 @@
+"""The keys of part 9: versioning."""
+
+from __future__ import annotations
+
+from ninefold.vocabulary.json_schema import keywords
+from ninefold.vocabulary.key import Key, adds, asked, names, restricts
+from ninefold.vocabulary.shapes import (
+    Date,
+    Expression,
+    HeaderName,
+    JSONSchema,
+    ListOf,
+    MappingOf,
+    Members,
+    Name,
+    OneOf,
+    Text,
+    Word,
+)
+
+SCHEME = "versioning"
+VERSIONS = "versions"
+DEFAULT = "default"
+CHANGES = "changes"
+COMPATIBLE = "compatible"
+
+SCHEMES = ("path", "header", "query", "media type")
+
+COMPATIBLE_CHANGES = (
+    "add a resource", "add an optional field", "add a state", "add a transition", "add an endpoint",
+    "add an optional parameter", "add a filter", "add a sort", "add a response member", "add a response header",
+    "add an event kind", "add an event member", "add an error code", "add an enum value", "add a scheme",
+    "relax a restriction", "raise a limit", "deprecate",
+)  # fmt: skip
+"""The kinds of change of which a contract may say that they keep the promise."""
+
+_C = "versions.VERSION.changes.CHANGE"
+_NO_VERSIONS = "A gap: there are no versions."
+_AS_NOW = "The older version is as the one after it."
+
+KEYS: tuple[Key, ...] = (
+    asked(9, "scheme", OneOf((Word(("path",)), Members())), SCHEME,
+          "How a request names its version: `path`, `{header: NAME}`, `{query: NAME}` or `{media type: PARAMETER}`.",
+          _NO_VERSIONS),
+    asked(9, "scheme.header", HeaderName(), SCHEME, "The request header that names it.", _NO_VERSIONS),
+    asked(9, "scheme.query", Name("a query parameter"), SCHEME, "The query parameter that names it.", _NO_VERSIONS),
+    asked(9, "scheme.media type", Name("a parameter of the media type"), SCHEME,
+          "The parameter of the media type in Accept and Content-Type that names it.", _NO_VERSIONS),
+    asked(9, "default", Name("a version"), DEFAULT, "The version of a request that names none.",
+          "A gap: such a request is `unknown version`."),
+    asked(9, "versions", MappingOf("versions to the way back to them"), VERSIONS,
+          "The versions, newest first; the document describes the newest.", _NO_VERSIONS),
+    names(9, "versions.VERSION", Members(), "A version.", "Each use of its name is an error."),
+    asked(9, "versions.VERSION.changes", ListOf(Members()), CHANGES, "The way back to it from the version above.",
+          "A gap of an older version: that version is not served. The newest has no way back."),
+    adds(9, _C, Members(), "One step of the way back: `rename`, `remove`, `add` or `change`.", _AS_NOW),
+    adds(9, f"{_C}.rename", Name("what was renamed, such as `order.note`"), "It had another name.", _AS_NOW),
+    asked(9, f"{_C}.to", Text("a name"), CHANGES, "With `rename`: the name that it had.", _NO_VERSIONS),
+    adds(9, f"{_C}.remove", Name("what was added, such as `order.note`"), "It was not there.", _AS_NOW),
+    adds(9, f"{_C}.add", Text("what was removed, such as `order.memo`"), "It was there.", _AS_NOW),
+    adds(9, f"{_C}.change", Name("what was changed, such as `order.note`"), "It was different.", _AS_NOW),
+    adds(9, f"{_C}.schema", JSONSchema(), "With `add` or `change`: the schema that it had.",
+         "The schema was the same."),
+    *keywords(9, f"{_C}.schema"),
+    adds(9, f"{_C}.is", Expression(), "With `add` or `change`: its value, worked out from the stored row.",
+         "The value was the same."),
+    adds(9, "versions.VERSION.deprecated", Date(), "Since when it is deprecated: the header Deprecation (RFC 9745).",
+         "Responses have no header Deprecation."),
+    adds(9, "versions.VERSION.sunset", Date(), "When it will no longer be served: the header Sunset (RFC 8594).",
+         "Responses have no header Sunset."),
+    restricts(9, "versions.VERSION.retired", Date(), "Since when it is no longer served (`retired version`).",
+              "It is served."),
+    asked(9, "compatible", ListOf(Word(COMPATIBLE_CHANGES)), COMPATIBLE, "The kinds of change that keep the promise.",
+          "A gap: `diff` passes no verdict."),
+)  # fmt: skip

@@ -1,0 +1,134 @@
+"""The laws of ARCHITECTURE.md that `.importlinter` cannot say: read from the source, not from a running program."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import grimp
+import pytest
+
+import ninefold
+from ninefold.syntax.nodes import PARTS
+
+PACKAGE = Path(ninefold.__file__).parent
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+STAGES = {
+    "vocabulary": {"key", "shapes", "table"},
+    "contract": {"expression", "fact", "service"},
+    "questions": {"question", "ask"},
+    "resolve": {"codes", "names", "resolve"},
+    "checked": {"service"},
+    "checks": {"codes", "check"},
+    "planner": {"service"},
+}
+"""The folders whose files are named after the parts of a contract, and the files of each that are not."""
+
+COMPILER = (
+    "blank.py",
+    "checked",
+    "checks",
+    "contract",
+    "diagnostics",
+    "explain.py",
+    "expressions",
+    "gaps.py",
+    "meanings.py",
+    "pipeline.py",
+    "plan",
+    "planner",
+    "questions",
+    "resolve",
+    "sql",
+    "syntax",
+    "values.py",
+    "vocabulary",
+)
+
+NAMES_THAT_NAME_NOTHING = {
+    "base", "common", "core", "handler", "helper", "helpers", "manager", "misc", "processor", "util", "utils",
+}  # fmt: skip
+
+OPENING_FUNCTIONS = {"open", "input", "print", "exec", "eval", "breakpoint", "__import__"}
+OPENING_METHODS = {"read_text", "read_bytes", "write_text", "write_bytes", "mkdir", "unlink", "system", "popen"}
+OPENING_MODULES = {"os", "io", "pathlib", "shutil", "tempfile", "glob", "mmap", "socket", "subprocess", "urllib"}
+
+
+def named(path: Path) -> str:
+    return path.relative_to(PACKAGE).as_posix()
+
+
+def modules_of(entries: tuple[str, ...]) -> list[Path]:
+    return [path for path in MODULES if path.relative_to(PACKAGE).parts[0] in entries]
+
+
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), filename=named(path))
+
+
+def test_no_module_is_in_an_import_cycle() -> None:
+    graph = grimp.build_graph("ninefold", cache_dir=None)
+    imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as error:
+        pytest.fail("a cycle: " + " imported by ".join(error.args[1]))
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_stage_has_files_named_after_the_parts(stage: str) -> None:
+    """A part that outgrows its file becomes a folder of its name; what is in there is its own affair."""
+    allowed = {"__init__", *PARTS, *STAGES[stage]}
+    found = {
+        entry.stem
+        for entry in (PACKAGE / stage).iterdir()
+        if entry.suffix == ".py" or (entry.is_dir() and any(entry.glob("*.py")))
+    }
+    assert found <= allowed, f"{stage}/ has {sorted(found - allowed)}: neither a part nor listed here"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=named)
+def test_a_module_has_a_name_that_names_something(path: Path) -> None:
+    words = {word for part in path.relative_to(PACKAGE).with_suffix("").parts for word in part.split("_")}
+    assert not words & NAMES_THAT_NAME_NOTHING
+
+
+@pytest.mark.parametrize("path", MODULES, ids=named)
+def test_a_module_says_what_it_is_for(path: Path) -> None:
+    assert ast.get_docstring(tree_of(path)), f"{named(path)} has no docstring"
+
+
+def openings(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """The lines on which a module reaches for something outside its arguments."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                roots = {alias.name.split(".")[0] for alias in names}
+            case ast.ImportFrom(module=str(module), level=0):
+                roots = {module.split(".")[0]}
+            case _:
+                roots = set()
+        yield from ((node.lineno, root) for root in roots & OPENING_MODULES)  # type: ignore[attr-defined]
+        match node:
+            case ast.Call(func=ast.Name(id=name), lineno=line) if name in OPENING_FUNCTIONS:
+                yield line, name
+            case ast.Call(func=ast.Attribute(attr=name), lineno=line) if name in OPENING_METHODS:
+                yield line, name
+
+
+@pytest.mark.parametrize("path", modules_of(COMPILER), ids=named)
+def test_the_compiler_opens_nothing(path: Path) -> None:
+    """The bytes of a contract are handed to it; nothing else is read, written or asked of the machine."""
+    assert list(openings(tree_of(path))) == []
+
+
+@pytest.mark.parametrize("path", modules_of((*COMPILER, "server")), ids=named)
+def test_only_the_adapter_has_coroutines(path: Path) -> None:
+    """A step says what it waits for, and one loop resumes it (law 10); ASGI is known in one place."""
+    if named(path) == "server/asgi.py":
+        return
+    coroutines = [node.name for node in ast.walk(tree_of(path)) if isinstance(node, ast.AsyncFunctionDef)]
+    assert coroutines == []

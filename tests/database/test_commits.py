@@ -1,0 +1,216 @@
+"""Group commit: each work for itself, all of them durable before any is answered."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from ninefold.database import checkpoints, sqlite, writer
+from ninefold.database.protocol import Conflicting, Row, Session, Unavailable
+from ninefold.database.shape import encode_shape
+from ninefold.database.sqlite import Opened, SQLite, open_sqlite
+from ninefold.plan.schema import Column, Reference, Schema, Table
+from ninefold.values import Integer, Text
+from ninefold.values import Row as RowType
+
+SCHEMA = Schema(
+    (
+        Table("a", (Column("id", Integer(), True, serial=True), Column("text", Text())), ("id",)),
+        Table("b", (Column("a", RowType(resource="a"), True),), ("a",), (Reference("a", "a", "id"),)),
+    )
+)
+INSERT = "INSERT INTO a VALUES (?, ?, 'r') RETURNING id"
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[SQLite]:
+    opening = open_sqlite(str(tmp_path / "a.db"), SCHEMA)
+    assert isinstance(opening, Opened)
+    yield opening.database
+    opening.database.close()
+
+
+def insert(id: int | None, text: str = "") -> Callable[[Session], list[Row]]:
+    return lambda session: session.run(INSERT, (id, text))
+
+
+def ids(database: SQLite) -> list[Any]:
+    return [row[0] for row in database.select("SELECT id FROM a ORDER BY id", ())]
+
+
+async def outcomes(database: SQLite, *works: Callable[[Session], Any]) -> list[Any]:
+    return await asyncio.gather(*map(database.transact, works), return_exceptions=True)
+
+
+def test_a_failing_work_leaves_the_others(database: SQLite) -> None:
+    def fails(session: Session) -> None:
+        session.run(INSERT, (1000, ""))
+        raise LookupError("of the work's own")
+
+    works = [insert(number) for number in range(1, 101)]
+    works[50:50] = [fails, insert(7), lambda session: session.run("no such text", ())]  # type: ignore[list-item]
+    results = asyncio.run(outcomes(database, *works))
+    errors = results[50:53]
+    assert [type(error) for error in errors] == [LookupError, Conflicting, apsw.SQLError]
+    assert results[:50] + results[53:] == [[(number,)] for number in range(1, 101)]
+    assert ids(database) == list(range(1, 101))
+    assert database.statistics().works == 103 and database.statistics().batches < 103
+
+
+def test_a_read_after_the_answer_sees_what_was_written(database: SQLite) -> None:
+    async def both() -> None:
+        for number in range(1, 50):
+            await database.transact(insert(number))
+            assert ids(database)[-1] == number
+
+    asyncio.run(both())
+
+
+def test_a_work_sees_the_works_before_it(database: SQLite) -> None:
+    count: Callable[[Session], list[Row]] = lambda session: session.run("SELECT count(*) FROM a", ())  # noqa: E731
+    results = asyncio.run(outcomes(database, insert(1), count, insert(2), count))
+    assert (results[1], results[3]) == ([(1,)], [(2,)])
+
+
+def test_numbers_are_not_given_again(database: SQLite) -> None:
+    delete: Callable[[Session], list[Row]] = lambda session: session.run("DELETE FROM a", ())  # noqa: E731
+    results = asyncio.run(outcomes(database, insert(None), insert(None), delete, insert(None)))
+    assert results[3] == [(3,)]
+
+
+def test_rows_that_refer_to_each_other_conflict(database: SQLite) -> None:
+    refer: Callable[[Session], list[Row]] = lambda session: session.run("INSERT INTO b VALUES (?, 'r')", (1,))  # noqa: E731
+    delete: Callable[[Session], list[Row]] = lambda session: session.run("DELETE FROM a WHERE id = 1", ())  # noqa: E731
+    results = asyncio.run(outcomes(database, refer, insert(1), refer, delete))
+    assert [type(result) for result in results] == [Conflicting, list, list, Conflicting]
+
+
+def test_the_reader_cannot_write(database: SQLite) -> None:
+    with pytest.raises(Unavailable):
+        database.select(INSERT, (1, ""))
+
+
+def test_a_full_disk_is_unavailable_and_passes(database: SQLite) -> None:
+    connection = database._connections[2]
+
+    async def fill() -> None:
+        await database.transact(insert(1))
+        pages = connection.pragma("page_count")
+        connection.pragma("max_page_count", pages + 4)
+        results = await outcomes(database, *(insert(number, "x" * 3000) for number in range(2, 40)))
+        assert any(isinstance(result, Unavailable) for result in results)
+        acknowledged = [result[0][0] for result in results if not isinstance(result, BaseException)]
+        assert all(isinstance(result, Unavailable) for result in results if isinstance(result, BaseException))
+        assert ids(database) == [1, *acknowledged]
+        connection.pragma("max_page_count", 1_000_000)
+        await database.transact(insert(100, "x" * 3000))
+        assert ids(database) == [1, *acknowledged, 100]
+
+    asyncio.run(fill())
+
+
+def test_another_programs_lock_is_unavailable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite, "_WAIT", 20)
+    opening = open_sqlite(str(tmp_path / "a.db"), SCHEMA)
+    assert isinstance(opening, Opened)
+    other = apsw.Connection(str(tmp_path / "a.db"))
+    other.execute("BEGIN IMMEDIATE")
+    [first] = asyncio.run(outcomes(opening.database, insert(1)))
+    other.execute("ROLLBACK")
+    [second] = asyncio.run(outcomes(opening.database, insert(1)))
+    other.close()
+    opening.database.close()
+    assert isinstance(first, Unavailable) and second == [(1,)]
+
+
+def test_a_failed_commit_fails_all_of_its_works(database: SQLite) -> None:
+    """A commit hook that says no makes COMMIT itself fail, as a broken disk would."""
+    connection = database._connections[2]
+    connection.set_commit_hook(lambda: True)
+    results = asyncio.run(outcomes(database, insert(1), insert(2)))
+    connection.set_commit_hook(None)
+    assert all(isinstance(result, Exception) for result in results) and ids(database) == []
+    assert asyncio.run(outcomes(database, insert(1))) == [[(1,)]]
+
+
+def test_a_queue_that_is_full_refuses(database: SQLite, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer, "QUEUE", 3)
+    results = asyncio.run(outcomes(database, *(insert(number) for number in range(1, 2000))))
+    assert any(isinstance(result, Unavailable) for result in results)
+    assert ids(database) == [number for number, result in enumerate(results, 1) if isinstance(result, list)]
+
+
+def test_closing_finishes_what_was_accepted(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    opening = open_sqlite(str(path), SCHEMA)
+    assert isinstance(opening, Opened)
+
+    async def accepted() -> list[Any]:
+        futures = [opening.database.transact(insert(number)) for number in range(1, 51)]
+        opening.database.close()
+        refused = opening.database.transact(insert(51))
+        return await asyncio.gather(*futures, refused, return_exceptions=True)
+
+    results = asyncio.run(accepted())
+    assert results[:50] == [[(number,)] for number in range(1, 51)]
+    assert isinstance(results[50], Unavailable)
+    again = open_sqlite(str(path), SCHEMA)
+    assert isinstance(again, Opened)
+    assert ids(again.database) == list(range(1, 51))
+    again.database.close()
+
+
+def test_the_log_does_not_grow_without_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoints, "SOON", 50)
+    monkeypatch.setattr(checkpoints, "LATEST", 200)
+    opening = open_sqlite(str(tmp_path / "a.db"), SCHEMA)
+    assert isinstance(opening, Opened)
+
+    async def write() -> None:
+        for start in range(0, 4000, 40):
+            await outcomes(opening.database, *(insert(start + number, "x" * 2000) for number in range(1, 41)))
+
+    asyncio.run(write())
+    log = (tmp_path / "a.db-wal").stat().st_size
+    opening.database.close()
+    assert log < 1500 * 4096, "4,000 rows fill 2,000 pages, and each batch writes more than its own"
+
+
+def test_what_was_acknowledged_survives_the_process(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    opening = open_sqlite(str(path), SCHEMA)
+    assert isinstance(opening, Opened)
+    opening.database.close()
+    program = f"""
+import asyncio, os, sys
+from ninefold.database import checkpoints
+from ninefold.database.sqlite import open_sqlite
+from ninefold.database.shape import decode_shape
+checkpoints.SOON = 20
+database = open_sqlite(sys.argv[1], decode_shape(sys.argv[2])).database
+async def client():
+    while True:
+        [(id,)] = await database.transact(lambda session: session.run({INSERT!r}, (None, "x" * 500)))
+        os.write(1, b"%d\\n" % id)
+async def clients():
+    await asyncio.gather(*(client() for _ in range(8)))
+asyncio.run(clients())
+"""
+    schema = encode_shape(SCHEMA).decode()
+    with subprocess.Popen([sys.executable, "-c", program, str(path), schema], stdout=subprocess.PIPE) as child:
+        assert child.stdout
+        told = [child.stdout.readline() for _ in range(3000)]
+        child.kill()
+        told += child.stdout.readlines()
+    acknowledged = {int(line) for line in told if line.endswith(b"\n")}
+    again = open_sqlite(str(path), SCHEMA)
+    assert isinstance(again, Opened) and len(acknowledged) >= 3000
+    assert acknowledged <= set(ids(again.database))
+    again.database.close()
