@@ -156,6 +156,11 @@ def text(value: object) -> str:
     return value
 
 
+WHITE_SPACE: Final = "".join(map(chr, (*range(9, 14), 32, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B)))) + (
+    "\u2028\u2029\u202f\u205f\u3000"
+)
+"""The characters with the property White_Space (Unicode 15, PropList.txt)."""
+
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 _DATE_TIME: Final = re.compile(

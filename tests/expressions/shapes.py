@@ -29,7 +29,13 @@ SHAPES: Mapping[str, ResourceShape] = {
     "customer": ResourceShape(
         "customer",
         ("id",),
-        {"id": Text(), "email": Text(), "name": Text(), "api_key": Digest(), "referrer": Row(resource="customer", nullable=True)},
+        {
+            "id": Text(),
+            "email": Text(),
+            "name": Text(),
+            "api_key": Digest(),
+            "referrer": Row(resource="customer", nullable=True),
+        },
         {"orders": ("order", "customer")},
     ),
     "order": ResourceShape(
@@ -97,7 +103,9 @@ ROOTS: Mapping[str, Type | Inferred] = {
     "error": Object(
         members={
             "code": Text(),
-            "fields": Array(items=Object(members={"in": Text(), "pointer": Text(nullable=True), "message": Text(nullable=True)})),
+            "fields": Array(
+                items=Object(members={"in": Text(), "pointer": Text(nullable=True), "message": Text(nullable=True)})
+            ),
         }
     ),
 }
@@ -110,7 +118,12 @@ def _complete(shapes: Mapping[str, ResourceShape]) -> Model:
         shape = made[resource]
         typed = well_typed(text, Scope(ROOTS, made), shape.fields[name])
         made[resource] = ResourceShape(
-            shape.name, shape.identifier, shape.fields, shape.back, {**shape.computed, name: typed}, shape.computed_fields
+            shape.name,
+            shape.identifier,
+            shape.fields,
+            shape.back,
+            {**shape.computed, name: typed},
+            shape.computed_fields,
         )
     return made
 

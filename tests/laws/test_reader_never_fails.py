@@ -22,11 +22,39 @@ BLANK = b"# T\n\n" + b"\n".join(b"## %d\n\nX: not shown.\n" % number for number 
 DOCUMENTS = st.sampled_from([*EXAMPLES, BLANK])
 
 SNIPPETS = st.sampled_from(
-    [b"```", b"```yaml\n", b"````", b"~~~\n", b"## 4\n", b"# x\n", b"> ", b"- ", b"\t", b"{", b"}", b"[", b"]", b": ", b":",
-     b"'", b'"', b"\\", b"!", b"!proposed ", b"&a ", b"*a", b"<<: ", b"---\n", b"...\n", b"%YAML 1.1\n", b"|", b">", b"?", b"#",
-     b"@", b"<!--", b"-->", b"<pre>", b"\x00", b"\x1b[2J", b"\xff", b"\xef\xbb\xbf", b"\xc2\x85", b"\xe2\x80\xa8", b"\r", b"\r\n",
-     "😀".encode(), b"none", b"not shown", b",", b"\n", b"\n\n", b"===\n", b"    "]
-)  # fmt: skip
+    [
+        *(
+            b"```",
+            b"```yaml\n",
+            b"````",
+            b"~~~\n",
+            b"## 4\n",
+            b"# x\n",
+            b"===\n",
+            b"> ",
+            b"- ",
+            b"    ",
+            b"<!--",
+            b"-->",
+        ),
+        *(b"<pre>", b"{", b"}", b"[", b"]", b": ", b":", b",", b"'", b'"', b"\\", b"!", b"!proposed ", b"&a ", b"*a"),
+        *(b"<<: ", b"---\n", b"...\n", b"%YAML 1.1\n", b"|", b">", b"?", b"#", b"@", b"none", b"not shown"),
+        *(
+            b"\t",
+            b"\n",
+            b"\n\n",
+            b"\r",
+            b"\r\n",
+            b"\x00",
+            b"\x1b[2J",
+            b"\xff",
+            b"\xef\xbb\xbf",
+            b"\xc2\x85",
+            b"\xe2\x80\xa8",
+        ),
+        "😀".encode(),
+    ]
+)
 
 
 @st.composite
@@ -44,7 +72,8 @@ def mutations(draw: st.DrawFn) -> bytes:
             case "insert":
                 data = data[:at] + draw(SNIPPETS) + data[at:]
             case "flip":
-                data = data[:at] + bytes(byte ^ draw(st.integers(1, 255)) for byte in data[at : at + 1]) + data[at + 1 :]
+                bits = draw(st.integers(1, 255))
+                data = data[:at] + bytes(byte ^ bits for byte in data[at : at + 1]) + data[at + 1 :]
             case "truncate":
                 data = data[:at]
             case "swap":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from ninefold.checked.resources import Guard, Transition
@@ -83,6 +83,7 @@ class Parameter:
     name: str
     type: Type
     schema: Mapping[str, Any]
+    required: bool
     code: str | None
 
 
@@ -156,7 +157,7 @@ class Endpoint:
     guards: tuple[Guard, ...] = ()
     validator: bool = False
     asks: tuple[str, ...] = ()
-    errors: Mapping[str, str] | None = None
+    errors: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[PathName, ...]:

@@ -13,7 +13,7 @@ from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.resources import Vocabulary
 from ninefold.contract import authentication as stated
 from ninefold.contract.authentication import Every
-from ninefold.contract.fact import Name, value_of
+from ninefold.contract.fact import Gap, Name, Proposal, is_open, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.reads import needs_database
@@ -23,9 +23,13 @@ from ninefold.values import Anything, Object, Row, Text, Type
 
 def caller_type(contract: Contract, resources: Mapping[str, object]) -> Object:
     """What expressions may read of `caller`: the row whose credential it is, by its resource's name, and what the
-    schemes add. Not every caller has every member; a condition that reads one does not hold without it."""
+    schemes add. Not every caller has every member; a condition that reads one does not hold without it. While a scheme is not
+    all shown, any member may be."""
     members: dict[str, Type] = {"credential": Text()}
-    for scheme in value_of(contract.authentication.schemes) or ():
+    schemes = contract.authentication.schemes
+    if is_open(schemes) or any(_is_open(scheme) for scheme in value_of(schemes) or ()):
+        return Object()
+    for scheme in value_of(schemes) or ():
         for fact in (scheme.matches, scheme.issued_to):
             name = value_of(fact)
             resource = None if name is None else name.text.partition(".")[0]
@@ -34,6 +38,12 @@ def caller_type(contract: Contract, resources: Mapping[str, object]) -> Object:
         for added in value_of(scheme.caller) or ():
             members[added.name] = Anything()
     return Object(members=members)
+
+
+def _is_open(scheme: stated.Scheme) -> bool:
+    """Whether something of a scheme is a gap that could say more of the caller."""
+    facts = (scheme.matches, scheme.issued_to, scheme.caller)
+    return is_open(scheme.type) or any(isinstance(fact, Gap | Proposal) for fact in facts)
 
 
 def check_schemes(
@@ -88,9 +98,7 @@ def _scheme(
     return Scheme(scheme.name, where, parameter, challenge + quoted, matches, tuple(adds), place)
 
 
-def _matches(
-    scheme: stated.Scheme, resources: Mapping[str, Resource], findings: Findings
-) -> tuple[str, str] | None:
+def _matches(scheme: stated.Scheme, resources: Mapping[str, Resource], findings: Findings) -> tuple[str, str] | None:
     """The secret that a credential is looked up by; None where this build cannot look it up."""
     matches, kind, auth_scheme = value_of(scheme.matches), value_of(scheme.type), value_of(scheme.scheme)
     if matches is None or kind is None or kind.text not in ("http", "apiKey"):
@@ -100,7 +108,9 @@ def _matches(
         return None
     if resources[resource].fields[field].secret != "token":
         findings.say(
-            NOT_A_TOKEN, f"`{matches.text}` is not a `secret: token`", Label(matches.span, "credentials are found by it")
+            NOT_A_TOKEN,
+            f"`{matches.text}` is not a `secret: token`",
+            Label(matches.span, "credentials are found by it"),
         )
         return None
     if auth_scheme is not None and auth_scheme.text.lower() == "basic":
@@ -174,5 +184,3 @@ def who_names(contract: Contract, endpoint: str) -> Iterator[Name]:
     """Every scheme, or `anyone`, that the permissions name for an endpoint."""
     for admission in _permission(contract, endpoint):
         yield admission.who
-
-

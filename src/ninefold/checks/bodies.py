@@ -53,8 +53,12 @@ def check_body(
                 help=did_you_mean(each.field, resource.fields),
             )
         elif field.computed is not None or field.serial or (machine is not None and machine.field == field.name):
-            why = "is computed" if field.computed else "is a number that the service gives" if field.serial else (
-                "is the state, which moves by transitions alone"
+            why = (
+                "is computed"
+                if field.computed
+                else "is a number that the service gives"
+                if field.serial
+                else ("is the state, which moves by transitions alone")
             )
             findings.say(
                 NOT_THE_CLIENTS, f"`{resource.name}.{field.name}` {why}", Label(each.span, "no client can set it")
@@ -76,9 +80,7 @@ def _referred(body: stated.Body, contract: Contract) -> Iterator[_Named]:
                 yield _Named((field.text,), field.text, body.reference.span)
 
 
-def _named(
-    template: Template, resource: Resource, pointer: tuple[str, ...], findings: Findings
-) -> Iterator[_Named]:
+def _named(template: Template, resource: Resource, pointer: tuple[str, ...], findings: Findings) -> Iterator[_Named]:
     match template:
         case Members(members):
             for member in members:

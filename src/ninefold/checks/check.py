@@ -16,7 +16,7 @@ from ninefold.checks.resources import check_resources, known_resources, model
 from ninefold.checks.states import check_states, odd_states
 from ninefold.checks.versioning import check_versioning
 from ninefold.contract.expression import Expression
-from ninefold.contract.fact import Fact, Name, value_of
+from ninefold.contract.fact import Fact, Gap, Name, Proposal, is_open, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Outcome, has_errors, in_order
 from ninefold.diagnostics.source import Span
@@ -34,6 +34,12 @@ def check(contract: Contract, open_questions: tuple[OpenQuestion, ...]) -> Outco
     say which of two meanings was meant."""
     findings = Findings(contract.document.source)
     known = known_resources(contract)
+    declared = contract.resources.resources
+    findings.all_unknown = is_open(declared)
+    findings.unknown = frozenset(each.name for each in value_of(declared) or ()) - known.keys()
+    findings.more_back_references = any(
+        isinstance(field.back, Gap | Proposal) for each in known.values() for field in value_of(each.fields) or ()
+    )
     vocabulary = model(known, contract, caller_type(contract, known), findings)
     resources = check_states(check_resources(known, contract, vocabulary, findings), contract, vocabulary, findings)
     schemes = check_schemes(contract, resources, vocabulary, findings)

@@ -11,7 +11,7 @@ from ninefold.checks.codes import NO_SUCH_VIEW, NOT_SHOWABLE
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.resources import Vocabulary
 from ninefold.contract import expression as stated
-from ninefold.contract.fact import value_of
+from ninefold.contract.fact import Gap, Proposal, value_of
 from ninefold.contract.resources import View
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
@@ -42,6 +42,11 @@ class Showing:
                 return {view.name: view for view in value_of(each.views) or ()}
         return {}
 
+    def views_are_open(self) -> bool:
+        """Whether a name that is no view may be one that is not shown."""
+        resources = value_of(self.contract.resources.resources) or ()
+        return bool(self.findings.unknown) or any(isinstance(each.views, Gap | Proposal) for each in resources)
+
 
 def check_content(template: stated.Template, scope: Scope, showing: Showing, depth: int = 0) -> Content | None:
     """The content that a template describes; None if something is wrong with it, and that has been said."""
@@ -64,6 +69,8 @@ def _leaf(expression: stated.Expression, scope: Scope, showing: Showing, depth: 
         return Rows(whole_row(showing.listed, showing))
     if isinstance(ast, Invocation) and ast.target is None and len(ast.arguments) == 1 and _is_view(ast, showing):
         return _applied(ast, expression, scope, showing, depth)
+    if isinstance(ast, Invocation) and ast.target is None and showing.views_are_open():
+        return None
     found = typed(expression, scope, None, showing.findings)
     if found is None:
         return None
@@ -80,7 +87,9 @@ def _leaf(expression: stated.Expression, scope: Scope, showing: Showing, depth: 
 
 
 def _is_items(ast: Ast) -> bool:
-    return isinstance(ast, Member) and ast.name == "items" and isinstance(ast.operand, Name) and ast.operand.name == "page"
+    return (
+        isinstance(ast, Member) and ast.name == "items" and isinstance(ast.operand, Name) and ast.operand.name == "page"
+    )
 
 
 def _is_view(call: Invocation, showing: Showing) -> bool:
@@ -116,6 +125,8 @@ def _view(
     views = showing.views(resource)
     view = views.get(call.function)
     span = expression.written.part(call.name_start, call.name_end)
+    if view is None and showing.views_are_open():
+        return None
     if view is None:
         showing.findings.say(
             NO_SUCH_VIEW,
@@ -212,4 +223,3 @@ def _null_shown(found: Typed, showing: Showing) -> bool:
             return field is not None and field.null_shown
         case _:
             return False
-

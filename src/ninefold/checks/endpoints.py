@@ -20,7 +20,7 @@ from ninefold.checked.endpoints import (
 from ninefold.checked.resources import Guard, Resource, Transition
 from ninefold.checks.authentication import admissions
 from ninefold.checks.bodies import check_body, check_required
-from ninefold.checks.codes import DELETED_ROW, NOT_A_SUCCESS, SEVERAL_RESPONSES
+from ninefold.checks.codes import DELETED_ROW, NOT_A_SUCCESS, NOT_IN_FORCE, SEVERAL_RESPONSES
 from ninefold.checks.contents import Showing, check_content
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.lists import check_filters, check_pages, check_parameters, check_sorts
@@ -33,6 +33,7 @@ from ninefold.contract.fact import Fact, Name, Shown, StatedNone, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
+from ninefold.expressions.codes import CODES as EXPRESSION_CODES
 from ninefold.expressions.reads import needs_database
 from ninefold.expressions.rewrite import walk
 from ninefold.expressions.scope import Scope
@@ -56,6 +57,9 @@ BUILT: Mapping[str, Verb] = {
 LATER = frozenset({"ensure", "remove", "sign in", "subscribe", "unsubscribe", "stream events", "call"})
 """The verbs that it does not."""
 
+KEPT = frozenset((*EXPRESSION_CODES, NOT_IN_FORCE))
+"""What is said of an endpoint that a gap blocks."""
+
 STOPS = "the endpoint answers 501"
 
 
@@ -71,7 +75,13 @@ def check_endpoints(
             findings.stop(key, f"not shown: {question.text}", question.span)
     served, stopped = [], []
     for endpoint in value_of(contract.endpoints.endpoints) or ():
-        found = _endpoint(endpoint, contract, resources, vocabulary, findings)
+        if endpoint.key in findings.stops:
+            own = findings.of_expressions()
+            _endpoint(endpoint, contract, resources, vocabulary, own)
+            findings.diagnostics += [each for each in own.diagnostics if each.code in KEPT]
+            found = None
+        else:
+            found = _endpoint(endpoint, contract, resources, vocabulary, findings)
         reasons = tuple(dict.fromkeys(findings.stops.get(endpoint.key, ())))
         if found is not None and not reasons:
             served.append(found)
@@ -84,7 +94,7 @@ def check_endpoints(
                         each.text if isinstance(each, stated.Literal) else None for each in endpoint.segments
                     ),
                     place=findings.place(endpoint.span),
-                    reasons=reasons or (f"it has an error (line {findings.place(endpoint.span).line})",),
+                    reasons=reasons or (f"it reads what is not shown (line {findings.place(endpoint.span).line})",),
                 )
             )
     return tuple(served), tuple(stopped)
@@ -128,7 +138,9 @@ def _endpoint(
     if resource is not None and verb == "create":
         check_required(endpoint, resource, body, segments, dict(sets), findings)
     where_scope = vocabulary.scope(*rows, request=_request(endpoint))
-    where = None if (stated_where := value_of(endpoint.where)) is None else condition(stated_where, where_scope, findings)
+    where = (
+        None if (stated_where := value_of(endpoint.where)) is None else condition(stated_where, where_scope, findings)
+    )
     is_list = verb == "list" and resource is not None
     filters = check_filters(endpoint, resource, vocabulary, findings) if is_list and resource is not None else ()
     sorts = check_sorts(endpoint, resource, findings) if is_list and resource is not None else None
@@ -211,7 +223,7 @@ def _request(endpoint: stated.Endpoint) -> Type:
 def _parameters(fact: Fact[tuple[stated.Parameter, ...]] | None) -> Iterator[Parameter]:
     for each in value_of(fact) or ():
         code = None if each.otherwise is None else each.otherwise.text
-        yield Parameter(each.name, from_schema(each.schema.json), each.schema.json, code)
+        yield Parameter(each.name, from_schema(each.schema.json), each.schema.json, each.required, code)
 
 
 def _guards(endpoint: stated.Endpoint, scope: Scope, findings: Findings) -> Iterator[Guard]:
@@ -284,9 +296,7 @@ def _response(
     return Response(stated_response.status, shown, tuple(headers), findings.place(stated_response.span))
 
 
-def _response_scope(
-    endpoint: stated.Endpoint, verb: str, resource: Resource | None, vocabulary: Vocabulary
-) -> Scope:
+def _response_scope(endpoint: stated.Endpoint, verb: str, resource: Resource | None, vocabulary: Vocabulary) -> Scope:
     more: dict[str, Type] = {"request": _request(endpoint)}
     if resource is not None:
         secrets: dict[str, Type] = {each.name: Text() for each in resource.fields.values() if each.secret == "token"}
@@ -374,4 +384,3 @@ def _check_deleted(
                     Label(endpoint.span),
                 )
                 return
-

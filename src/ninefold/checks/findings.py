@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ninefold.checked.service import NotInForce
 from ninefold.checks.codes import NOT_IN_FORCE
 from ninefold.contract.expression import Expression
 from ninefold.diagnostics.diagnostic import Code, Diagnostic, Label
 from ninefold.diagnostics.source import Place, Source, Span
+from ninefold.expressions.ast import Name, every
 from ninefold.expressions.check import check
+from ninefold.expressions.codes import NO_SUCH_FIELD
 from ninefold.expressions.reads import needs_database
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.to_sql import sql_problem
@@ -26,9 +28,23 @@ class Findings:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     not_in_force: list[NotInForce] = field(default_factory=list)
     stops: dict[str, list[str]] = field(default_factory=dict)
+    unknown: frozenset[str] = frozenset()
+    """Resources that are named and not known, because something of them is a gap."""
+    more_back_references: bool = False
+    """A `back` is a gap: rows may be referred back to under a name that is not shown."""
+    all_unknown: bool = False
+    """Part 2 is a gap: any name may be a resource's."""
 
     def say(self, code: Code, message: str, *labels: Label, help: tuple[str, ...] = ()) -> None:
         self.diagnostics.append(Diagnostic(code, message, labels, help))
+
+    def may_be_a_gap(self, name: str, scope: Scope) -> bool:
+        return name in self.unknown or (self.all_unknown and name not in scope.variables)
+
+    def of_expressions(self) -> Findings:
+        """Findings of an endpoint that is blocked: of these only what is wrong in expressions is kept, since what
+        else seems wrong may only be what is not shown."""
+        return replace(self, diagnostics=[], not_in_force=self.not_in_force, stops=self.stops)
 
     def left_for_later(self, what: str, consequence: str, span: Span) -> None:
         """A stated fact that this build does not put in force."""
@@ -55,8 +71,14 @@ def inferring(
     expression: Expression, scope: Scope, expected: Type | None, findings: Findings, in_sql: bool = True
 ) -> tuple[Typed | None, Type | None]:
     """The same, and the type that the expression gives to `value`."""
+    if any(isinstance(node, Name) and findings.may_be_a_gap(node.name, scope) for node in every(expression.ast)):
+        # What it reads is a gap, which has been told; whether the rest is right nobody can say yet.
+        return None, None
     checking = check(expression.ast, scope, expected)
     problems = checking.problems
+    if findings.unknown or findings.more_back_references:
+        # A resource that is not known yet may refer back to others under any name.
+        problems = tuple(problem for problem in problems if problem.code is not NO_SUCH_FIELD)
     found = checking.typed
     rows = [name for name, type_ in scope.variables.items() if isinstance(type_, Row)]
     if in_sql and found is not None and needs_database(found, rows, scope.model):

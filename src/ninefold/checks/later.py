@@ -53,9 +53,7 @@ def left_for_later(
         findings.left_for_later("how long idempotency keys are kept", "no key is kept", kept.span)
     cross_origin = contract.endpoints.cross_origin
     if isinstance(cross_origin, Shown):
-        findings.left_for_later(
-            "`cross origin`", "no header for other origins is sent", cross_origin.span
-        )
+        findings.left_for_later("`cross origin`", "no header for other origins is sent", cross_origin.span)
     versions = value_of(contract.versioning.versions) or ()
     for version in versions[1:]:
         findings.left_for_later(

@@ -15,7 +15,7 @@ from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.scope import INFERRED
-from ninefold.values import Boolean, Integer, Number, Row, Text, Timestamp, optional, required
+from ninefold.values import Array, Boolean, Integer, Number, Row, Text, Timestamp, optional, required
 
 
 def check_filters(
@@ -32,13 +32,13 @@ def check_filters(
         if holds is None:
             continue
         type_ = required(inferred if inferred is not None else Text())
-        if isinstance(type_, Row):
-            shape = vocabulary.model.get(type_.resource)
-            type_ = required((shape.identifier_type if shape is not None else None) or Text())
+        if isinstance(type_, Array) or isinstance(each.written, Shown):
+            what = f"the filter `{each.name}` of several values"
+            findings.left_for_later(f"{what} of `{endpoint.key}`", "the endpoint answers 501", each.span)
+            findings.stop(endpoint.key, f"not in force in this build: {what}", each.span)
         default = value_of(each.default)
         given = None if default is None else typed(default, vocabulary.scope(), optional(type_), findings)
-        name = value_of(each.written) or each.name
-        found.append(Filter(name, type_, holds, given, findings.place(each.span)))
+        found.append(Filter(each.name, type_, holds, given, findings.place(each.span)))
     return tuple(found)
 
 
@@ -49,9 +49,7 @@ def check_sorts(endpoint: stated.Endpoint, resource: Resource, findings: Finding
     if sorts is None:
         return None
     parameter = value_of(sorts.parameter)
-    offered = tuple(
-        checked for key in value_of(sorts.offered) or () if (checked := _keys((key,), resource, findings))
-    )
+    offered = tuple(checked for key in value_of(sorts.offered) or () if (checked := _keys((key,), resource, findings)))
     default = _keys(value_of(sorts.default) or (), resource, findings)
     return Sorts(None if parameter is None else parameter.text, default, offered)
 
@@ -67,7 +65,9 @@ def _keys(keys: tuple[stated.SortKey, ...], resource: Resource, findings: Findin
                 Label(key.span, "not a field"),
                 help=did_you_mean(key.field, resource.fields),
             )
-        elif field.secret is not None or not isinstance(field.type, Boolean | Integer | Number | Row | Text | Timestamp):
+        elif field.secret is not None or not isinstance(
+            field.type, Boolean | Integer | Number | Row | Text | Timestamp
+        ):
             findings.say(
                 NOT_A_SORT_KEY,
                 f"`{resource.name}.{key.field}` has no order",
@@ -128,5 +128,3 @@ def check_parameters(
         findings.say(
             SAME_PARAMETER, f"the parameter `{name}` of `{endpoint.key}` has two meanings", Label(endpoint.span)
         )
-
-

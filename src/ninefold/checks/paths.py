@@ -63,8 +63,11 @@ def _name(
         at = resources[field.refers_to]
     last = at.fields.get(names[-1])
     keys = [each.name for each in at.fields.values() if each.unique or at.identifier == (each.name,)]
-    if last is None or last.computed is not None or last.secret is not None or last.name not in keys + list(
-        at.identifier
+    if (
+        last is None
+        or last.computed is not None
+        or last.secret is not None
+        or last.name not in keys + list(at.identifier)
     ):
         findings.say(
             PATH_NAME,
@@ -98,7 +101,9 @@ def check_addressing(
                     PATH_OF_CREATE,
                     f"`{{{name.text}}}` is a field of the `{resource.name}` that is only being created",
                     Label(endpoint.span, "creates it"),
-                    help=(f"a name that leads through a reference sets it; a field of `{resource.name}` goes in the body",),
+                    help=(
+                        f"a name that leads through a reference sets it; a field of `{resource.name}` goes in the body",
+                    ),
                 )
             elif verb == "create" and not any(
                 other.through == name.through[:1] for other in names if len(other.through) == 1

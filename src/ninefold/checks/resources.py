@@ -11,7 +11,7 @@ from ninefold.checks.codes import COMPOSITE_TARGET, COMPUTED_CYCLE, DELETE_CLEAR
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.contract import resources as stated
 from ninefold.contract.expression import Expression
-from ninefold.contract.fact import Fact, Shown, is_stated, value_of
+from ninefold.contract.fact import Fact, Gap, Proposal, Shown, is_stated, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.ast import Ast, Invocation, ListLiteral, Literal, Name, Unary
@@ -44,11 +44,12 @@ def known_resources(contract: Contract) -> dict[str, stated.Resource]:
     """The resources whose identifier and fields are stated and whose references lead to such resources: the
     others cannot be stored, and their endpoints are blocked by the gap."""
     resources = {each.name: each for each in value_of(contract.resources.resources) or ()}
+    open_types = {f"#/types/{each.name}" for each in contract.resources.types if _is_open(each)}
     known = {
         name: each
         for name, each in resources.items()
         if isinstance(each.identifier, Shown) and isinstance(each.fields, Shown)
-        and all(_has_type(field) for field in each.fields.value)
+        and all(_has_type(field, open_types) for field in each.fields.value)
         and {part.text for part in each.identifier.value} <= {field.name for field in each.fields.value}
     }  # fmt: skip
     while True:
@@ -66,16 +67,57 @@ def _targets(resource: stated.Resource) -> Iterator[str]:
             yield target.text
 
 
-def _has_type(field: stated.Field) -> bool:
-    if isinstance(field.refers_to, Shown) or is_stated(field.state):
-        return True
-    return isinstance(field.schema, Shown)
+def _is_open(shared: stated.SharedType) -> bool:
+    fields = value_of(shared.fields)
+    return fields is None or isinstance(shared.required, Gap | Proposal)
 
 
-def model(
-    known: Mapping[str, stated.Resource], contract: Contract, caller: Object, findings: Findings
-) -> Vocabulary:
-    """What expressions know of the resources, computed fields included."""
+def _has_type(field: stated.Field, open_types: set[str]) -> bool:
+    """Whether it is all shown what the field is, and whether it is stored."""
+    said = (field.refers_to, field.state, field.secret, field.computed, field.schema)
+    if any(isinstance(fact, Gap | Proposal) for fact in said):
+        return False
+    schema = value_of(field.schema)
+    if schema is not None and not open_types.isdisjoint(_references(schema.json)):
+        return False
+    return schema is not None or isinstance(field.refers_to, Shown) or is_stated(field.state)
+
+
+def _references(schema: Any) -> Iterator[str]:
+    """Every `$ref` in a schema."""
+    if isinstance(schema, dict):
+        if isinstance(schema.get("$ref"), str):
+            yield schema["$ref"]
+        for each in schema.values():
+            yield from _references(each)
+    elif isinstance(schema, list):
+        for each in schema:
+            yield from _references(each)
+
+
+def model(known: dict[str, stated.Resource], contract: Contract, caller: Object, findings: Findings) -> Vocabulary:
+    """What expressions know of the resources, computed fields included. A resource with a computed field that
+    reads a gap is taken out of `known`: it is not known either."""
+    while True:
+        said = len(findings.diagnostics)
+        found = _model(known, contract, caller, findings)
+        lost = _without_computed(known, found)
+        if len(findings.diagnostics) > said or not lost:
+            return found
+        findings.unknown |= lost
+        for name in lost:
+            del known[name]
+
+
+def _without_computed(known: Mapping[str, stated.Resource], found: Vocabulary) -> set[str]:
+    """Resources of which an expression could not be judged, and those that refer to them."""
+    lost = {name for name, shape in found.model.items() if set(shape.computed) < set(shape.computed_fields)}
+    while more := {n for n, each in known.items() if n not in lost and lost & set(_targets(each))}:
+        lost |= more
+    return lost
+
+
+def _model(known: Mapping[str, stated.Resource], contract: Contract, caller: Object, findings: Findings) -> Vocabulary:
     schemas = SharedSchemas(contract)
     shapes: dict[str, ResourceShape] = {}
     back: dict[str, dict[str, tuple[str, str]]] = {name: {} for name in known}
@@ -310,9 +352,7 @@ def _field(
     )
 
 
-def _given(
-    fact: Fact[Expression] | None, scope: Scope, expected: Type | None, findings: Findings
-) -> Typed | None:
+def _given(fact: Fact[Expression] | None, scope: Scope, expected: Type | None, findings: Findings) -> Typed | None:
     expression = value_of(fact)
     return None if expression is None else typed(expression, scope, expected, findings, in_sql=False)
 

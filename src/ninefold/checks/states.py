@@ -40,9 +40,7 @@ def check_states(
             )
         if field is not None and initial is not None and states is not None:
             names = tuple(state.text for state in states)
-            found[resource.name] = replace(
-                resource, machine=Machine(field.text, initial.text, names, transitions)
-            )
+            found[resource.name] = replace(resource, machine=Machine(field.text, initial.text, names, transitions))
     return found
 
 

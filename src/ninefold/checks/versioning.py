@@ -16,9 +16,7 @@ def check_versioning(contract: Contract, findings: Findings) -> Versions | None:
     if scheme.by == "media type":
         fact = contract.versioning.scheme
         assert fact is not None
-        findings.left_for_later(
-            "a version by media type", "every request is answered in the newest version", fact.span
-        )
+        findings.left_for_later("a version by media type", "every request is answered in the newest version", fact.span)
         return None
     default = value_of(contract.versioning.default)
     return Versions(

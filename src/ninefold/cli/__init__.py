@@ -53,8 +53,12 @@ CLOSED_PIPE = 141
 """128 and the number of SIGPIPE: what a shell reports of a program whose reader went away."""
 
 
-def application() -> App:
-    """The commands are imported when they are called: `check` needs no database, and runs where there is none."""
+def application(called: str = "") -> App:
+    """The program, of which `called` is the command that is wanted.
+
+    A command is imported when it is called, for its docstring too: `check` needs no database, and runs where there
+    can be none.
+    """
     app = App(
         name="ninefold",
         help=HELP,
@@ -65,8 +69,14 @@ def application() -> App:
         error_console=Console(stderr=True),
         result_action="return_value",
     )
-    for name, help in COMMANDS.items():
-        app.command(f"ninefold.cli.{name}:{name}", name=name, help=help)
+    for position, (name, help) in enumerate(COMMANDS.items()):
+        app.command(
+            f"ninefold.cli.{name}:{name}",
+            name=name,
+            help=None if name == called else help,
+            help_epilogue="",
+            sort_key=position,
+        )
     return app
 
 
@@ -75,14 +85,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+    given = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        status = application()(arguments, exit_on_error=False)
+        status = application(given[0] if given else "")(given, exit_on_error=False)
         sys.stdout.flush()
         return status if isinstance(status, int) else 0
     except CycloptsError:
         return 2
     except Unusable as error:
-        complain(str(error), *error.help)
+        complain(str(error), *error.help, details=error.details)
         return 2
     except BrokenPipeError:
         # Python writes what is left when it ends, and would fail once more.

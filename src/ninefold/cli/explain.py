@@ -10,7 +10,14 @@ from rich.markdown import Markdown
 
 from ninefold.catalogue import CODES
 from ninefold.cli.terminal import Unusable, is_coloured, say, width
+from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.suggest import did_you_mean
+
+MEANINGS = {
+    Severity.ERROR: "An error: a contract that has it is not served.",
+    Severity.WARNING: "A warning: a contract that has it is served, and probably says something else than was meant.",
+    Severity.NOTE: "A note: a contract that has it is served.",
+}
 
 
 def explain(code: str, /) -> int:
@@ -26,7 +33,7 @@ def explain(code: str, /) -> int:
     known = CODES.get(_normal(code))
     if known is None:
         raise Unusable(f"there is no code {code}", *did_you_mean(_normal(code), CODES))
-    text = f"# {known.id}: {known.title}\n\nA {known.severity.value}.\n\n{known.explanation.strip()}\n"
+    text = f"# {known.id}: {known.title}\n\n{MEANINGS[known.severity]}\n\n{known.explanation.strip()}\n"
     if is_coloured(sys.stdout):
         Console(width=width()).print(Markdown(text))
     else:

@@ -29,7 +29,9 @@ def gaps(file: File, /, *, format: Literal["text", "json"] = "text", accept_prop
     errors = [found for found in loaded.diagnostics if found.code.severity is Severity.ERROR]
     show(errors, loaded.source, sys.stderr)
     if format == "json":
-        say(msgspec.json.format(msgspec.json.encode(to_json(loaded.contract, loaded.open_questions)), indent=2).decode())
+        say(
+            msgspec.json.format(msgspec.json.encode(to_json(loaded.contract, loaded.open_questions)), indent=2).decode()
+        )
     else:
         say(to_text(loaded.contract, loaded.open_questions))
     return 1 if loaded.open_questions or has_errors(loaded.diagnostics) else 0

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from ninefold.blank import blank
 from ninefold.cli.terminal import Unusable, say
 
 
-def new(file: str = "contract.md", /, *, title: str = "Service Specification") -> int:
+def new(
+    file: Annotated[str, Parameter(allow_leading_hyphen=True)] = "contract.md",
+    /,
+    *,
+    title: str = "Service Specification",
+) -> int:
     """Write a blank contract.
 
     Nine parts, in which nothing is shown, each with a comment on what to write there. A file that is there is never

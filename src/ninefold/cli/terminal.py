@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 from ninefold.diagnostics.diagnostic import Diagnostic
@@ -14,11 +14,13 @@ from ninefold.diagnostics.source import Source
 
 
 class Unusable(Exception):
-    """The command cannot be carried out as it was given (exit 2): the message states the fact, `help` advises."""
+    """The command cannot be carried out as it was given (exit 2): the message states the fact, `details` are its
+    single points, `help` advises."""
 
-    def __init__(self, message: str, *help: str) -> None:
+    def __init__(self, message: str, *help: str, details: Sequence[str] = ()) -> None:
         super().__init__(message)
         self.help = help
+        self.details = details
 
 
 def is_coloured(stream: TextIO) -> bool:
@@ -35,10 +37,12 @@ def remark(text: str) -> None:
     sys.stderr.write(text + "\n")
 
 
-def complain(message: str, *help: str) -> None:
+def complain(message: str, *help: str, details: Sequence[str] = ()) -> None:
     """Why the command was not carried out."""
     head = "\x1b[1;31merror\x1b[0m" if is_coloured(sys.stderr) else "error"
     remark(f"{head}: {visible(message)}")
+    for line in details:
+        remark(f"  - {visible(line)}")
     for line in help:
         remark(f"  = help: {visible(line)}")
 

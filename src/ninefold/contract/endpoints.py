@@ -103,7 +103,7 @@ class Response:
 @dataclass(frozen=True, slots=True)
 class Body:
     """`fields`: a list of field names or a template read backwards, each of whose leaves is a field's
-    path or a list of fields. `reference`: `$ref` to a shared type."""
+    path or a list of fields. `reference`: `$ref` to a shared type, by the type's name (`line`)."""
 
     template: Template | None
     reference: Name | None

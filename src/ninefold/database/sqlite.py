@@ -123,9 +123,15 @@ class SQLite:
             return False
 
     def statistics(self) -> Statistics:
-        files = (self._path, self._path.with_name(self._path.name + "-wal"))
-        size = sum(file.stat().st_size for file in files if file.exists())
+        size = sum(_size(f"{self._path}{ending}") for ending in ("", "-wal"))
         return Statistics(self._writer.waiting, self._writer.batches, self._writer.works, size)
+
+
+def _size(file: str) -> int:
+    try:
+        return os.stat(file).st_size
+    except OSError:
+        return 0
 
 
 def open_sqlite(url: str, schema: Schema) -> Opening:

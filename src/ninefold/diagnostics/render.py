@@ -30,9 +30,7 @@ _JOINERS = "\u200c\u200d"
 """Invisible, and part of ordinary words and emoji."""
 
 
-def render(
-    diagnostics: Iterable[Diagnostic], source: Source, colour: bool = False, width: int = WIDTH
-) -> str:
+def render(diagnostics: Iterable[Diagnostic], source: Source, colour: bool = False, width: int = WIDTH) -> str:
     """Diagnostics as text, each followed by an empty line. `width` is in terminal cells; columns in
     `--> name:line:column` count code points."""
     pen = _Pen(colour)

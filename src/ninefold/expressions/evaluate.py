@@ -214,7 +214,7 @@ def _call(call: Call, model: Model) -> Evaluate:
                 return lambda env: bool(left(env) != right(env))
             return lambda env: not equal(left(env), right(env))
         case "in", [left, right]:
-            return _in(left, right)
+            return _in(left, right, _is_plain(call.arguments[:1]) and _of_plain(call.arguments[1]))
         case "[]", [left, right]:
             return _index(left, right)
         case "has", _:
@@ -232,6 +232,10 @@ def _call(call: Call, model: Model) -> Evaluate:
 def _is_plain(arguments: list[Typed]) -> bool:
     """Whether Python's `==` is CEL's: for all types whose values do not hold others."""
     return not any(isinstance(argument.type, Array | Object | Anything) for argument in arguments)
+
+
+def _of_plain(array: Typed) -> bool:
+    return isinstance(array.type, Array) and not isinstance(array.type.items, Array | Object | Anything)
 
 
 def _function(overload: Overload, arguments: list[Evaluate]) -> Evaluate:
@@ -306,10 +310,10 @@ def _or(left: Evaluate, right: Evaluate) -> Evaluate:
     return either
 
 
-def _in(left: Evaluate, right: Evaluate) -> Evaluate:
+def _in(left: Evaluate, right: Evaluate, plain: bool) -> Evaluate:
     def contained(env: Env) -> bool:
         value, container = left(env), _value(right(env))
-        if isinstance(container, dict):
+        if plain or isinstance(container, dict):
             return value in container
         return any(equal(value, item) for item in container)
 

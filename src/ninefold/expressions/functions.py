@@ -28,6 +28,7 @@ from ninefold.expressions.scope import fits, join
 from ninefold.values import (
     GREATEST_INTEGER,
     LEAST_INTEGER,
+    WHITE_SPACE,
     Anything,
     Array,
     Boolean,
@@ -136,11 +137,6 @@ def _exact_sum(values: Iterable[float]) -> float:
 
 
 # ── Texts ─────────────────────────────────────────────────────────────────────────────────────────────────
-
-WHITE_SPACE: Final = "".join(map(chr, (*range(9, 14), 32, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B)))) + (
-    "\u2028\u2029\u202f\u205f\u3000"
-)
-"""The characters with the property White_Space (Unicode 15, PropList.txt)."""
 
 _UPPER: Final = str.maketrans("abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _LOWER: Final = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
 from ninefold.database.sqlite import SQLite
+from ninefold.server.access_log import Record
 
 NO_SUCH_PATH = "no such path"
 
@@ -24,9 +25,10 @@ SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0,
 
 
 class Metrics:
-    """The counters of one service. `observe` is called on the event loop's thread, once a request."""
+    """The counters of one service. `observe` is called once a request."""
 
     def __init__(self, database: SQLite) -> None:
+        disable_created_metrics()  # type: ignore[no-untyped-call]
         self._registry = CollectorRegistry(auto_describe=False)
         self._requests = Counter(
             "ninefold_requests", "Requests answered.", ("route", "method", "status"), registry=self._registry
@@ -40,11 +42,12 @@ class Metrics:
         )
         self._registry.register(_DatabaseCollector(database))
 
-    def observe(self, route: str | None, method: str, status: int, seconds: float) -> None:
-        """`route` is the endpoint as written, None where no endpoint has the path."""
-        name = NO_SUCH_PATH if route is None else route
-        self._requests.labels(name, method if method in METHODS else "other", str(status)).inc()
-        self._seconds.labels(name).observe(seconds)
+    def observe(self, record: Record) -> None:
+        route = NO_SUCH_PATH if record.route is None else record.route
+        method = record.method if record.method in METHODS else "other"
+        status = "disconnected" if record.status is None else str(record.status)
+        self._requests.labels(route, method, status).inc()
+        self._seconds.labels(route).observe(record.seconds)
 
     def expose(self, accept: str) -> tuple[bytes, str]:
         """The text of all metrics and its media type, in the format that the Accept header asks for."""

@@ -4,46 +4,16 @@ from __future__ import annotations
 
 from ninefold.checked.endpoints import Array, Content, Leaf, Object, Rows
 from ninefold.checked.service import Checked
+from ninefold.meanings import BARE_STATUSES
 from ninefold.plan import responses as planned
 from ninefold.plan.problems import ErrorCode, Problems
 from ninefold.planner.places import traced
-
-STATUSES = {
-    "no such path": 404,
-    "method not allowed": 405,
-    "unknown version": 400,
-    "retired version": 410,
-    "rate limited": 429,
-    "unauthenticated": 401,
-    "sign in refused": 401,
-    "forbidden": 403,
-    "too large": 413,
-    "unsupported media type": 415,
-    "not acceptable": 406,
-    "malformed": 400,
-    "invalid": 422,
-    "idempotency mismatch": 422,
-    "idempotency in progress": 409,
-    "missing": 404,
-    "gone": 410,
-    "precondition required": 428,
-    "stale": 412,
-    "illegal transition": 409,
-    "guard": 409,
-    "invariant": 409,
-    "different": 409,
-    "conflict": 409,
-    "unavailable": 503,
-    "timed out": 503,
-    "internal": 500,
-}
-"""Fixed meaning 12: the status of a condition that has no code. In the order of the closed list."""
 
 
 def problems(checked: Checked) -> Problems:
     errors = checked.errors
     return Problems(
-        statuses=STATUSES,
+        statuses=BARE_STATUSES,
         precedence=precedence(errors.precedence),
         codes=tuple(
             ErrorCode(
@@ -67,7 +37,7 @@ def precedence(stated: tuple[str, ...]) -> tuple[str, ...]:
     """The whole order (fixed meaning 11): what is stated, and each condition that is left out behind its
     predecessor in the closed list."""
     order = list(stated)
-    closed = list(STATUSES)
+    closed = list(BARE_STATUSES)
     for index, condition in enumerate(closed):
         if condition not in order:
             order.insert(order.index(closed[index - 1]) + 1 if index else 0, condition)

@@ -92,7 +92,9 @@ def parents(endpoint: Endpoint, perspective: Perspective) -> list[Requirement]:
         seen = perspective.visible(name.resource, alias)
         if seen is not None:
             tests.append("(" + seen + ")")
-        exists = f"EXISTS (SELECT 1 FROM {identifier(name.resource)} AS {identifier(alias)} WHERE " + all_of(tests) + ")"
+        exists = (
+            f"EXISTS (SELECT 1 FROM {identifier(name.resource)} AS {identifier(alias)} WHERE " + all_of(tests) + ")"
+        )
         found.append(Requirement(Condition("missing", subject=name.resource), exists, Scope.PATH))
     return found
 
@@ -185,12 +187,12 @@ def unique(
         tests.append("NOT (" + all_of(same) + ")")
     name = identifier(resource.name)
     holds = f"NOT EXISTS (SELECT 1 FROM {name} AS {identifier(alias)} WHERE " + all_of(tests) + ")"
-    first = fields[0]
+    first = next((field for field in fields if field.name in pointers), fields[0])
     pointer = pointers.get(first.name)
     location = None if pointer is None else Location("body", pointer, first.name)
     condition = Condition(
         "conflict",
-        subject=f"{resource.name}.{first.name}",
+        subject=f"{resource.name}.{first.name}" if len(fields) == 1 else resource.name,
         location=location,
         rule="unique",
         trace=traced(first.place),
@@ -206,10 +208,10 @@ def not_referred_to(resource: Resource, perspective: Perspective) -> list[Requir
             if field.refers_to == resource.name and field.on_delete == "refuse":
                 alias = f"referring {other.name}.{field.name}"
                 refers = column(alias, field.name) + " = " + column(resource.name, resource.identifier[0])
-                holds = f"NOT EXISTS (SELECT 1 FROM {identifier(other.name)} AS {identifier(alias)} WHERE " + refers + ")"
-                condition = Condition(
-                    "conflict", subject=f"{other.name}.{field.name}", trace=traced(field.place)
+                holds = (
+                    f"NOT EXISTS (SELECT 1 FROM {identifier(other.name)} AS {identifier(alias)} WHERE " + refers + ")"
                 )
+                condition = Condition("conflict", subject=resource.name, trace=traced(field.place))
                 found.append(Requirement(condition, holds, Scope.ROW))
     return found
 
@@ -272,13 +274,12 @@ def _details(
     reachable = set()
     for requirement in requirements:
         condition = requirement.condition
-        narrowed = f"{condition.condition} {condition.subject}"
-        reachable |= {
-            condition.code,
-            (endpoint.errors or {}).get(narrowed),
-            (endpoint.errors or {}).get(condition.condition),
-            errors.conditions.get(narrowed),
-            errors.conditions.get(condition.condition),
-        }
+        about = condition.subject or ""
+        names = (
+            f"{condition.condition} {about}",
+            f"{condition.condition} {about.partition('.')[0]}",
+            condition.condition,
+        )
+        reachable |= {condition.code}
+        reachable |= {codes.get(name) for codes in (endpoint.errors, errors.conditions) for name in names}
     return [code for code in codes if code.name in reachable and code.resource == resource.name]
-

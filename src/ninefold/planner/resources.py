@@ -98,8 +98,8 @@ def _compared(rule: Typed | None, resource: Resource) -> tuple[str, ...]:
         return ()
     for node in walk(rule):
         match node:
-            case Select(operand=Variable(name=name, type=Row()), name=field) if (
-                name == resource.name and _stored(resource.fields.get(field))
+            case Select(operand=Variable(name=name, type=Row()), name=field) if name == resource.name and _stored(
+                resource.fields.get(field)
             ):
                 return (field,)
             case _:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ninefold.checked.endpoints import BodyLeaf, Endpoint, PathName, Stopped
+from ninefold.checked.endpoints import Parameter as CheckedParameter
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import Checked
 from ninefold.plan.routes import Admission, Blocked, Body, BodyField, Parameter, PathParameter, Segment, Served
@@ -39,13 +40,11 @@ def served(endpoint: Endpoint, checked: Checked, dialect: Dialect) -> Served:
         schemes=tuple(admission.who for admission in endpoint.admissions if admission.who != "anyone"),
         body=_body(endpoint, checked),
         offers=None if endpoint.response.content is None else checked.response_media_type,
-        query=tuple(Parameter(e.name, e.type, dict(e.schema), _required(e.schema), e.code) for e in endpoint.query),
-        headers=tuple(
-            Parameter(e.name, e.type, dict(e.schema), _required(e.schema), e.code) for e in endpoint.request_headers
-        ),
+        query=tuple(map(_parameter, endpoint.query)),
+        headers=tuple(map(_parameter, endpoint.request_headers)),
         unknown_parameters=checked.unknown_parameters,
         asks=endpoint.asks,
-        errors=dict(endpoint.errors or {}),
+        errors=dict(endpoint.errors),
         trace=traced(endpoint.place),
     )
 
@@ -69,8 +68,8 @@ def _segments(segments: Sequence[str | PathName]) -> tuple[Segment, ...]:
     )
 
 
-def _required(schema: Any) -> bool:
-    return bool(schema.get("required") is True)
+def _parameter(stated: CheckedParameter) -> Parameter:
+    return Parameter(stated.name, stated.type, dict(stated.schema), stated.required, stated.code)
 
 
 def _body(endpoint: Endpoint, checked: Checked) -> Body | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass, replace
 
+from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Shown
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.source import Span
@@ -73,7 +74,7 @@ def accepted_proposals(facts: object) -> Iterator[Span]:
     """The places of the proposals that are in force because they were accepted."""
     if isinstance(facts, Shown) and facts.proposed:
         yield facts.span
-    if is_dataclass(facts) and not isinstance(facts, Node):
+    if is_dataclass(facts) and not isinstance(facts, Node | Expression):
         for each in fields(facts):
             yield from accepted_proposals(getattr(facts, each.name))
     elif isinstance(facts, tuple):
@@ -140,7 +141,7 @@ def _unknown(part: int, path: str, names: tuple[str, ...], node: Node) -> Iterat
     match node:
         case Mapping(entries=entries):
             for entry in entries:
-                below, named = _below(part, path, entry.name), (*names, entry.name)
+                below, named = written_path(part, path, entry.name), (*names, entry.name)
                 if _proposed(entry):
                     yield below, named, At(entry.value.span, candidate=True)
                 elif isinstance(entry.value, Scalar) and entry.value.says("not shown"):
@@ -155,11 +156,12 @@ def _unknown(part: int, path: str, names: tuple[str, ...], node: Node) -> Iterat
                 elif isinstance(item, Scalar) and item.says("not shown"):
                     yield path, named, At(item.span)
                 else:
-                    yield from _unknown(part, _below(part, path, ""), named, item)
+                    yield from _unknown(part, written_path(part, path, ""), named, item)
 
 
-def _below(part: int, path: str, name: str) -> str:
-    """The path in the vocabulary of the key `name` under `path`: its own row, else the placeholder there."""
+def written_path(part: int, path: str, name: str) -> str:
+    """The path in the vocabulary of what is written as `name` under `path` (an item of a list has no name): the
+    key's own row, else the placeholder there."""
     if name and key_named(part, path, name) is not None:
         return f"{path}.{name}" if path else name
     if is_open(part, path):

@@ -136,9 +136,7 @@ def _sought(survey: Survey, endpoint: Endpoint) -> Iterator[str]:
             yield resource
 
 
-def _of_action(
-    survey: Survey, endpoint: Endpoint, action: Action, resource: str
-) -> Iterator[tuple[str, str | None]]:
+def _of_action(survey: Survey, endpoint: Endpoint, action: Action, resource: str) -> Iterator[tuple[str, str | None]]:
     machine, transition = survey.machine(resource), survey.transition(action)
     if machine is not None and isinstance(machine.gone, Shown) and action.verb not in ("create", "list", "sign in"):
         yield "gone", resource
@@ -186,7 +184,7 @@ def _conflicts(survey: Survey, endpoint: Endpoint, action: Action, resource: str
         if value_of(field.unique) and name in written:
             yield f"{resource}.{name}"
     if action.verb == "create" and identifier and set(identifier) <= written:
-        yield resource
+        yield f"{resource}.{identifier[0]}" if len(identifier) == 1 else resource
     own = survey.graph.resources.get(resource)
     for together in (value_of(own.unique) or ()) if own is not None else ():
         if {each.text for each in together} & written:

@@ -43,17 +43,15 @@ def _codes(survey: Survey, place: Span) -> Iterator[OpenQuestion]:
     if isinstance(codes, StatedNone):
         return
     every = arising(survey)
-    coded = {
-        (name.condition, name.subject)
-        for code in value_of(codes) or ()
-        for name in value_of(code.when) or ()
-    }
+    coded = {(name.condition, name.subject) for code in value_of(codes) or () for name in value_of(code.when) or ()}
     own = {
         endpoint.key: {condition.text for condition, _ in value_of(endpoint.errors) or ()}
         for endpoint in survey.endpoints
     }
     without = tuple(
-        each for each in every if not (_has_code(each, coded) or {each.condition, each.text} & own.get(each.endpoint or "", set()))
+        each
+        for each in every
+        if not _has_code(each, coded) and own.get(each.endpoint or "", set()).isdisjoint({each.condition, each.text})
     )
     if not without and value_of(codes) is not None:
         return

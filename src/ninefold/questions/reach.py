@@ -54,12 +54,34 @@ def graph_of(resources: tuple[Resource, ...]) -> Graph:
 @dataclass
 class Walk:
     """A walk through expressions that collects the resources whose rows they read. The row that stands at a
-    root (`order` in an endpoint that acts on orders) is not counted: whoever starts the walk knows it."""
+    root (`order` in an endpoint that acts on orders) is not counted: whoever starts the walk knows it.
+
+    Computed fields and views are walked once and one after another, in `finish`: they may refer to each other, in
+    chains of any length.
+    """
 
     graph: Graph
     reached: set[str] = field(default_factory=set)
-    seen: set[tuple[str, str]] = field(default_factory=set)
-    """The computed fields and views already walked: they may refer to each other."""
+    met: dict[tuple[str, str], None] = field(default_factory=dict)
+    """The computed fields (`user`, `following`) and views (`user`, `profile()`) that were met."""
+
+    def finish(self) -> frozenset[str]:
+        """All that is reached, by what was met on the way too."""
+        done = 0
+        while done < len(self.met):
+            waiting = list(self.met)[done:]
+            done = len(self.met)
+            for resource, name in waiting:
+                self._enter(resource, name)
+        return frozenset(self.reached)
+
+    def _enter(self, resource: str, name: str) -> None:
+        own = self.graph.fields[resource].get(name)
+        if own is not None and (computed := value_of(own.computed)) is not None:
+            self.read(computed.ast, {resource: resource})
+        for view in value_of(self.graph.resources[resource].views) or ():
+            if name == f"{view.name}()":
+                self.show(view.template, {resource: resource}, resource)
 
     def show(self, template: Template, roots: Mapping[str, str], row: str | None = None) -> None:
         """A response, a payload or a view. `row` is the resource whose fields a list of bare names means."""
@@ -93,9 +115,8 @@ class Walk:
         own = self.graph.fields.get(resource, {}).get(name)
         if own is None:
             return None
-        if (computed := value_of(own.computed)) is not None and (resource, name) not in self.seen:
-            self.seen.add((resource, name))
-            self.read(computed.ast, {resource: resource})
+        if own.computed is not None:
+            self.met[resource, name] = None
         if (refers_to := value_of(own.refers_to)) is not None:
             self.reached.add(refers_to.text)
             return refers_to.text
@@ -153,23 +174,13 @@ class Walk:
                 return rows if macro == "filter" else result if macro in ("map", "flatMap") else None
             case Invocation(function, None, (argument,)):
                 resource_of_argument = self.read(argument, roots)
-                if resource_of_argument is not None:
-                    self.apply(function, resource_of_argument)
+                if resource_of_argument is not None and resource_of_argument in self.graph.resources:
+                    self.met[resource_of_argument, f"{function}()"] = None  # a view, if there is one of that name
                 return None
             case _:
                 rows = self.read(call.target, roots) if call.target is not None else None
                 self.each(call.arguments, roots)
                 return rows if call.function in ("distinct", "sort") else None
-
-    def apply(self, view: str, resource: str) -> None:
-        """A view applied to a row or to rows."""
-        own = self.graph.resources.get(resource)
-        if own is None or (resource, view + "()") in self.seen:
-            return
-        self.seen.add((resource, view + "()"))
-        for each in value_of(own.views) or ():
-            if each.name == view:
-                self.show(each.template, {resource: resource}, resource)
 
 
 def names_in(ast: Ast) -> Iterator[str]:

@@ -110,11 +110,9 @@ def _without_maker(survey: Survey, resource: Resource, field: Field) -> tuple[st
     """
     if field.on_create is not None or field.computed is not None:
         return ()
-    creating = set(survey.creating(resource.name))
     return tuple(
-        endpoint.key for endpoint in survey.endpoints
-        if endpoint.key in creating and not _gives(survey, endpoint, resource.name, field)
-    )  # fmt: skip
+        key for key in survey.creating(resource.name) if not _gives(survey, survey.by_key[key], resource.name, field)
+    )
 
 
 def _gives(survey: Survey, endpoint: Endpoint, resource: str, field: Field) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -57,6 +58,10 @@ class Survey:
         return value_of(self.contract.endpoints.endpoints) or ()
 
     @cached_property
+    def by_key(self) -> Mapping[str, Endpoint]:
+        return {endpoint.key: endpoint for endpoint in self.endpoints}
+
+    @cached_property
     def graph(self) -> Graph:
         return graph_of(value_of(self.contract.resources.resources) or ())
 
@@ -89,41 +94,54 @@ class Survey:
         return tuple(e.key for e in self.endpoints if any(a.verb not in READING for a in actions(e)))
 
     def writing_to(self, resource: str) -> tuple[str, ...]:
-        return tuple(
-            e.key for e in self.endpoints if any(a.verb not in READING and subject(a) == resource for a in actions(e))
-        )
+        return self._index["write", resource]
 
     def creating(self, resource: str) -> tuple[str, ...]:
-        return tuple(
-            e.key for e in self.endpoints
-            if any(a.verb in ("create", "ensure") and a.subject == resource for a in actions(e))
-        )  # fmt: skip
+        return self._index["create", resource]
 
     def signing_in(self, resource: str) -> tuple[str, ...]:
-        return tuple(
-            e.key for e in self.endpoints if any(a.verb == "sign in" and a.subject == resource for a in actions(e))
-        )
+        return self._index["sign in", resource]
 
     def taking(self, resource: str, transition: str) -> tuple[str, ...]:
-        return tuple(
-            e.key for e in self.endpoints
-            if any(a.verb == transition and is_transition(a) and a.subject == resource for a in actions(e))
-        )  # fmt: skip
+        return self._index["take", f"{transition} {resource}"]
 
     def reaching(self, resource: str) -> tuple[str, ...]:
-        return tuple(e.key for e in self.endpoints if resource in self.reach[e.key].touches)
-
-    def naming(self, scheme: str) -> tuple[str, ...]:
-        """The endpoints that admit callers of a scheme, or issue its credentials."""
-        return tuple(
-            e.key for e in self.endpoints
-            if any(a.who.text == scheme for a in self.admitted(e))
-            or ((issues := value_of(e.issues)) is not None and issues.text == scheme)
-        )  # fmt: skip
+        return self._index["reach", resource]
 
     def deleting(self, resource: str) -> tuple[str, ...]:
         """The endpoints that delete rows of a resource, be it through a cascade."""
-        return tuple(e.key for e in self.endpoints if resource in self.deleted_by(e))
+        return self._index["delete", resource]
+
+    def naming(self, scheme: str) -> tuple[str, ...]:
+        """The endpoints that admit callers of a scheme, or issue its credentials."""
+        return self._index["name", scheme]
+
+    @cached_property
+    def _index(self) -> Mapping[tuple[str, str], tuple[str, ...]]:
+        """Endpoints by what they do to what; no endpoint does what is not there."""
+        found: defaultdict[tuple[str, str], dict[str, None]] = defaultdict(dict)
+        for endpoint in self.endpoints:
+            for pair in self._deeds(endpoint):
+                found[pair][endpoint.key] = None
+        return defaultdict(tuple, {pair: tuple(keys) for pair, keys in found.items()})
+
+    def _deeds(self, endpoint: Endpoint) -> Iterator[tuple[str, str]]:
+        for action in actions(endpoint):
+            resource = subject(action)
+            if resource is not None:
+                if action.verb not in READING:
+                    yield "write", resource
+                if action.verb in ("create", "ensure"):
+                    yield "create", resource
+                if action.verb == "sign in":
+                    yield "sign in", resource
+                if is_transition(action):
+                    yield "take", f"{action.verb} {resource}"
+        yield from (("reach", resource) for resource in self.reach[endpoint.key].touches)
+        yield from (("delete", resource) for resource in self.deleted_by(endpoint))
+        yield from (("name", admission.who.text) for admission in self.admitted(endpoint))
+        if (issued := value_of(endpoint.issues)) is not None:
+            yield "name", issued.text
 
     def deleted_by(self, endpoint: Endpoint) -> frozenset[str]:
         """The resources of which an endpoint deletes rows: its own, and those that a deletion cascades to."""
@@ -213,22 +231,35 @@ class Survey:
         judged = Walk(self.graph, self._looked_up(endpoint))
         for expression in self._judging(endpoint):
             judged.read(expression.ast, roots)
-        return Reach(self._with_targets({*acted_on, *seen.reached, *judged.reached}), frozenset(seen.reached))
+        sees = seen.finish()
+        return Reach(self._with_targets(sees | judged.finish() | {*acted_on}), sees)
 
-    def _with_targets(self, resources: set[str]) -> frozenset[str]:
+    def _with_targets(self, resources: frozenset[str]) -> frozenset[str]:
         """With the resources that their fields refer to or are computed from: rows cannot be kept without."""
-        walk = Walk(self.graph, set(resources))
-        done: set[str] = set()
-        while waiting := walk.reached - done:
-            for resource in waiting:
-                for name in self.graph.fields.get(resource, ()):
-                    walk.step(resource, name)
-            done |= waiting
-        return frozenset(done)
+        if resources not in self._closures:
+            found, waiting = set(resources), list(resources)
+            while waiting:
+                more = self._targets.get(waiting.pop(), frozenset()) - found
+                found |= more
+                waiting += more
+            self._closures[resources] = frozenset(found)
+        return self._closures[resources]
 
-    def _show(
-        self, walk: Walk, endpoint: Endpoint, acted_on: tuple[str, ...], roots: Mapping[str, str]
-    ) -> None:
+    @cached_property
+    def _closures(self) -> dict[frozenset[str], frozenset[str]]:
+        return {}
+
+    @cached_property
+    def _targets(self) -> Mapping[str, frozenset[str]]:
+        targets = {}
+        for resource, fields in self.graph.fields.items():
+            walk = Walk(self.graph)
+            for name in fields:
+                walk.step(resource, name)
+            targets[resource] = walk.finish()
+        return targets
+
+    def _show(self, walk: Walk, endpoint: Endpoint, acted_on: tuple[str, ...], roots: Mapping[str, str]) -> None:
         """What an endpoint finds, filters, sorts and shows: all that row rules narrow."""
         first = acted_on[0] if acted_on else None
         for segment in endpoint.segments:

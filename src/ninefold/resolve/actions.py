@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ninefold.contract.endpoints import Action
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.diagnostics.suggest import nearest
 from ninefold.resolve.codes import NOT_AN_ACTION
 from ninefold.resolve.reading import Reading, Slot, quoted
 from ninefold.syntax.nodes import Node, Scalar, Sequence
@@ -40,7 +39,7 @@ def action(r: Reading, node: Node, slot: Slot) -> Action | None:
         subject = "NAME" if written == "call" else "RESOURCE"
         message, help = f"`{written}` does not say what it acts on", f"write `{written} {subject}`"
     else:
-        near = nearest(written, ALONE)
+        near = r.nearest(written, ALONE)
         message = f"{quoted(written)} is not an action"
         help = f"did you mean `{near}`?" if near else "write a verb and a resource, such as `create order`"
     r.say(NOT_AN_ACTION, message, Label(node.span), help=(help,))

@@ -14,12 +14,15 @@ from ninefold.contract.authentication import (
 from ninefold.contract.fact import Name, Shown
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.resolve import leaves
-from ninefold.resolve.codes import RESERVED_NAME
+from ninefold.resolve.codes import RESERVED_NAME, TOO_MANY_SCHEMES
 from ninefold.resolve.expressions import assignments, expression
 from ninefold.resolve.quantities import duration
 from ninefold.resolve.reading import Reading, Slot, spoken
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar, Sequence
 from ninefold.vocabulary import key_at
+
+MOST_SCHEMES = 32
+"""Each endpoint may admit each scheme, so what is made of a contract grows with their product."""
 
 
 def authentication(r: Reading, part: Part) -> Authentication:
@@ -39,7 +42,10 @@ def schemes(r: Reading, node: Node, slot: Slot) -> tuple[Scheme, ...] | None:
     if not isinstance(node, Mapping):
         r.wrong_shape(node, slot)
         return None
-    return r.each(node.entries, lambda entry: scheme(r, entry))
+    if len(node.entries) > MOST_SCHEMES:
+        place = node.entries[MOST_SCHEMES].key.span
+        r.say(TOO_MANY_SCHEMES, f"there are {len(node.entries)} schemes", Label(place, "one too many"))
+    return r.each(node.entries[:MOST_SCHEMES], lambda entry: scheme(r, entry))
 
 
 def scheme(r: Reading, entry: Entry) -> Scheme:
@@ -115,7 +121,7 @@ def admissions(r: Reading, node: Node, slot: Slot) -> tuple[Admission, ...] | No
     """`key`, `[key, staff]`, `{staff: condition}`, or `any`: every scheme and `anyone`."""
     match node:
         case Scalar() if node.says("any"):
-            every = Shown[Condition](Every(node.span), node.span)
+            every: Shown[Condition] = Shown(Every(node.span), node.span)
             return tuple(Admission(Name(who, node.span), every) for who in (*declared_schemes(r), "anyone"))
         case Scalar():
             who = leaves.name(r, node, slot)
@@ -139,7 +145,7 @@ def declared_schemes(r: Reading) -> tuple[str, ...]:
     """The schemes by the names that the part declares, in written order."""
     entry = r.document.part("authentication").facts.get("schemes")
     written = entry.value if entry is not None else None
-    return tuple(each.name for each in written.entries) if isinstance(written, Mapping) else ()
+    return tuple(each.name for each in written.entries[:MOST_SCHEMES]) if isinstance(written, Mapping) else ()
 
 
 def condition(r: Reading, node: Node, slot: Slot) -> Condition | None:

@@ -1,4 +1,4 @@
-"""The diagnostics of resolving: what is wrong with a document that reads well, NF0301 to NF0321."""
+"""The diagnostics of resolving: what is wrong with a document that reads well, NF0301 to NF0322."""
 
 from __future__ import annotations
 
@@ -164,6 +164,13 @@ SAME_NAME = _error(
     "required: [email, name, email]", "required: [email, name]",
 )  # fmt: skip
 
+TOO_MANY_SCHEMES = _error(
+    "NF0322", "A contract has too many schemes",
+    "There are at most 32 schemes. `any` stands for all of them at every endpoint.",
+    "schemes: {key1: {…}, key2: {…}, …, key33: {…}}",
+    "schemes: {key: {type: http, scheme: bearer, matches: client.key}}",
+)  # fmt: skip
+
 CODES = (
     UNKNOWN_KEY,
     NOT_BUILT,
@@ -186,4 +193,5 @@ CODES = (
     CONTRADICTION,
     NOT_A_CHANGE,
     SAME_NAME,
+    TOO_MANY_SCHEMES,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ninefold.contract.service import Contract
-from ninefold.diagnostics.diagnostic import Outcome, in_order
+from ninefold.diagnostics.diagnostic import Diagnostic, Label, Outcome, in_order
 from ninefold.resolve.authentication import authentication
 from ninefold.resolve.endpoints import endpoints
 from ninefold.resolve.errors import errors
@@ -15,7 +15,9 @@ from ninefold.resolve.reading import Reading
 from ninefold.resolve.resources import resources
 from ninefold.resolve.states import states
 from ninefold.resolve.versioning import versioning
+from ninefold.syntax.codes import TOO_MANY
 from ninefold.syntax.nodes import Document
+from ninefold.syntax.parser import MOST_DIAGNOSTICS
 
 
 def resolve(document: Document, accept_proposals: bool = False) -> Outcome[Contract]:
@@ -35,4 +37,13 @@ def resolve(document: Document, accept_proposals: bool = False) -> Outcome[Contr
         versioning=versioning(r, document.part("versioning")),
     )
     judge(r, contract)
-    return Outcome(contract, in_order(r.diagnostics))
+    return Outcome(contract, listed(in_order(r.diagnostics)))
+
+
+def listed(diagnostics: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
+    """As many as a reader can do something about."""
+    if len(diagnostics) <= MOST_DIAGNOSTICS:
+        return diagnostics
+    message = f"the document has {len(diagnostics) - MOST_DIAGNOSTICS} more problems"
+    label = Label(diagnostics[MOST_DIAGNOSTICS].span, "not listed from here")
+    return (*diagnostics[:MOST_DIAGNOSTICS], Diagnostic(TOO_MANY, message, (label,)))

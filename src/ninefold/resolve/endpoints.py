@@ -36,7 +36,8 @@ def endpoints(r: Reading, part: Part) -> Endpoints:
     if said is not None:
         return Endpoints(None, None, None, None, said)
     level = r.level(part.facts, 4, "", "")
-    written = [(entry, found) for entry in level.named if (found := routes.route(r, entry.key)) is not None]
+    named = tuple(entry for entry in level.named if routes.is_meant(r, entry.key))
+    written = [(entry, found) for entry in named if (found := routes.route(r, entry.key)) is not None]
     routes.distinct(r, [(entry.key, found) for entry, found in written])
     by_key = {entry.name: found for entry, found in written}
     return Endpoints(
@@ -44,7 +45,7 @@ def endpoints(r: Reading, part: Part) -> Endpoints:
         requests=level.fact("requests", requests),
         response_media_type=response_media_type(r, level),
         cross_origin=level.fact("cross origin", cross_origin),
-        endpoints=collected(r, level.named, part.facts.span, lambda entry: endpoint(r, entry, by_key.get(entry.name))),
+        endpoints=collected(r, named, part.facts.span, lambda entry: endpoint(r, entry, by_key.get(entry.name))),
     )
 
 

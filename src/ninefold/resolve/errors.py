@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ninefold.contract.errors import CONDITIONS, ConditionName, ErrorCode, Errors, Message, Shape
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.resolve import leaves
 from ninefold.resolve.codes import WRONG_WORD
 from ninefold.resolve.expressions import expression, template
@@ -74,8 +73,8 @@ def condition_name(r: Reading, node: Node, called: str) -> ConditionName | None:
         WRONG_WORD,
         f"{quoted(node.text)} is not a condition",
         Label(node.span),
-        help=did_you_mean(node.text, CONDITIONS)
-        or did_you_mean(node.text.partition(" ")[0], CONDITIONS)
+        help=r.did_you_mean(node.text, CONDITIONS)
+        or r.did_you_mean(node.text.partition(" ")[0], CONDITIONS)
         or ("the conditions are listed under part 7 of the reference",),
     )
     return None

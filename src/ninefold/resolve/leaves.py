@@ -7,7 +7,6 @@ from typing import Final
 
 from ninefold.contract.fact import Name
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.diagnostics.suggest import nearest
 from ninefold.resolve.codes import NOT_IN_FORM, SAME_NAME, WRONG_WORD
 from ninefold.resolve.reading import Reading, Slot, quoted
 from ninefold.syntax.nodes import Node, Scalar, Sequence
@@ -119,7 +118,7 @@ def words(r: Reading, node: Node, slot: Slot) -> tuple[Name, ...] | None:
 
 def wrong_word(r: Reading, node: Scalar, called: str, words: tuple[str, ...], meant: str | None = None) -> None:
     """Says that a word is not of a closed list. `meant`: what it surely stands for."""
-    near = meant or nearest(node.text, words)
+    near = meant or r.nearest(node.text, words)
     listed = ", ".join(f"`{each}`" for each in words)
     help = f"did you mean `{near}`?" if near else f"write one of {listed}" if len(words) > 1 else f"write {listed}"
     r.say(WRONG_WORD, f"{quoted(called)} cannot be {quoted(node.text)}", Label(node.span), help=(help,))

@@ -17,7 +17,6 @@ from ninefold.contract.states import ResourceStates, States, Transition
 from ninefold.contract.versioning import Change, Versioning
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
-from ninefold.diagnostics.suggest import did_you_mean, nearest
 from ninefold.resolve.codes import NOT_AN_ACTION, SAME_NAME, UNDECLARED
 from ninefold.resolve.declared import Declared, Names, declared, listed, one
 from ninefold.resolve.errors import split
@@ -64,7 +63,7 @@ class _Uses:
         if name is None or among is None or name.text in among:
             return True
         listed = ", ".join(f"`{each}`" for each in among)
-        help = did_you_mean(name.text, among) or (
+        help = self.r.did_you_mean(name.text, among) or (
             (f"there are {listed}" if len(among) > 1 else f"there is {listed}",) if 0 < len(among) <= 12 else ()
         )
         labels = (Label(name.span, "not declared"), *((beside,) if beside is not None else ()))
@@ -214,16 +213,17 @@ class _Uses:
             return
         transitions = self.known.transitions.get(subject)
         if transitions is None:
-            transitions = {} if nearest(verb, verbs) or verb in VERBS else None
+            transitions = {} if verb in VERBS else None
         if transitions is None or verb in transitions:
             return
-        near = nearest(verb, (*transitions, *verbs))
+        before = Span(place.span.start - 1 - len(verb), place.span.start - 1)
+        near = self.r.nearest(verb, (*transitions, *verbs))
         listed = ", ".join(f"`{each} {subject}`" for each in (*transitions, *verbs) if " " not in each)
         help = f"did you mean `{near} {subject}`?" if near else f"write one of {listed}"
         self.r.say(
             NOT_AN_ACTION,
             f"{quoted(verb)} is nothing that {whose} does to `{subject}`",
-            Label(Span(action.span.start, place.span.start).to(place.span), "not an action"),
+            Label(before, "not an action"),
             help=(help,),
         )
 
@@ -287,10 +287,11 @@ class _Uses:
                     )
                 else:
                     first[whole] = condition.span
+        codes = self.known.codes
+        among = None if codes is None else {**dict.fromkeys(CONDITIONS, Span(0, 0)), **codes}
         for name in listed(part.precedence) or ():
             narrowed = split(name.text)
             if narrowed is None:
-                among = {**dict.fromkeys(CONDITIONS, name.span), **(self.known.codes or {})}
                 self.use(name, among, "a condition or an error code")
             elif narrowed[1] is not None:
                 self.use_subject(ConditionName(*narrowed, name.span))

@@ -10,16 +10,17 @@ facts of its own (an endpoint, a field), each of those facts is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
 from typing import TypeAlias, TypeVar
 
 from ninefold.contract.fact import Fact, Gap, Proposal, Shown, StatedNone
 from ninefold.diagnostics.diagnostic import Code, Diagnostic, Label
 from ninefold.diagnostics.source import Span
-from ninefold.diagnostics.suggest import did_you_mean
+from ninefold.diagnostics.suggest import nearest
 from ninefold.resolve.codes import BARE_WORD, KEYWORD_NOT_USED, NOT_BUILT, UNKNOWN_KEY, WRONG_SHAPE
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Part, Scalar, Sequence, Word
 from ninefold.vocabulary import describe, is_open, key_at, key_named, keys_under, names_under
@@ -57,9 +58,28 @@ class Reading:
     """A `not shown` in the fact that is read now."""
     _touched: bool = False
     """A `!proposed` in the fact that is read now."""
+    _comparisons: int = 20_000
+    """How many more names may be compared to find what a wrong one was meant to be."""
+
+    @cached_property
+    def types(self) -> Entry | None:
+        """The entry `types` of part 2."""
+        return self.document.part("resources").facts.get("types")
 
     def say(self, code: Code, message: str, *labels: Label, help: Iterable[str] = ()) -> None:
         self.diagnostics.append(Diagnostic(code, message, labels, tuple(help)))
+
+    def nearest(self, name: str, candidates: Collection[str]) -> str | None:
+        """What a wrong name was probably meant to be. A document with very many wrong names is not told of all."""
+        if len(name) > 100 or len(candidates) > self._comparisons:
+            return None
+        self._comparisons -= len(candidates)
+        return nearest(name, candidates)
+
+    def did_you_mean(self, name: str, candidates: Collection[str]) -> tuple[str, ...]:
+        """The same as the help line of a diagnostic: one line, or none."""
+        found = self.nearest(name, candidates)
+        return (f"did you mean `{found}`?",) if found else ()
 
     def wrong_shape(self, node: Node, slot: Slot, help: Iterable[str] = ()) -> None:
         found = described(node)
@@ -68,7 +88,7 @@ class Reading:
                 WRONG_SHAPE,
                 f"nothing is written for {quoted(slot.called)}",
                 Label(node.span),
-                help=(f"write {describe(slot.shape)}; `none`, or `not shown`",),
+                help=(f"write {describe(slot.shape)}; or `none` or `not shown`",),
             )
         else:
             message = f"{quoted(slot.called)} is {found}, not {describe(slot.shape)}"
@@ -190,7 +210,7 @@ class Reading:
         listed = ", ".join(f"`{candidate}`" for candidate in candidates[:16])
         help = (
             tuple(help)
-            or did_you_mean(key.text, candidates)
+            or self.did_you_mean(key.text, candidates)
             or ((f"its keys are {listed}",) if 0 < len(candidates) <= 16 else ())
         )
         self.say(UNKNOWN_KEY, f"{where} no key {quoted(key.text)}", Label(key.span, "not a key"), help=help)

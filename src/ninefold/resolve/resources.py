@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ninefold.contract.expression import Expression
+from ninefold.contract.expression import Expression, Items
 from ninefold.contract.fact import Fact, Gap, Name
 from ninefold.contract.resources import Field, Invariant, Resource, Resources, Schema, SharedType, View
 from ninefold.diagnostics.diagnostic import Label
@@ -148,8 +148,8 @@ def views(r: Reading, node: Node, slot: Slot) -> tuple[View, ...] | None:
     for entry in entries:
         declare(r, entry.key, "a view")
         shown = template(r, entry.value, Slot(entry.name, Template()))
-        if shown is not None:
-            found.append(View(entry.name, entry.key.span, shown))
+        # One that cannot be read is still declared: its uses are not wrong.
+        found.append(View(entry.name, entry.key.span, shown or Items((), entry.value.span)))
     return tuple(found)
 
 
@@ -180,6 +180,6 @@ def members(r: Reading, node: Node, slot: Slot) -> tuple[tuple[Name, Schema], ..
     found = []
     for entry in entries:
         member = schema(r, entry.value, Slot(entry.name, JSONSchema()))
-        if member is not None:
-            found.append((Name(entry.name, entry.key.span), member))
+        # As with views.
+        found.append((Name(entry.name, entry.key.span), member or Schema({}, Mapping(entry.value.span, ()))))
     return tuple(found)

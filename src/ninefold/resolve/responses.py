@@ -8,7 +8,6 @@ from ninefold.contract.endpoints import Response
 from ninefold.contract.expression import Template
 from ninefold.contract.fact import Fact, Name
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.resolve.codes import NOT_A_STATUS
 from ninefold.resolve.expressions import template
 from ninefold.resolve.reading import Reading, Slot, quoted
@@ -47,7 +46,7 @@ def response(r: Reading, entry: Entry, outcome: Name | None) -> tuple[Response, 
     if _STATUS.fullmatch(written):
         help: tuple[str, ...] = ("errors and their statuses are stated in part 7",) if int(written) >= 400 else ()
     else:
-        help = did_you_mean(written, OUTCOMES) or ("write a status such as `200`",)
+        help = r.did_you_mean(written, OUTCOMES) or ("write a status such as `200`",)
     r.say(NOT_A_STATUS, f"{quoted(written)} is not the status of a good response", Label(entry.key.span), help=help)
     return ()
 

@@ -8,7 +8,6 @@ from typing import Final
 
 from ninefold.contract.endpoints import Literal, PathName, Segment
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.resolve.codes import NOT_AN_ENDPOINT, SAME_ROUTE
 from ninefold.resolve.leaves import SEGMENT
 from ninefold.resolve.reading import Reading, quoted
@@ -52,18 +51,25 @@ def route(r: Reading, key: Scalar) -> Route | None:
     return Route(method, tuple(segments)) if right else None
 
 
-def _not_a_key(r: Reading, key: Scalar) -> None:
+def is_meant(r: Reading, key: Scalar) -> bool:
+    """Whether a key is meant to be an endpoint's; says that another is unknown."""
+    if "/" in key.text or (" " in key.text.strip() and key.text.split()[0].upper() in METHODS):
+        return True
     words = names_under(4, "")
-    help = did_you_mean(key.text, words)
-    if not help:
-        method, _, path = key.text.partition(" ")
-        if method.startswith("/"):
-            help = (f"write the method before the path: `GET {method}`",)
-        elif method.upper() in METHODS and path and " " not in path.strip():
-            help = (f"write `{method.upper()} /{path.strip().lstrip('/')}`",)
-        else:
-            help = ("an endpoint is a method and a path: `GET /orders/{id}`",)
-    r.say(NOT_AN_ENDPOINT, f"{quoted(key.text)} is not an endpoint", Label(key.span), help=help)
+    help = r.did_you_mean(key.text, words) or ("an endpoint is a method and a path: `GET /orders/{id}`",)
+    r.unknown(key, "", words, help)
+    return False
+
+
+def _not_a_key(r: Reading, key: Scalar) -> None:
+    method, _, path = key.text.partition(" ")
+    if method.startswith("/"):
+        help = f"write the method before the path: `GET {method}`"
+    elif method.upper() in METHODS and path and " " not in path.strip():
+        help = f"write `{method.upper()} /{path.strip().lstrip('/')}`"
+    else:
+        help = "an endpoint is a method and a path: `GET /orders/{id}`"
+    r.say(NOT_AN_ENDPOINT, f"{quoted(key.text)} is not an endpoint", Label(key.span), help=(help,))
 
 
 def _wrong_method(r: Reading, key: Scalar, method: str, path: str) -> None:
@@ -87,7 +93,7 @@ def _wrong_method(r: Reading, key: Scalar, method: str, path: str) -> None:
             NOT_AN_ENDPOINT,
             f"{quoted(method)} is not a method",
             Label(place),
-            help=did_you_mean(method, METHODS) or ("the methods are " + ", ".join(METHODS),),
+            help=r.did_you_mean(method, METHODS) or ("the methods are " + ", ".join(METHODS),),
         )
 
 

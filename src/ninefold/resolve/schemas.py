@@ -216,8 +216,7 @@ def _reference(r: Reading, node: Node) -> str:
     name = type_reference(r, node)
     if name is None:
         raise _Unread
-    shared = r.document.part("resources").facts.get("types")
-    if shared is not None:
+    if (shared := r.types) is not None:
         r.states(shared.value)
     return f"#/types/{name.text}"
 

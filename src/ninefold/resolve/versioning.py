@@ -44,7 +44,10 @@ def scheme(r: Reading, node: Node, slot: Slot) -> VersionScheme | None:
     if len(node.entries) != 1:
         r.wrong_shape(node, slot, help=("a version is named in one way",))
         return None
-    by = node.entries[0].name
+    by, value = node.entries[0].name, node.entries[0].value
+    if isinstance(value, Scalar) and value.says("none"):
+        r.wrong_shape(value, level.slot(by), help=("a service without versions says `scheme: none`",))
+        return None
     name = level.inner(by, leaves.header if by == "header" else leaves.name)
     return None if name is None else VersionScheme(by, name.text)
 
@@ -86,6 +89,7 @@ def change(r: Reading, node: Node) -> Change | None:
         )
         return None
     level = r.level(node, 9, "versions.VERSION.changes.CHANGE", "a change")
+    _read_beside(level)
     verbs = [verb for verb in _VERBS if verb in level.known]
     if len(verbs) != 1:
         if len(level.known) == len(node.entries):
@@ -105,7 +109,6 @@ def change(r: Reading, node: Node) -> Change | None:
             help=("write it beside: `to: …`",),
         )
     subject = level.inner(verb, leaves.name)
-    _read_beside(level)
     return None if subject is None else Change(verb, subject, node)
 
 

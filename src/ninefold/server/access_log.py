@@ -36,7 +36,11 @@ Observe: TypeAlias = Callable[[Record], None]
 def access_log(form: Literal["text", "json"], write: Callable[[str], object]) -> Observe:
     """`write` takes a line with its line break."""
     line = _json if form == "json" else _text
-    return lambda record: write(line(record) + "\n")
+
+    def observe(record: Record) -> None:
+        write(line(record) + "\n")
+
+    return observe
 
 
 def _text(record: Record) -> str:

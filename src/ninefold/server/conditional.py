@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-_MEMBER = re.compile(r'[ \t]*(?:(W/)?"([\x21\x23-\x7e\x80-\xff]*)")?[ \t]*(?:,|$)')
+# Possessive (`*+`), so that a long run of spaces is gone over once.
+_MEMBER = re.compile(r'[ \t]*+(?:(W/)?"([\x21\x23-\x7e\x80-\xff]*+)")?[ \t]*+(?:,|$)')
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,15 +116,16 @@ class _Field:
     normal: Callable[[Env], Value] | None
 
     def normalise(self, document: Any) -> None:
-        """Change the value in the document. A value that the expression cannot take stays: the schema refuses it."""
+        """Change the value in the document. A value that is not of the field's type stays as it is, for the
+        schema to refuse."""
         if self.normal is None:
             return
         found = _at(document, self.pointer)
         if found is _ABSENT:
             return
         try:
-            normal = self.normal({"value": found})
-        except EvaluationError:
+            normal = self.normal({"value": self.read(found)})
+        except (Invalid, EvaluationError):
             return
         _at(document, self.pointer[:-1])[self.pointer[-1]] = normal
 
@@ -172,14 +173,11 @@ def _no_number(written: str) -> NoReturn:
 
 
 def _depth(document: Any) -> int:
+    """How deep arrays and objects are nested: level by level, since recursion is what is to be kept from."""
     depth, level = 0, [document]
-    while level := [
-        child
-        for node in level
-        if isinstance(node, dict | list)
-        for child in (node.values() if isinstance(node, dict) else node)
-    ]:
+    while containers := [node for node in level if isinstance(node, dict | list)]:
         depth += 1
+        level = [child for node in containers for child in (node.values() if isinstance(node, dict) else node)]
     return depth
 
 

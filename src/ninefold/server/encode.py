@@ -12,13 +12,16 @@ from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.expressions.tree import Typed
 from ninefold.plan import responses as plan
 from ninefold.plan.statement import ResultColumn
-from ninefold.server.messages import HeaderFields, Response, header_value
+from ninefold.server.messages import HeaderFields, Response, header_value, uri_reference
 from ninefold.values import Anything, Array, Boolean, Digest, Duration, Object, Type, to_json
 
 Show: TypeAlias = Callable[[Row, Sequence[Row], Env], Any]
 """What is shown of a row, the rows of a page, and the environment. None: there is no value."""
 
 NO_ROW: Row = ()
+
+_REFERENCES = frozenset((b"location", b"content-location"))
+"""Headers whose values are URI references."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -63,7 +66,8 @@ class Shape:
         for name, value in self._headers:
             shown = value(row, rows, env)
             if shown is not None:
-                fields.append((name, header_value(shown if type(shown) is str else _encode(shown).decode())))
+                text = shown if type(shown) is str else _encode(shown).decode()
+                fields.append((name, uri_reference(text) if name in _REFERENCES else header_value(text)))
         return tuple(fields)
 
 

@@ -224,6 +224,7 @@ class Write:
         self.resource: str | None = operation.resource
         self.judge: Judge | None = Judge(operation.judge)
         self._judge = self.judge
+        self._row = operation.resource
         self._verb = operation.verb
         self._statement = Prepared(operation.statement)
         self._key = operation.key
@@ -246,11 +247,12 @@ class Write:
         if call.body is None:
             return
         env[environment.BODY] = body = call.body
-        env[environment.NEW] = new = {}
-        env["issued"] = issued = {}
+        new: Values = {}
+        issued: Values = {}
+        env |= {environment.NEW: new, "issued": issued}
         made: dict[str, Value] = {}
         # A value made on create or on change reads the row as it is being made, under the resource's name.
-        making = {**env, self.resource: made}
+        making = {**env, self._row: made}
         for assign, otherwise in self._assigns:
             if assign.given and assign.field in body:
                 value = body[assign.field]
@@ -309,9 +311,8 @@ class Write:
                 raise self._judge.refusal(session.run(*self._judge.bound(env, True))) or NothingFound
             row = rows[0]
             if self._read is not None:
-                row = session.run(*self._read.bound({**env, environment.ROW: dict(zip(self._key, row, strict=False))}))[
-                    0
-                ]
+                written = {environment.ROW: dict(zip(self._key, row, strict=False))}
+                row = session.run(*self._read.bound({**env, **written}))[0]
             failed = self._failed_invariants(row)
             if failed:
                 raise Refusal(failed)

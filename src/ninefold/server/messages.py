@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
+from urllib.parse import quote
 
 HeaderFields: TypeAlias = tuple[tuple[bytes, bytes], ...]
 """Names in lower case, with their values."""
@@ -47,14 +48,20 @@ def joined(fields: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
     return headers
 
 
-_VISIBLE = frozenset(range(0x20, 0x7F))
-
-
 def header_value(text: str) -> bytes:
     """A text as a header value. What is not visible ASCII is percent-encoded (RFC 3986 2.1), so that no value can
-    end its line, and a `Location` is a URI."""
+    end its line."""
     if text.isascii() and text.isprintable():
         return text.encode("ascii")
-    return "".join(
-        chr(byte) if byte in _VISIBLE else f"%{byte:02X}" for byte in text.encode("utf-8", "replace")
-    ).encode("ascii")
+    return quote(text, safe=_VISIBLE, errors="replace").encode("ascii")
+
+
+def uri_reference(text: str) -> bytes:
+    """A text as the value of `Location` or `Content-Location` (RFC 9110 10.2.2): characters that no URI has are
+    percent-encoded."""
+    return quote(text, safe=_URI, errors="replace").encode("ascii")
+
+
+_VISIBLE = "".join(map(chr, range(0x20, 0x7F)))
+_URI = "!#$%&'()*+,/:;=?@[]"
+"""What may stand in a URI beside letters, digits and `-._~` (RFC 3986 2.2), and escapes that are there already."""

@@ -36,8 +36,14 @@ class Failure:
     fields: tuple[FieldFailure, ...] = ()
 
     @property
-    def narrowed(self) -> str:
-        return f"{self.condition} {self.subject}"
+    def names(self) -> tuple[str, ...]:
+        """What a contract may call it, the narrowest first: `conflict user.email`, `conflict user`, `conflict`."""
+        if self.subject is None:
+            return (self.condition,)
+        resource = self.subject.partition(".")[0]
+        return tuple(
+            dict.fromkeys((f"{self.condition} {self.subject}", f"{self.condition} {resource}", self.condition))
+        )
 
 
 def invalid(place: In, name: str, rule: str, code: str | None = None) -> Failure:
@@ -94,25 +100,16 @@ class Problems:
         """The name of the code with which a failure is answered; None: a bare status."""
         if failure.code is not None:
             return failure.code
-        if failure.subject is None:
-            return own.get(failure.condition) or self._conditions.get(failure.condition)
-        narrowed = failure.narrowed
-        return (
-            own.get(narrowed)
-            or own.get(failure.condition)
-            or self._conditions.get(narrowed)
-            or self._conditions.get(failure.condition)
-        )
+        stated = (codes[name] for codes in (own, self._conditions) for name in failure.names if name in codes)
+        return next(stated, None)
 
     def rank(self, failure: Failure, own: Mapping[str, str]) -> int:
-        """The place of a failure in the precedence: that of its code, else of its narrowed condition, else of its
-        condition. The lower counts."""
+        """The place of a failure in the precedence: that of its code, else of its condition, narrowed if the order
+        holds it so. The lower counts."""
         code = self.code(failure, own)
         if code is not None and code in self._ranks:
             return self._ranks[code]
-        if failure.subject is not None and failure.narrowed in self._ranks:
-            return self._ranks[failure.narrowed]
-        return self._ranks.get(failure.condition, self.last)
+        return next((self._ranks[name] for name in failure.names if name in self._ranks), self.last)
 
     def answer(
         self,

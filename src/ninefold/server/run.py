@@ -7,11 +7,12 @@ import gc
 import signal
 from collections.abc import Awaitable, Callable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
-from socket import socket
+from socket import AF_INET, AF_INET6, IPPROTO_TCP, TCP_NODELAY, socket
 from typing import Any, TypeAlias
 
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from ninefold.server.protocol import Protocol
 
 Asgi: TypeAlias = Callable[
     [MutableMapping[str, Any], Callable[[], Awaitable[Any]], Callable[[Any], Awaitable[None]]], Awaitable[None]
@@ -47,13 +48,15 @@ async def serve(
 ) -> None:
     """Serve until `stop`. The service ends what is in flight; the operator's port, which tells that the service is
     stopping, ends after it. The sockets are bound already, and closed on return."""
+    for each in (*sockets, *operator_sockets):
+        _send_at_once(each)
     stop = stop or Stop()
     main = _Server(_config(service, lifespan="on"))
     second = None if operator is None else _Server(_config(operator, lifespan="off"))
     stop.watch(main)
     with _signals(stop):
         beside = None if second is None else asyncio.create_task(second.serve(list(operator_sockets)))
-        # What was made until here stays: it is not looked at again for garbage (design: p99 under load).
+        # What was made until here stays: looking at it again for garbage costs the slowest requests most.
         gc.collect()
         gc.freeze()
         try:
@@ -63,6 +66,13 @@ async def serve(
             if second is not None and beside is not None:
                 second.should_exit = True
                 await beside
+
+
+def _send_at_once(listening: socket) -> None:
+    """No Nagle on the connections of a listening socket (they inherit it; asyncio does not see that they are TCP):
+    a head and its body are two writes, and the second would wait for the client's acknowledgement."""
+    if listening.family in (AF_INET, AF_INET6):
+        listening.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
 
 
 def run(start: Callable[[], Awaitable[None]]) -> None:
@@ -83,15 +93,6 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     return uvloop.new_event_loop
 
 
-class _Protocol(HttpToolsProtocol):
-    """uvicorn's protocol, which answers what is not HTTP with the bare status (fixed meaning 12)."""
-
-    def send_400_response(self, msg: str) -> None:
-        date = b"".join(b"%s: %s\r\n" % field for field in self.server_state.default_headers)
-        self.transport.write(b"HTTP/1.1 400 \r\n" + date + b"content-length: 0\r\nconnection: close\r\n\r\n")
-        self.transport.close()
-
-
 class _Server(uvicorn.Server):
     """A uvicorn server that leaves signals to `serve`, since there are two of them."""
 
@@ -103,7 +104,7 @@ class _Server(uvicorn.Server):
 def _config(application: Asgi, lifespan: Any) -> uvicorn.Config:
     return uvicorn.Config(
         application,
-        http=_Protocol,
+        http=Protocol,
         ws="none",
         lifespan=lifespan,
         log_config=None,

@@ -10,9 +10,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final, Protocol, TypeAlias
 
-from ninefold.expressions.functions import WHITE_SPACE
 from ninefold.sql.fragment import Fragment, join
-from ninefold.values import Array, Boolean, Object, Type
+from ninefold.values import WHITE_SPACE, Array, Boolean, Object, Type
 
 Build: TypeAlias = Callable[[tuple[Fragment, ...]], Fragment]
 

@@ -39,9 +39,7 @@ def bind(value: Typed) -> Fragment:
 def join(separator: str, fragments: Iterable[Fragment]) -> Fragment:
     """The fragments one after another, with a separator between them."""
     parts = tuple(fragments)
-    return Fragment(
-        separator.join(part.text for part in parts), tuple(bound for part in parts for bound in part.binds)
-    )
+    return Fragment(separator.join(part.text for part in parts), tuple(bound for part in parts for bound in part.binds))
 
 
 def identifier(name: str) -> str:

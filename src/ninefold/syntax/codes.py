@@ -21,7 +21,7 @@ NOT_UTF_8 = Code("NF0101", ERROR, "The document is not UTF-8", _explained(
     "caf\\xe9            (Latin-1)", "caf\\xc3\\xa9        (UTF-8)", "text"))  # fmt: skip
 
 TOO_LARGE = Code("NF0102", ERROR, "The document is too large", _explained(
-    "A document has at most 2 MiB (2 097 152 bytes), a hundred times what a large contract needs. Nothing of a "
+    "A document has at most 1 MiB (1 048 576 bytes), many times what a large contract needs. Nothing of a "
     "larger one is read.",
     "a log, pasted below `## 9. Versioning`", "the nine parts, and no log", "text"))  # fmt: skip
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ninefold.syntax.codes import COMMA_IN_CALL, NO_SPACE, NO_VALUE
 from ninefold.syntax.repair import Mark, Mask, Problem, Space
 from ninefold.syntax.scalars import quoted
+from ninefold.syntax.stretches import corrected
 
 _COLON_INSIDE = re.compile(r"[^\s:]:(?=[^\s:/])")
 
@@ -88,8 +89,7 @@ def _no_value(text: str, start: int, end: int, lone: list[Piece], only: bool) ->
     message = f"the key `{words[0]}` has no value" if len(lone) == 1 else f"{len(lone)} keys have no value"
     help: tuple[str, ...] = ()
     if only and end - start <= 120:
-        written = " ".join(text[start:end].split())
-        help = (f"as a text it is quoted: `{quoted(written)}`",)
+        help = (f"as a text it is quoted: `{corrected(text, start, end)}`",)
         if len(lone) > 1:
             help += (f"a list has brackets: `[{', '.join(words)}]`",)
     return Problem(NO_VALUE, message, marks, help)

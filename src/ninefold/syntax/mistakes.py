@@ -7,7 +7,7 @@ the mistakes that people make; the last scalar that it read tells most of them a
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import yaml
 
@@ -36,8 +36,10 @@ from ninefold.syntax.scalars import quoted
 from ninefold.syntax.stretches import (
     blank_from,
     closing_bracket,
+    corrected,
     line_end,
     line_start,
+    meant_end,
     open_brackets,
     value_end,
 )
@@ -48,6 +50,7 @@ _VALUE_WITH_TAG = re.compile(r"(?:^|[:\[{,-])[ \t]+(![^\r\n]*)$|^[ \t]*(![^\r\n]
 _UTF_16 = re.compile(r"(?:\\u[0-9a-fA-F]{4})+")
 """What JSON writes for a character outside the basic plane: two escapes, which are not one to YAML."""
 
+_LINE_WITH_KEY = re.compile(r"^[ \t]*(?:- )?[\w$ ]+:(?:\s|$)", re.MULTILINE)
 _LONGEST_KEY = 1024
 """Characters: YAML 1.2.2, section 7.4.2."""
 
@@ -112,9 +115,9 @@ def diagnose(error: yaml.YAMLError, text: str, last: LastScalar | None) -> Probl
             return _tab(stop)
         case "while scanning a tag", _:
             return _tag(stop, since)
-        case ("while scanning an anchor" | "while scanning an alias"), _:
+        case (("while scanning an anchor" | "while scanning an alias"), _):
             return _anchor(stop)
-        case ("while scanning a quoted scalar" | "while parsing a quoted scalar"), _:
+        case (("while scanning a quoted scalar" | "while parsing a quoted scalar"), _):
             if "escape" in problem or "hexdecimal" in problem:
                 return _escape(stop)
             return _quote_unclosed(stop, since)
@@ -128,7 +131,7 @@ def diagnose(error: yaml.YAMLError, text: str, last: LastScalar | None) -> Probl
             return _directive(stop, at)
         case _, "did not find expected <document start>":
             return _after_the_end(stop)
-        case ("while parsing a flow mapping" | "while parsing a flow sequence"), _:
+        case (("while parsing a flow mapping" | "while parsing a flow sequence"), _):
             return _between_brackets(stop)
         case "while parsing a flow node", _:
             return _no_flow_node(stop)
@@ -136,7 +139,7 @@ def diagnose(error: yaml.YAMLError, text: str, last: LastScalar | None) -> Probl
             return _cannot_start(stop, at)
         case _, "block sequence entries are not allowed in this context":
             return _list_on_line(stop)
-        case ("while parsing a block mapping" | "while parsing a block collection"), _:
+        case (("while parsing a block mapping" | "while parsing a block collection"), _):
             return _misplaced(stop)
         case "while parsing a block node", _ if stop.char in ("}", "]"):
             message = f"`{stop.char}` closes nothing"
@@ -172,13 +175,11 @@ def _colon(stop: _Stop) -> Problem:
         first = Mark(last.start, line_end(text, last.start), "this text goes on in the lines below it")
         key = Mark(at - len(text[start:at].strip()), at + 1, "indented as more of the text above")
         message = "the indentation makes this line part of the text above it"
-        return Problem(INDENTATION, message, (key, first), (), blank_from(text, at))
+        return Problem(INDENTATION, message, (key, first), (), blank_from(text, at, siblings=True))
     stop_at = value_end(text, last.start)
     if stop_at <= at:
         return _unread(stop, "a colon where no key can be")
-    value = text[last.start : stop_at]
-    key_before = text[start : last.start].strip()
-    help = (f"quote the text: `{key_before} {quoted(value)}`".replace("` ", "`"),)
+    help = (f"quote the text: `{corrected(text, last.start, stop_at)}`",)
     marks = (colon, Mark(last.start, last.end, "in this text"))
     return Problem(COLON_IN_TEXT, "a text without quotes has a colon in it", marks, help, Mask(last.start, stop_at))
 
@@ -235,20 +236,30 @@ def _tab(stop: _Stop) -> Problem:
 def _cannot_start(stop: _Stop, at: int) -> Problem:
     """`@`, a backtick, `%`, or a `|`, `>` or `?` that begins no block and no key."""
     text = stop.text
-    end = max(value_end(text, at), at + 1)
+    if not _begins_text(text, at):
+        return _unread(stop)
+    end = meant_end(text, at)
     char = text[at : at + 1]
     name = "a backtick" if char == "`" else f"`{char}`"
     mark = Mark(at, at + 1, "not at the start of a text")
-    help = (f"quote the text: `{quoted(text[at:end])}`",)
-    return Problem(CANNOT_START, f"a text without quotes starts with {name}", (mark,), help, Mask(at, end))
+    help = (f"quote the text: `{corrected(text, at, end)}`",)
+    stands_alone = not text[line_start(text, at) : at].strip() and text[end : end + 1] != ":"
+    repair = blank_from(text, at) if stands_alone else Mask(at, end)
+    return Problem(CANNOT_START, f"a text without quotes starts with {name}", (mark,), help, repair)
+
+
+def _begins_text(text: str, at: int) -> bool:
+    """Whether a key, a value or an item can begin at `text[at]`."""
+    before = text[line_start(text, at) : at].rstrip()
+    return not before or before[-1] in ":,[{-?"
 
 
 def _tag(stop: _Stop, at: int) -> Problem:
     """An expression such as `!paid`, read as a tag that is not even one."""
-    end = max(value_end(stop.text, at), at + 1)
+    end = meant_end(stop.text, at)
     written = stop.text[at:end]
     mark = Mark(at, at + len(written.split()[0]), "read as a tag")
-    help = (f"quote the expression: `{quoted(written)}`",)
+    help = (f"quote the expression: `{corrected(stop.text, at, end)}`",)
     message = "an expression that starts with `!` is read as a tag"
     return Problem(EXPRESSION_AS_TAG, message, (mark,), help, Mask(at, end))
 
@@ -258,10 +269,12 @@ def _anchor(stop: _Stop) -> Problem:
     tagged = _VALUE_WITH_TAG.search(text[line_start(text, at) : at])
     if tagged:  # `!a && b`: the tag is the mistake, and the ampersands its consequence
         return _tag(stop, line_start(text, at) + max(tagged.start(1), tagged.start(2)))
-    end = max(value_end(text, at), at + 1)
+    if not _begins_text(text, at):
+        return _unread(replace(stop, at=at))
+    end = meant_end(text, at)
     kind = "an anchor" if text[at : at + 1] == "&" else "an alias"
     mark = Mark(at, at + 1, f"starts {kind}")
-    help = (f"as a text it is quoted: `{quoted(text[at:end])}`",)
+    help = (f"as a text it is quoted: `{corrected(text, at, end)}`",)
     return Problem(ANCHOR, f"a value that starts with `{text[at : at + 1]}` is {kind}", (mark,), help, Mask(at, end))
 
 
@@ -269,6 +282,8 @@ def _escape(stop: _Stop) -> Problem:
     text = stop.text
     at = text.rfind("\\", stop.since, stop.at + 1)
     at = stop.at if at < 0 else at
+    if _LINE_WITH_KEY.search(text, line_end(text, stop.since), at):
+        return _quote_unclosed(stop, stop.since)  # whatever has been swallowed since is no part of the text
     pair = _UTF_16.match(text, at)
     end = pair.end() if pair else min(max(stop.at + 1, at + 2), line_end(text, at))
     written = text[at:end]
@@ -286,11 +301,12 @@ def _quote_unclosed(stop: _Stop, at: int) -> Problem:
     text = stop.text
     mark = Mark(at, at + 1, "opened here")
     message = "a quotation is never closed"
+    help = (f"close it with {text[at]} on its line",)
     if stop.last is not None and stop.last.start == at:
         message = "a quotation is closed by the next one's quote"
         closing = Mark(stop.last.end - 1, stop.last.end, "closed here")
-        return Problem(QUOTE_UNCLOSED, message, (mark, closing), (), blank_from(text, at))
-    return Problem(QUOTE_UNCLOSED, message, (mark,), (), blank_from(text, at))
+        return Problem(QUOTE_UNCLOSED, message, (mark, closing), help, blank_from(text, at))
+    return Problem(QUOTE_UNCLOSED, message, (mark,), help, blank_from(text, at))
 
 
 def _directive(stop: _Stop, at: int) -> Problem:
@@ -308,7 +324,7 @@ def _after_the_end(stop: _Stop) -> Problem:
         repair = Blank(len(before) - 3, len(before))
         return Problem(SECOND_DOCUMENT, "the block holds a second YAML document", (mark,), (), repair)
     if stop.last is not None and stop.last.quoted and stop.follows_last:
-        return _after_quote(stop, stop.last)
+        return _quote_unclosed(stop, stop.last.start) if stop.crosses_lines() else _after_quote(stop, stop.last)
     return _unread(stop, f"`{stop.char}` closes nothing" if stop.char in ("}", "]") else "not expected here")
 
 
@@ -319,15 +335,26 @@ def _between_brackets(stop: _Stop) -> Problem:
         if last.quoted and not stop.crosses_lines() and stop.char not in ("", "\r", "\n"):
             return _after_quote(stop, last)
         plain = last.style is Style.PLAIN
-        if plain and not stop.crosses_lines() and closing_bracket(text, stop.since) is not None:
+        closing = closing_bracket(text, stop.since)
+        if stop.crosses_lines() and closing is not None and line_end(text, closing) == line_end(text, stop.at):
+            return _broken_line(stop, last, closing)
+        if plain and not stop.crosses_lines() and closing is not None:
             return _needs_quotes(stop, last)
     return _bracket_unclosed(stop, stop.since)
+
+
+def _broken_line(stop: _Stop, last: LastScalar, closing: int) -> Problem:
+    """A word between braces that a line break has cut in two."""
+    text = stop.text
+    mark = Mark(last.start, line_end(text, last.start), "goes on in the next line")
+    repair = Blank(line_start(text, stop.since), line_end(text, closing))
+    return Problem(NOT_YAML, "a key, or a text with a colon, goes over two lines", (mark,), (), repair)
 
 
 def _needs_quotes(stop: _Stop, last: LastScalar) -> Problem:
     text = stop.text
     end = max(value_end(text, last.start), stop.at + 1)
-    help = (f"quote the text: `{quoted(text[last.start:end])}`",)
+    help = (f"quote the text: `{corrected(text, last.start, end)}`",)
     if stop.char == ":":
         colon = Mark(stop.at, stop.at + 1, "this colon ends a key")
         marks = (colon, Mark(last.start, last.end, "in this text, or after a missing comma"))
@@ -351,7 +378,8 @@ def _bracket_unclosed(stop: _Stop, at: int) -> Problem:
     marks = [Mark(at, at + 1, f"this {word} is never closed")]
     if stop.at < len(text):
         marks.append(Mark(stop.at, stop.at + 1, "a comma or the closing " + word + " was expected by here"))
-    return Problem(BRACKET_UNCLOSED, f"a {word} is never closed", tuple(marks), (), blank_from(text, at))
+    help = (f"close it with `{'}' if char == '{' else ']'}`",)
+    return Problem(BRACKET_UNCLOSED, f"a {word} is never closed", tuple(marks), help, blank_from(text, at))
 
 
 def _no_flow_node(stop: _Stop) -> Problem:
@@ -401,4 +429,5 @@ def _misplaced(stop: _Stop) -> Problem:
     line = Mark(at, at + len(text[at : line_end(text, at)].rstrip()), "fits nothing above it")
     above = Mark(stop.since, stop.since + 1, "the entries stand in this column")
     marks = (line, above) if stop.since < at else (line,)
-    return Problem(INDENTATION, "the indentation of a line fits nothing above it", marks, (), blank_from(text, at))
+    repair = blank_from(text, at, siblings=True)
+    return Problem(INDENTATION, "the indentation of a line fits nothing above it", marks, (), repair)

@@ -8,7 +8,7 @@ from ninefold.diagnostics.diagnostic import Diagnostic, Label, Outcome
 from ninefold.diagnostics.source import Source, Span
 from ninefold.syntax.codes import CONTROL_CHARACTER, NOT_UTF_8, TOO_LARGE
 
-LARGEST_DOCUMENT = 2 * 1024 * 1024
+LARGEST_DOCUMENT = 1024 * 1024
 """Bytes. It bounds the time that reading takes (seconds for the worst such document)."""
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"

@@ -8,12 +8,15 @@ from __future__ import annotations
 import re
 
 from ninefold.syntax.repair import Blank
+from ninefold.syntax.scalars import quoted
 
 _PROPERTIES = re.compile(r"(?:[!&]\S*|\s+|#[^\r\n]*)*")
 _LINE_BREAK = re.compile(r"[\r\n]")
 _OPENING = {"{": "}", "[": "]"}
 _BEFORE_A_QUOTE = " \t\r\n[{,:("
-_LOOK_BACK = 4_000
+_LOOK_BACK = _LOOK_AHEAD = 4_000
+"""Characters: a value that was meant is not longer, and looking for its end takes a bounded time."""
+
 _TOP_LINE = re.compile(r"^[^\s#]", re.MULTILINE)
 
 
@@ -59,7 +62,7 @@ def open_brackets(text: str, at: int) -> list[int]:
 def value_end(text: str, start: int) -> int:
     """Where the value that starts at `text[start]` was probably meant to end: on its line, before a comment,
     and between braces before the comma or brace that ends it."""
-    stop = line_end(text, start)
+    stop = min(line_end(text, start), start + _LOOK_AHEAD)
     comment = text.find(" #", start, stop)
     stop = stop if comment < 0 else comment
     if open_brackets(text, start):
@@ -77,6 +80,26 @@ def value_end(text: str, start: int) -> int:
     return start + len(text[start:stop].rstrip())
 
 
+def meant_end(text: str, at: int) -> int:
+    """Where the text that starts at `text[at]` was probably meant to end: a key before its colon, and a value
+    as `value_end` has it."""
+    end = max(value_end(text, at), at + 1)
+    before = text[line_start(text, at) : at].rstrip()
+    if not before or before[-1] in "{,":
+        colon = re.compile(r":(?=\s|$)").search(text, at, end)
+        end = max(colon.start(), at + 1) if colon else end
+    return end
+
+
+def corrected(text: str, start: int, end: int) -> str:
+    """The value `text[start:end]` in quotes, behind its key where that is on the same line."""
+    before = text[line_start(text, start) : start]
+    if open_brackets(text, start):
+        before = re.split(r"[{\[,]", before)[-1]
+    key = before.strip().removeprefix("- ").strip()
+    return f"{key} {quoted(text[start:end])}" if key.endswith(":") and key != ":" else quoted(text[start:end])
+
+
 def closing_bracket(text: str, at: int) -> int | None:
     """The offset of the bracket that closes the one at `text[at]`, if there is one."""
     opened: list[str] = []
@@ -85,6 +108,9 @@ def closing_bracket(text: str, at: int) -> int | None:
         char = text[scan]
         if char in "'\"" and text[scan - 1] in _BEFORE_A_QUOTE:
             scan = _quote_end(text, scan, len(text))
+            continue
+        if char == "#" and text[scan - 1] in " \t\r\n":
+            scan = line_end(text, scan)
             continue
         if char in _OPENING:
             opened.append(_OPENING[char])
@@ -108,9 +134,9 @@ def _quote_end(text: str, at: int, limit: int) -> int:
     return at + 1
 
 
-def blank_from(text: str, at: int) -> Blank | None:
-    """The line of `at` (or the last one before it that holds something) and the lines indented below it;
-    nothing when no such line is left."""
+def blank_from(text: str, at: int, siblings: bool = False) -> Blank | None:
+    """The line of `at` (or the last one before it that holds something) and the lines indented below it, with
+    `siblings` those indented like it too; nothing when no such line is left."""
     before = text[: line_end(text, at)].rstrip()
     if not before:
         return None
@@ -120,7 +146,7 @@ def blank_from(text: str, at: int) -> Blank | None:
     while scan < len(text):
         following = scan + (2 if text.startswith("\r\n", scan) else 1)
         stop = line_end(text, following)
-        if text[following:stop].strip() and _indent(text, following) <= indent:
+        if text[following:stop].strip() and _indent(text, following) < indent + (not siblings):
             break
         scan = stop
     return Blank(start, scan)

@@ -18,11 +18,13 @@ from ninefold.diagnostics.diagnostic import Code, Diagnostic, Outcome
 from ninefold.diagnostics.suggest import nearest
 from ninefold.syntax.codes import (
     ANCHOR,
+    COMMA_IN_CALL,
     DIRECTIVE,
     DUPLICATE_KEY,
     EXPRESSION_AS_TAG,
     MERGE_KEY,
     NO_JSON_NUMBER,
+    NO_VALUE,
     NOT_A_KEY,
     SECOND_DOCUMENT,
     TAG,
@@ -34,7 +36,7 @@ from ninefold.syntax.mistakes import LastScalar, diagnose
 from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence, Style
 from ninefold.syntax.repair import Blank, Mark, Mask, Problem, Readable, readable
 from ninefold.syntax.scalars import STYLES, core_value, quoted, read_scalar
-from ninefold.syntax.stretches import blank_from, content_start, value_end
+from ninefold.syntax.stretches import blank_from, content_start, corrected, meant_end, value_end
 
 DEEPEST = 64
 """How deep mappings and sequences may stand in one another."""
@@ -60,15 +62,27 @@ def compose(excerpt: Excerpt) -> Outcome[Node | None]:
     for reading in range(readings):
         composer = _Composer(text)
         root = composer.read()
-        repairs = {problem.repair: problem for problem in composer.problems if problem.repair}
+        problems = _causes(composer.problems)
+        repairs = {problem.repair for problem in problems if problem.repair}
         last = not repairs or reading == readings - 1
-        found += [p.diagnostic(text.excerpt) for p in composer.problems if last or p.repair]
+        found += [p.diagnostic(text.excerpt) for p in problems if last or p.repair]
         if last:
             break
         # From the end, so that a repair does not move the places of those still to be made.
         for repair in sorted(repairs, key=lambda repair: repair.start, reverse=True):
             text = text.mended(repair)
     return Outcome(root, tuple(found))
+
+
+def _causes(problems: list[Problem]) -> list[Problem]:
+    """The problems without those about the shape of what cannot be read at all: they follow from that."""
+    blanks = [problem.repair for problem in problems if isinstance(problem.repair, Blank)]
+    return [
+        problem
+        for problem in problems
+        if problem.code not in (NOT_A_KEY, NO_VALUE, COMMA_IN_CALL)
+        or not any(b.start <= problem.marks[0].start < b.end and b is not problem.repair for b in blanks)
+    ]
 
 
 def proposal(node: Node) -> Node:
@@ -115,6 +129,7 @@ class _Composer:
         self.root: Node | None = None
         self.documents = 0
         self.last: LastScalar | None = None
+        self.complete = True
 
     def read(self) -> Node | None:
         try:
@@ -123,6 +138,7 @@ class _Composer:
                     break
         except yaml.YAMLError as error:
             self.problems.append(diagnose(error, self.text, self.last))
+        self.complete = not self.stack
         while self.stack:
             self.close(self.stack[-1].end)
         return self.root
@@ -159,10 +175,9 @@ class _Composer:
 
     def alias(self, event: events.AliasEvent) -> None:
         start, end = _at(event.start_mark), _at(event.end_mark)
-        if not (self.stack and self.stack[-1].wants_key):
-            end = value_end(self.text, start)
+        end = max(end, meant_end(self.text, start))
         mark = Mark(start, end, "read as an alias")
-        help = (f"as a text it is quoted: `{quoted(self.text[start:end])}`",)
+        help = (f"as a text it is quoted: `{corrected(self.text, start, end)}`",)
         problem = Problem(ANCHOR, "a value that starts with `*` is a YAML alias", (mark,), help, Mask(start, end))
         self.problems.append(problem)
         self.add(Scalar(self.excerpt.span(start, end), "", None, Style.PLAIN, (self.excerpt.place(start),)), start, end)
@@ -180,7 +195,8 @@ class _Composer:
         if style in (Style.LITERAL, Style.FOLDED):
             end = max(read.end, start + 1)
         offsets = self.excerpt.offsets(read.text, read.places, read.end)
-        self.last = LastScalar(start, end, style)
+        if end > start:
+            self.last = LastScalar(start, end, style)
         self.add(Scalar(self.excerpt.span(start, end), read.text, value, style, offsets, proposed), start, end)
 
     def value(self, text: str, start: int, end: int) -> None | bool | int | float | str:
@@ -198,31 +214,32 @@ class _Composer:
 
     def properties(self, event: _Node, start: int, end: int, plain: bool, is_key: bool) -> bool:
         """Judges the tag and the anchor of a node whose content is `text[start:end]`; gives whether it is proposed."""
+        if not event.anchor and not event.tag:
+            return False
+        if event.tag == PROPOSED and not event.anchor and not is_key:
+            return True
         tag_start = _at(event.start_mark)
         line_end = value_end(self.text, tag_start)
         if event.anchor:
             written = self.text[tag_start : max(start, tag_start + 1)].split()[0]
             mark = Mark(tag_start, tag_start + len(written), "read as an anchor")
             repair = Mask(tag_start, line_end) if plain and end <= line_end and not is_key else None
-            self.problems.append(Problem(ANCHOR, "a value that starts with `&` has a YAML anchor", (mark,), (), repair))
+            help = (f"as a text it is quoted: `{corrected(self.text, tag_start, line_end)}`",) if repair else ()
+            message = "a value that starts with `&` has a YAML anchor"
+            self.problems.append(Problem(ANCHOR, message, (mark,), help, repair))
             return False
-        if not event.tag:
-            return False
-        if event.tag == PROPOSED and not is_key:
-            return True
         written = self.text[tag_start : max(start, tag_start + 1)].split()[0]
         mark = Mark(tag_start, tag_start + len(written), "read as a tag")
         if event.tag == PROPOSED:
-            help = f"`!proposed` stands before the value: `{self.text[start:end]}: !proposed …`"
-            self.problems.append(Problem(TAG, "the tag stands before a key", (mark,), (help,)))
+            help = (f"`!proposed` stands before the value: `{self.text[start:end]}: !proposed …`",)
+            self.problems.append(Problem(TAG, "the tag stands before a key", (mark,), help))
         elif nearest(written, (PROPOSED,)):
             self.problems.append(Problem(TAG, f"`{written}` is not a tag", (mark,), (f"did you mean `{PROPOSED}`?",)))
         elif plain and not is_key and not written.startswith(("!!", "!<")):
             repair = Mask(tag_start, max(line_end, end))
-            help = f"quote the expression: `{quoted(self.text[tag_start : max(line_end, end)])}`"
-            self.problems.append(
-                Problem(EXPRESSION_AS_TAG, f"`{written}` is read as a YAML tag", (mark,), (help,), repair)
-            )
+            help = (f"quote the expression: `{corrected(self.text, tag_start, max(line_end, end))}`",)
+            message = "an expression that starts with `!` is read as a tag"
+            self.problems.append(Problem(EXPRESSION_AS_TAG, message, (mark,), help, repair))
         else:
             self.problems.append(Problem(TAG, f"`{written}` is not a tag", (mark,)))
         return False
@@ -235,9 +252,7 @@ class _Composer:
         if len(self.stack) == DEEPEST:
             mark = Mark(start, max(end, start + 1), f"the {DEEPEST + 1}th level")
             repair = blank_from(self.text, start)
-            self.problems.append(
-                Problem(TOO_DEEP, f"values are nested more than {DEEPEST} deep", (mark,), (), repair)
-            )
+            self.problems.append(Problem(TOO_DEEP, f"values are nested more than {DEEPEST} deep", (mark,), (), repair))
             return False
         mapping = isinstance(event, events.MappingStartEvent)
         flow = bool(event.flow_style) and self.text[start : start + 1] in ("{", "[")
@@ -252,7 +267,7 @@ class _Composer:
         if self.stack and self.stack[-1].wants_key:
             # Whatever is wrong within it, the mistake is that it is a key.
             del self.problems[done.problems_before :]
-        elif done.flow or done.pieces:
+        elif done.flow and self.complete:
             self.problems += in_flow(self.text, done.start, end, done.pieces, done.mapping)
         span = self.excerpt.span(done.start, end)
         node: Node = Mapping(span, tuple(done.entries)) if done.mapping else Sequence(span, tuple(done.items))

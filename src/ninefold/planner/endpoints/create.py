@@ -119,4 +119,3 @@ def _assigns(
 
 def _reads_row(typed: Typed | None, resource: Resource) -> bool:
     return typed is not None and resource.name in free_variables(typed)
-

@@ -57,4 +57,3 @@ def _prefix(endpoint: Endpoint, perspective: Perspective) -> str:
         == [getattr(each, "text", each) for each in endpoint.segments]
     ]
     return hashlib.sha256("\n".join(sorted(shown)).encode()).hexdigest()[:8]
-

@@ -82,10 +82,5 @@ def read_after(
         column(resource.name, key) + " = " + bind(inputs.row_key(key, resource.fields[key].type))
         for key in resource.identifier
     ]
-    text = (
-        "SELECT "
-        + join(", ", [*columns.fragments, *fails])
-        + f" FROM {name} AS {name} WHERE "
-        + all_of(same)
-    )
+    text = "SELECT " + join(", ", [*columns.fragments, *fails]) + f" FROM {name} AS {name} WHERE " + all_of(same)
     return keys, Statement((Piece(text.text, text.binds),), tuple(columns.results))

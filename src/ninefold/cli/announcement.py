@@ -1,0 +1,85 @@
+"""What `serve` says before it serves: what is served, what is not, and why. Nothing is passed over in silence."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import assert_never
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ninefold.cli.terminal import width
+from ninefold.diagnostics.render import visible
+from ninefold.plan.routes import Blocked, Route, Served
+from ninefold.plan.service import ServicePlan
+
+
+def endpoints(plan: ServicePlan, given: Collection[str], colour: bool) -> str:
+    """A table: each endpoint as written, who may call it, or what blocks it. `given`: names of operator values."""
+    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False, pad_edge=False)
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for route in plan.routes:
+        reasons = blocked_by(plan, route, given)
+        state = Text("blocked", style="yellow") if reasons else Text("served", style="green")
+        words = "answers 501: " + "; ".join(reasons) if reasons else _callers(plan, route)
+        table.add_row(state, Text(visible(route.key)), Text(visible(words)))
+    console = Console(width=width(), no_color=not colour, force_terminal=colour, highlight=False)
+    with console.capture() as captured:
+        console.print(table)
+    return "\n".join(line.rstrip() for line in captured.get().splitlines())
+
+
+def blocked_by(plan: ServicePlan, route: Route, given: Collection[str]) -> tuple[str, ...]:
+    """Why a route answers 501; nothing if it is served."""
+    missing = tuple(
+        f"operator.{value.name} is not given (--set {value.name}=VALUE)"
+        for value in plan.operator
+        if value.name not in given and route.key in value.blocks
+    )
+    match route:
+        case Blocked(reasons=reasons):
+            return (*reasons, *missing)
+        case Served():
+            return missing
+        case _:
+            assert_never(route)
+
+
+def _callers(plan: ServicePlan, route: Route) -> str:
+    """Who may call a served route, as this build can tell. A scheme without a look-up accepts no credential."""
+    if not isinstance(route, Served):
+        return ""
+    accepted = {"anyone", *(scheme.scheme for scheme in plan.schemes if scheme.lookup is not None)}
+    admitted = list(dict.fromkeys(admission.who for admission in route.admissions if admission.who in accepted))
+    others = [name for name in route.schemes if name not in accepted]
+    words = ", ".join(admitted) or "refuses every caller"
+    return words + (f" (no credential of {', '.join(others)} is accepted yet)" if others else "")
+
+
+def remarks(plan: ServicePlan, given: Collection[str], source: str) -> Iterator[str]:
+    """The paragraphs under the table: operator values, what is not in force, what is left out."""
+    missing = [value for value in plan.operator if value.name not in given]
+    yield from _list(
+        "Not given by the operator",
+        [f"operator.{value.name}: {_cost(value.blocks)}; --set {value.name}=VALUE gives it" for value in missing],
+    )
+    yield from _list(
+        "Stated, and not in force in this build",
+        [
+            f"{source}:{each.place.line}:{each.place.column}: {each.what}: {each.consequence}"
+            for each in plan.not_in_force
+        ],
+    )
+    yield from _list("Left out, because the contract does not show it", plan.gaps)
+
+
+def _cost(blocks: Sequence[str]) -> str:
+    return "blocks " + ", ".join(blocks) if blocks else "blocks nothing in this build"
+
+
+def _list(title: str, lines: Sequence[str]) -> Iterator[str]:
+    if lines:
+        yield "\n".join([title + ":", *("  " + visible(line) for line in lines)])

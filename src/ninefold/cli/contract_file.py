@@ -1,0 +1,37 @@
+"""The document that a command is about."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+from cyclopts import Parameter
+
+from ninefold.cli.terminal import Unusable
+from ninefold.pipeline import Loaded, compile_document
+
+File: TypeAlias = Annotated[
+    str, Parameter(help="The contract, Markdown or YAML; `-` is standard input.", allow_leading_hyphen=True)
+]
+
+AcceptProposals: TypeAlias = Annotated[
+    bool, Parameter(help="Take what is proposed (`!proposed`) as a fact.", negative=(), show_default=False)
+]
+
+LARGEST = 64 * 1024 * 1024
+"""Bytes that are read of whatever it is: a document is refused long before, and a device has no end."""
+
+
+def load(file: str, accept_proposals: bool = False) -> Loaded:
+    """Read and compile a document. Raises Unusable where it cannot be read."""
+    try:
+        if file == "-":
+            data = sys.stdin.buffer.read(LARGEST)
+        else:
+            with Path(file).open("rb") as opened:
+                data = opened.read(LARGEST)
+    except (OSError, ValueError) as error:
+        words = (error.strerror or str(error)).lower() if isinstance(error, OSError) else "it is no name of a file"
+        raise Unusable(f"{file or 'a file without a name'} cannot be read: {words}") from None
+    return compile_document(file, data, accept_proposals)

@@ -1,0 +1,175 @@
+"""Lines that can be pasted into a terminal, made from the plan: the first steps with a service just started."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any
+
+import jsonschema_rs
+
+from ninefold.cli.announcement import blocked_by
+from ninefold.plan.authentication import Scheme
+from ninefold.plan.operations import List, Write
+from ninefold.plan.routes import Admission, Served
+from ninefold.plan.service import ServicePlan
+
+CANDIDATES = (
+    "text",
+    "ada@example.com",
+    "https://example.com",
+    "ABC-123",
+    "A",
+    "1",
+    "2026-01-01T00:00:00Z",
+    "2026-01-01",
+    "12:00:00Z",
+    "PT1H",
+    "127.0.0.1",
+    "123e4567-e89b-42d3-a456-426614174000",
+    "example.com",
+)
+"""Texts for a field: the first that its schema admits. Some pattern admits none of them, and has no line then."""
+
+
+def lines(plan: ServicePlan, url: str, given: Collection[str]) -> Iterator[str]:
+    """At most three `curl` lines: create something as anyone, create something with a credential, list something;
+    and where the credential of the later ones is in the answer to the first, a line that says so."""
+    routes = [route for route in _complete(plan) if not blocked_by(plan, route, given)]
+    schemes = {scheme.scheme: scheme for scheme in plan.schemes if scheme.lookup is not None}
+    found: dict[str, str] = {}
+    for route in routes:
+        for admission in route.admissions:
+            kind = _kind(admission, schemes)
+            line = _line(plan, route, url, schemes.get(admission.who)) if kind and kind not in found else None
+            if kind and line:
+                found[kind] = line
+                break
+    for kind in ("create as anyone", "create", "list"):
+        if kind in found:
+            yield found[kind]
+        if kind == "create as anyone" and kind in found and len(found) > 1:
+            yield from _secrets(routes, schemes.values())
+
+
+def _complete(plan: ServicePlan) -> Iterator[Served]:
+    """The endpoints that can be called by their path alone."""
+    for route in plan.routes:
+        if isinstance(route, Served) and all(isinstance(segment, str) for segment in route.segments):
+            if not any(each.required for each in (*route.query, *route.headers)):
+                yield route
+
+
+def _secrets(routes: Iterable[Served], schemes: Iterable[Scheme]) -> Iterator[str]:
+    for scheme in schemes:
+        for route in routes:
+            for admission in route.admissions:
+                match admission:
+                    case Admission(who="anyone", operation=Write(verb="create", resource=resource, assigns=assigns)):
+                        fields = [assign.field for assign in assigns if assign.secret == "token"]
+                        if resource == scheme.resource and len(fields) == 1:
+                            yield f"{_variable(scheme)}='the {fields[0]} of that answer'"
+                            return
+
+
+def _kind(admission: Admission, schemes: Collection[str]) -> str | None:
+    match admission.operation:
+        case Write(verb="create"):
+            return "create as anyone" if admission.who == "anyone" else "create" if admission.who in schemes else None
+        case List():
+            return "list" if admission.who == "anyone" or admission.who in schemes else None
+        case _:
+            return None
+
+
+def _line(plan: ServicePlan, route: Served, url: str, scheme: Scheme | None) -> str | None:
+    segments = (segment for segment in route.segments if isinstance(segment, str))
+    target = url + "/" + "/".join((*plan.base, *segments))
+    words = ["curl", "-i", shlex.quote(target)]
+    if scheme is not None:
+        words += _credential(scheme)
+    if route.body is not None and not route.body.optional:
+        sample = _sample(route.body.schema, route.body.schema, 0)
+        if sample is None or not _admits(route.body.schema, sample):
+            return None
+        words += ["-H", shlex.quote(f"Content-Type: {route.body.media_types[0]}")]
+        words += ["-d", shlex.quote(json.dumps(sample, ensure_ascii=False))]
+    elif route.method != "GET":
+        words[1:1] = ["-X", route.method]
+    return " ".join(words)
+
+
+def _credential(scheme: Scheme) -> list[str]:
+    """The option that carries a credential; its value is the reader's to put in, from the environment."""
+    match scheme.where:
+        case "authorization":
+            return ["-H", _before_variable(f"Authorization: {scheme.name} ", scheme)]
+        case "header":
+            return ["-H", _before_variable(f"{scheme.name}: ", scheme)]
+        case "cookie":
+            return ["-b", _before_variable(f"{scheme.name}=", scheme)]
+        case "query":
+            return ["-G", "--data-urlencode", _before_variable(f"{scheme.name}=", scheme)]
+
+
+def _before_variable(text: str, scheme: Scheme) -> str:
+    """One word of a shell. A header's name may hold what a shell obeys (RFC 9110 5.6.2): it is then quoted apart."""
+    plain = re.fullmatch(r"[\w:= -]+", text, re.ASCII)
+    return f'"{text}${_variable(scheme)}"' if plain else f'{shlex.quote(text)}"${_variable(scheme)}"'
+
+
+def _variable(scheme: Scheme) -> str:
+    """A name that a shell takes."""
+    return re.sub(r"^(?=[0-9])|\W", "_", scheme.scheme, flags=re.ASCII).upper()
+
+
+def _sample(schema: Any, root: Any, depth: int) -> Any:
+    """A small value that a schema admits, as far as it can be told; None where it cannot."""
+    if not isinstance(schema, dict) or depth > 16:
+        return None
+    if isinstance(reference := schema.get("$ref"), str):
+        return _sample(_resolved(reference, root), root, depth + 1)
+    for key in ("example", "const", "default"):
+        if key in schema:
+            return schema[key]
+    if schema.get("enum"):
+        return schema["enum"][0]
+    types = schema.get("type", "object" if "properties" in schema else "string")
+    match types if isinstance(types, str) else next((each for each in types if each != "null"), None):
+        case "object":
+            properties = schema.get("properties", {})
+            return {name: _sample(properties.get(name, {}), root, depth + 1) for name in schema.get("required", ())}
+        case "array":
+            items = _sample(schema.get("items", {}), root, depth + 1)
+            return [items] * min(schema.get("minItems", 0), 3)
+        case "string":
+            alone = {**schema, "$defs": root.get("$defs", {})} if isinstance(root, dict) else schema
+            longer = (text * (1 + schema.get("minLength", 0) // len(text)) for text in CANDIDATES)
+            return next((text for text in (*CANDIDATES, *longer) if _admits(alone, text)), None)
+        case "integer" | "number":
+            return max(schema.get("minimum", 1), schema.get("exclusiveMinimum", 0) + 1, 1)
+        case "boolean":
+            return True
+        case _:
+            return None
+
+
+def _resolved(reference: str, root: Any) -> Any:
+    """What a local reference (RFC 6901 in a fragment) points at."""
+    for step in reference.removeprefix("#").split("/")[1:]:
+        root = root.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(root, dict) else None
+    return root
+
+
+def _admits(schema: Any, value: Any) -> bool:
+    try:
+        validator = jsonschema_rs.validator_for(schema, validate_formats=True, retriever=_nothing_is_fetched)
+        return bool(validator.is_valid(value))
+    except (ValueError, jsonschema_rs.ValidationError):
+        return False
+
+
+def _nothing_is_fetched(uri: str) -> Any:
+    raise ValueError(f"{uri} is not in the contract")

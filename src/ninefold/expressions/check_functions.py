@@ -1,0 +1,310 @@
+"""Functions and macros: which meaning of a name is meant, and what it asks of its arguments."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ninefold.diagnostics.suggest import did_you_mean
+from ninefold.expressions import codes
+from ninefold.expressions.ast import (
+    Ast,
+    Index,
+    Invocation,
+    Literal,
+    Member,
+    Name,
+)
+from ninefold.expressions.check_parts import Parts
+from ninefold.expressions.functions import LONGEST_RANDOM, MACROS, TABLE, Overload, overloads, pattern, resolve
+from ninefold.expressions.lower import narrowed
+from ninefold.expressions.scope import describe, fits
+from ninefold.expressions.tree import (
+    All,
+    Call,
+    Comprehension,
+    Constant,
+    Select,
+    Typed,
+)
+from ninefold.values import (
+    Anything,
+    Array,
+    Boolean,
+    Duration,
+    Integer,
+    Invalid,
+    Null,
+    Number,
+    Object,
+    Row,
+    Text,
+    Timestamp,
+    Type,
+    duration,
+    required,
+    timestamp,
+)
+
+_COMPREHENSIONS: Final = frozenset(("exists", "exists_one", "all", "filter", "map", "flatMap"))
+_SCALARS: Final = (Boolean, Integer, Number, Text, Timestamp, Duration)
+_ELSEWHERE: Final = {
+    "len": "size",
+    "length": "size",
+    "count": "size",
+    "any": "exists",
+    "some": "exists",
+    "every": "all",
+    "includes": "contains",
+    "lower": "lowerAscii",
+    "toLowerCase": "lowerAscii",
+    "upper": "upperAscii",
+    "toUpperCase": "upperAscii",
+    "strip": "trim",
+    "str": "string",
+    "float": "double",
+    "number": "double",
+    "integer": "int",
+    "unique": "distinct",
+}
+
+
+class Functions(Parts):
+    """`f(a)`, `a.f(b)`, `a.exists(x, …)`."""
+
+    def _invocation(self, ast: Invocation) -> Typed | None:
+        name, target, arguments = ast.function, ast.target, ast.arguments
+        if target is not None and name in _COMPREHENSIONS:
+            return self._comprehension(ast, target)
+        if target is None and name == "has":
+            return self._has(ast)
+        if target is None and name == "all":
+            return self._all(ast)
+        if target is None and name in ("timestamp", "duration") and len(arguments) == 1:
+            literal = arguments[0]
+            if isinstance(literal, Literal) and isinstance(literal.value, str):
+                return self._time(name, literal)
+        if name == "serial" and target is None:
+            place = "stands alone" if self.scope.serial else "belongs to `on create`"
+            self._problem(codes.SERIAL, f"`serial()` {place}", ast)
+            return None
+        found = overloads(name)
+        if not found or any(one.style == "operator" for one in found):
+            self._unknown_function(ast)
+            return None
+        style = "function" if target is None else "method"
+        suited = [one for one in found if one.style == style]
+        asts = arguments if target is None else (target, *arguments)
+        if not suited:
+            rest = ", ".join("…" for _ in asts[1:])
+            right = f"{name}({', '.join('…' for _ in asts)})" if target is not None else f"….{name}({rest})"
+            self._problem(
+                codes.WRONG_ARGUMENTS,
+                f"`{name}` stands {'before its arguments' if target is not None else 'after a dot'}",
+                Name(name, ast.name_start, ast.name_end),
+                (f"write `{right}`",),
+            )
+            return None
+        return self._apply(ast, suited, asts)
+
+    def _unknown_function(self, ast: Invocation) -> None:
+        name = ast.function
+        if name in _ELSEWHERE:
+            help: tuple[str, ...] = (f"did you mean `{_ELSEWHERE[name]}`?",)
+        else:
+            help = did_you_mean(name, (*(one.name for one in TABLE if one.style != "operator"), *MACROS))
+        self._problem(
+            codes.NO_SUCH_FUNCTION,
+            f"there is no function `{name}`",
+            Name(name, ast.name_start, ast.name_end),
+            help,
+            "not a function",
+        )
+
+    def _apply(self, ast: Invocation, suited: list[Overload], asts: tuple[Ast, ...]) -> Typed | None:
+        typed: list[Typed | None] = [None if self._is_open(one) else self.typed(one) for one in asts]
+        if any(made is None and not self._is_open(one) for made, one in zip(typed, asts, strict=True)):
+            return None
+        for index, one in enumerate(asts):
+            if typed[index] is None:
+                typed[index] = self.typed(one, self._parameter(suited, typed, index))
+        made = [one for one in typed if one is not None]
+        if len(made) < len(asts):
+            return None
+        types = tuple(one.type for one in made)
+        found = resolve(ast.function, types)
+        if found is None:
+            self._wrong_arguments(ast, suited, types)
+            return None
+        if not self._acceptable(ast, found, made, asts):
+            return None
+        return self._call(found, made, asts)
+
+    def _parameter(self, suited: list[Overload], typed: list[Typed | None], index: int) -> Type | None:
+        """The one type that the overloads which the other arguments leave over ask of an argument."""
+        wanted = {
+            type(one.parameters[index]): one.parameters[index]
+            for one in suited
+            if len(one.parameters) == len(typed)
+            and all(made is None or fits(made.type, of) for made, of in zip(typed, one.parameters, strict=True))
+        }
+        return next(iter(wanted.values())) if len(wanted) == 1 else None
+
+    def _wrong_arguments(self, ast: Invocation, suited: list[Overload], types: tuple[Type, ...]) -> None:
+        given = " and ".join(map(describe, types)) if types else "nothing"
+        takes = " or ".join(dict.fromkeys(" and ".join(map(describe, one.parameters)) or "nothing" for one in suited))
+        self._problem(
+            codes.WRONG_ARGUMENTS, f"`{ast.function}` takes {takes}, and is given {given}", ast, label=f"given {given}"
+        )
+
+    def _acceptable(self, ast: Invocation, found: Overload, made: list[Typed], asts: tuple[Ast, ...]) -> bool:
+        """What a function asks of its arguments beyond their types."""
+        last = made[-1] if made else None
+        match found.id:
+            case "matches":
+                if not (isinstance(last, Constant) and isinstance(last.value, str)):
+                    self._problem(codes.WRONG_ARGUMENTS, "the pattern of `matches` is a literal", asts[-1])
+                    return False
+                try:
+                    pattern(last.value)
+                except Invalid as invalid:
+                    self._problem(codes.BAD_LITERAL, f"`{last.value}` is {invalid.message}", asts[-1])
+                    return False
+            case "random":
+                if isinstance(last, Constant) and isinstance(last.value, int) and not 1 <= last.value <= LONGEST_RANDOM:
+                    self._problem(
+                        codes.BAD_LITERAL, f"`random(n)` makes between 1 and {LONGEST_RANDOM} characters", asts[-1]
+                    )
+                    return False
+            case "distinct" | "sort":
+                array = made[0].type
+                items = array.items if isinstance(array, Array) else array
+                if isinstance(array, Array) and not isinstance(items, (*_SCALARS, Null)):
+                    help = ("choose a field first: `.map(x, x.field)`",) if isinstance(items, Row | Object) else ()
+                    self._problem(
+                        codes.WRONG_ARGUMENTS,
+                        f"`{ast.function}` takes an array of plain values, and is given {describe(array)}",
+                        ast,
+                        help,
+                    )
+                    return False
+        return True
+
+    def _time(self, name: str, literal: Literal) -> Typed | None:
+        written = str(literal.value)
+        try:
+            if name == "timestamp":
+                return Constant(value=timestamp(written), type=Timestamp())
+            return Constant(value=duration(written), type=Duration())
+        except Invalid as invalid:
+            example = "2026-01-31T09:30:00Z" if name == "timestamp" else "PT30M"
+            self._problem(
+                codes.BAD_LITERAL, f"`{written}` is {invalid.message}", literal, (f"for example `{name}('{example}')`",)
+            )
+            return None
+
+    def _all(self, ast: Invocation) -> Typed | None:
+        resource = ast.arguments[0] if len(ast.arguments) == 1 else None
+        if not isinstance(resource, Name):
+            self._problem(
+                codes.WRONG_ARGUMENTS,
+                "`all(R)` takes the name of a resource",
+                ast,
+                ("of an array: `a.all(x, condition)`",),
+            )
+            return None
+        if resource.name not in self.scope.model:
+            self._problem(
+                codes.NO_SUCH_NAME,
+                f"`{resource.name}` is not a resource",
+                resource,
+                did_you_mean(resource.name, self.scope.model),
+                "not a resource",
+            )
+            return None
+        return All(resource=resource.name, type=Array(items=Row(resource=resource.name)))
+
+    def _has(self, ast: Invocation) -> Typed | None:
+        argument = ast.arguments[0] if len(ast.arguments) == 1 else None
+        if not isinstance(argument, Member | Index):
+            self._problem(
+                codes.WRONG_ARGUMENTS, "`has` takes one field or member", ast, ("for example `has(order.note)`",)
+            )
+            return None
+        typed = self.typed(argument)
+        if typed is None:
+            return None
+        if not isinstance(typed, Select) or typed.through == "back":
+            self._problem(codes.WRONG_ARGUMENTS, "`has` takes one field or member", argument)
+            return None
+        return Call(function="has", arguments=[typed], type=Boolean())
+
+    def _comprehension(self, ast: Invocation, target: Ast) -> Typed | None:
+        macro, arguments = ast.function, ast.arguments
+        counts = (2, 3) if macro == "map" else (2,)
+        if len(arguments) not in counts or not isinstance(arguments[0], Name):
+            self._problem(
+                codes.WRONG_ARGUMENTS,
+                f"`{macro}` takes a variable and an expression over it",
+                ast,
+                (f"for example `.{macro}(x, …)`",),
+            )
+            return None
+        variable = arguments[0]
+        range_ = self.typed(target)
+        if range_ is not None and isinstance(range_.type, Anything):
+            range_ = self._placed(narrowed(range_, Array(items=Anything(nullable=True))), target)
+        if range_ is not None and not isinstance(range_.type, Array):
+            self._problem(
+                codes.WRONG_ARGUMENTS,
+                f"`{macro}` is asked of an array, and this is {describe(range_.type)}",
+                target,
+                label=f"this is {describe(range_.type)}",
+            )
+            range_ = None
+        if variable.name in self.scope.variables or variable.name in self._locals:
+            self._problem(codes.NAME_TAKEN, f"`{variable.name}` is already the name of something else here", variable)
+            return None
+        if range_ is None:
+            return None
+        assert isinstance(range_.type, Array)
+        self._locals[variable.name] = range_.type.items
+        try:
+            return self._over(ast, macro, range_, range_.type, variable.name)
+        finally:
+            del self._locals[variable.name]
+
+    def _over(self, ast: Invocation, macro: str, range_: Typed, array: Array, variable: str) -> Typed | None:
+        """A macro, with its variable in scope."""
+        arguments, who = ast.arguments, f"`{ast.function}`"
+        condition = self._condition(arguments[1], who) if len(arguments) == 3 else None
+        if len(arguments) == 3 and condition is None:
+            return None
+        last = arguments[-1]
+        body = self.typed(last) if macro in ("map", "flatMap") else self._condition(last, who)
+        if body is None:
+            return None
+        made: Type = Boolean()
+        if macro == "filter":
+            made = required(array)
+        elif macro == "map":
+            made = Array(items=body.type)
+        elif macro == "flatMap":
+            body = narrowed(body, Array(items=Anything(nullable=True)))
+            if not isinstance(body.type, Array):
+                self._problem(
+                    codes.WRONG_ARGUMENTS,
+                    f"`flatMap` joins arrays, and this is {describe(body.type)}",
+                    last,
+                    ("`map` takes what is not an array",),
+                )
+                return None
+            made = Array(items=body.type.items)
+        # `macro` is one of the names of the Literal: `_COMPREHENSIONS` holds the same.
+        return Comprehension(
+            macro=macro,  # type: ignore[arg-type]
+            range=range_,
+            variable=variable,
+            body=body,
+            type=made,
+            condition=condition,
+        )

@@ -1,0 +1,148 @@
+"""Operators: both sides of one type, and null where a value may be absent."""
+
+from __future__ import annotations
+
+from ninefold.expressions import codes
+from ninefold.expressions.ast import (
+    Ast,
+    Binary,
+    Conditional,
+    Name,
+    Unary,
+)
+from ninefold.expressions.check_parts import Parts
+from ninefold.expressions.functions import resolve
+from ninefold.expressions.lower import as_value, narrowed
+from ninefold.expressions.scope import describe, join
+from ninefold.expressions.tree import (
+    Call,
+    Typed,
+)
+from ninefold.values import (
+    Anything,
+    Array,
+    Boolean,
+    Object,
+    Row,
+    Text,
+    Type,
+)
+
+
+class Operators(Parts):
+    """`!`, `&&`, `==`, `in`, `?:`, and those of the table of functions."""
+
+    def _unary(self, ast: Unary, hint: Type | None) -> Typed | None:
+        if ast.operator == "!":
+            return self._logic("!", (ast.operand,))
+        return self._operator(ast, "-", (ast.operand,), hint)
+
+    def _logic(self, operator: str, asts: tuple[Ast, ...]) -> Typed | None:
+        operands = [self._condition(operand, f"`{operator}`") for operand in asts]
+        made = [operand for operand in operands if operand is not None]
+        return Call(function=operator, arguments=made, type=Boolean()) if len(made) == len(asts) else None
+
+    def _pair(self, left: Ast, right: Ast) -> tuple[Typed | None, Typed | None]:
+        """Two operands of one type; the one that is known gives a type to the one that is not."""
+        if self._is_open(left):
+            second = self.typed(right)
+            return self.typed(left, None if second is None else second.type) if second is not None else None, second
+        first = self.typed(left)
+        if first is None and self._is_open(right):
+            return None, None
+        return first, self.typed(right, None if first is None else first.type)
+
+    def _equality(self, ast: Binary) -> Typed | None:
+        left, right = self._pair(ast.left, ast.right)
+        if left is None or right is None:
+            return None
+        named = self._names(ast.left, left, right.type) or self._names(ast.right, right, left.type)
+        if join(left.type, right.type) is None and not named:
+            self._mismatch(ast, ast.operator, (ast.left, ast.right), (left, right))
+            return None
+        first = self._value(self._narrowed(left, right.type), ast.left)
+        second = self._value(self._narrowed(right, left.type), ast.right)
+        if first is None or second is None:
+            return None
+        return Call(function=ast.operator, arguments=[first, second], type=Boolean())
+
+    def _names(self, ast: Ast, value: Typed, row: Type) -> bool:
+        """Whether this is an inferred variable that holds the identifier of such a row: `film.director == value`."""
+        if not isinstance(row, Row) or not isinstance(ast, Name) or ast.name not in self.inferred:
+            return False
+        shape = self.scope.model.get(row.resource)
+        return (
+            ast.name not in self._locals
+            and shape is not None
+            and shape.identifier_type is not None
+            and join(value.type, shape.identifier_type) is not None
+        )
+
+    def _membership(self, ast: Binary) -> Typed | None:
+        if self._is_open(ast.right):
+            sought = self.typed(ast.left)
+            items = None if sought is None else as_value(sought, self.scope.model).type
+            right = None if items is None else self.typed(ast.right, Array(items=items))
+        else:
+            right = self.typed(ast.right)
+        if right is None:
+            return None
+        if isinstance(right.type, Anything):
+            right = narrowed(right, Array(items=Anything(nullable=True)))
+        wanted = right.type.items if isinstance(right.type, Array) else Text()
+        left = self.typed(ast.left, wanted)
+        if left is None:
+            return None
+        suits = isinstance(right.type, Array | Object) and (
+            join(left.type, wanted) is not None or self._names(ast.left, left, wanted)
+        )
+        if not suits:
+            help: tuple[str, ...] = ()
+            if isinstance(right.type, Text):
+                help = ("a part of a text is found by `text.contains(part)`",)
+            self._mismatch(ast, "in", (ast.left, ast.right), (left, right), help)
+            return None
+        value = self._value(self._narrowed(left, wanted), ast.left)
+        container = self._value(right, ast.right)
+        if value is None or container is None:
+            return None
+        return Call(function="in", arguments=[value, container], type=Boolean())
+
+    def _conditional(self, ast: Conditional, hint: Type | None) -> Typed | None:
+        condition = self._condition(ast.condition, "`?:`")
+        yes = self.typed(ast.yes, hint)
+        no = self.typed(ast.no, hint or (None if yes is None else yes.type))
+        if condition is None or yes is None or no is None:
+            return None
+        type_ = join(yes.type, no.type)
+        if type_ is None:
+            self._problem(
+                codes.WRONG_OPERANDS,
+                f"one side of `?:` is {describe(yes.type)}, the other {describe(no.type)}",
+                ast.no,
+                self._conversion(ast.no, no.type, yes.type),
+                f"this is {describe(no.type)}",
+            )
+            return None
+        first, second = self._value(yes, ast.yes), self._value(no, ast.no)
+        if first is None or second is None:
+            return None
+        return Call(function="?:", arguments=[condition, first, second], type=type_)
+
+    def _operator(self, ast: Ast, operator: str, asts: tuple[Ast, ...], hint: Type | None) -> Typed | None:
+        if len(asts) == 2:
+            if all(map(self._is_open, asts)):
+                operands = [self.typed(operand, hint) for operand in asts]
+            else:
+                operands = list(self._pair(*asts))
+        else:
+            operands = [self.typed(asts[0], hint)]
+        made = [operand for operand in operands if operand is not None]
+        if len(made) < len(asts):
+            return None
+        types = tuple(operand.type for operand in made)
+        found = resolve(operator, types)
+        if found is None or all(isinstance(type_, Anything) for type_ in types):
+            self._mismatch(ast, operator, asts, tuple(made))
+            return None
+        return self._call(found, made, asts)

@@ -1,0 +1,180 @@
+"""What every part of a check shares: the problems found, the types inferred, and the questions asked of operands.
+
+`None` for a typed part means that its problem is already told, so that one cause gives one problem. A `hint` is
+the type that a part's surroundings ask of it: it gives a type to `value` and to `[]`, and changes nothing else.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import Final
+
+from ninefold.diagnostics.diagnostic import Code
+from ninefold.expressions import codes
+from ninefold.expressions.ast import (
+    Ast,
+    Literal,
+    Name,
+    Problem,
+)
+from ninefold.expressions.functions import Overload
+from ninefold.expressions.lower import as_value, is_reference, narrowed
+from ninefold.expressions.scope import INFERRED, Scope, describe, fits
+from ninefold.expressions.tree import (
+    Call,
+    Typed,
+)
+from ninefold.values import (
+    Anything,
+    Array,
+    Boolean,
+    Digest,
+    Duration,
+    Integer,
+    Null,
+    Number,
+    Object,
+    Row,
+    Text,
+    Timestamp,
+    Type,
+    required,
+)
+
+
+class Parts(ABC):
+    """The state of one check: problems found, types inferred, and the variables of enclosing macros."""
+
+    @abstractmethod
+    def typed(self, ast: Ast, hint: Type | None = None) -> Typed | None:
+        """A part of the expression with its type."""
+
+    def __init__(self, scope: Scope):
+        self.scope: Final = scope
+        self.problems: Final[list[Problem]] = []
+        self.inferred: Final[dict[str, Type]] = {}
+        self.places: Final[dict[int, tuple[int, int]]] = {}
+        self._locals: Final[dict[str, Type]] = {}
+
+    def _problem(self, code: Code, message: str, ast: Ast, help: Iterable[str] = (), label: str = "") -> None:
+        self.problems.append(Problem(code, message, ast.start, ast.end, tuple(help), label))
+
+    def _placed(self, typed: Typed, ast: Ast) -> Typed:
+        self.places.setdefault(id(typed), (ast.start, ast.end))
+        return typed
+
+    def _inferrable(self, hint: Type | None) -> Type | None:
+        """The type that a hint gives to an inferred variable: a row's is that of its identifier."""
+        if isinstance(hint, Row):
+            shape = self.scope.model.get(hint.resource)
+            hint = None if shape is None else shape.identifier_type
+        if hint is None or isinstance(hint, Anything | Null | Duration | Digest):
+            return None
+        return required(hint)
+
+    def _is_open(self, ast: Ast) -> bool:
+        """Whether this is a variable whose type is still to be inferred."""
+        return (
+            isinstance(ast, Name)
+            and ast.name not in self._locals
+            and self.scope.variables.get(ast.name) is INFERRED
+            and ast.name not in self.inferred
+        )
+
+    def _value(self, typed: Typed | None, ast: Ast) -> Typed | None:
+        """A row as its identifier; a problem if that is several fields."""
+        if typed is None:
+            return None
+        value = as_value(typed, self.scope.model)
+        of = value.type.items if isinstance(value.type, Array) else value.type
+        if value is typed and isinstance(of, Row) and not (isinstance(typed.type, Row) and is_reference(typed)):
+            shape = self.scope.model.get(of.resource)
+            if shape is not None:
+                self._problem(
+                    codes.NOT_A_VALUE,
+                    f"a row of `{of.resource}` is no value: its identifier is {_listed(shape.identifier)}",
+                    ast,
+                    ("compare the fields one by one",),
+                )
+                return None
+        return self._placed(value, ast)
+
+    def _narrowed(self, typed: Typed, wanted: Type) -> Typed:
+        """A value of any type as one of another; one that is compared with rows, as an identifier."""
+        if isinstance(wanted, Array | Object):
+            return typed
+        return narrowed(typed, (self._inferrable(wanted) or wanted) if isinstance(wanted, Row) else wanted)
+
+    def _condition(self, ast: Ast, who: str) -> Typed | None:
+        typed = self.typed(ast, Boolean())
+        if typed is None:
+            return None
+        if not fits(typed.type, Boolean()):
+            self._problem(
+                codes.WRONG_OPERANDS,
+                f"{who} asks a condition, and this is {describe(typed.type)}",
+                ast,
+                label=f"this is {describe(typed.type)}",
+            )
+            return None
+        return self._placed(narrowed(typed, Boolean()), ast)
+
+    def _call(self, overload: Overload, arguments: list[Typed], asts: tuple[Ast, ...]) -> Typed:
+        given = [
+            self._placed(narrowed(argument, wanted), ast)
+            for argument, wanted, ast in zip(arguments, overload.parameters, asts, strict=True)
+        ]
+        return Call(
+            function=overload.name,
+            arguments=given,
+            type=overload.gives(tuple(argument.type for argument in given)),
+        )
+
+    def _mismatch(
+        self, ast: Ast, operator: str, asts: tuple[Ast, ...], operands: tuple[Typed, ...], help: tuple[str, ...] = ()
+    ) -> None:
+        types = [operand.type for operand in operands]
+        if len(types) == 2 and not help:
+            help = self._conversion(asts[1], types[1], types[0]) or self._conversion(asts[0], types[0], types[1])
+        if not help and any(isinstance(type_, Anything) for type_ in types):
+            help = ("say of which type it is: `int(x)`, `double(x)`, `string(x)`, `bool(x)`",)
+        self._problem(
+            codes.WRONG_OPERANDS,
+            f"`{operator}` does not take {' and '.join(map(describe, types))}",
+            ast,
+            help,
+            " and ".join(map(describe, types)),
+        )
+
+    def _conversion(self, ast: Ast, given: Type, wanted: Type) -> tuple[str, ...]:
+        """How a part of one type would be written as another, if there is a way."""
+        literal = ast.value if isinstance(ast, Literal) else None
+        match given, wanted:
+            case Integer(), Number():
+                return (
+                    (f"write `{literal}.0`",) if literal is not None else ("`double(x)` makes a number of an integer",)
+                )
+            case Number(), Integer():
+                return ("`int(x)` makes an integer of a number", "`double(x)` makes a number of an integer")
+            case Text(), Timestamp() if isinstance(literal, str):
+                return (f"write `timestamp('{literal}')`",)
+            case Text(), Timestamp():
+                return ("`timestamp(x)` makes a date-time of a string",)
+            case Text(), Duration() if isinstance(literal, str):
+                return (f"write `duration('{literal}')`",)
+            case ((Integer() | Number() | Boolean() | Timestamp() | Duration()), Text()):
+                return ("`string(x)` makes a string of it",)
+            case Text(), Integer():
+                return ("`int(x)` makes an integer of a string",)
+            case Array(), Boolean():
+                return ("`size(x) > 0` asks whether there are any",)
+            case _, Row(resource=resource):
+                shape = self.scope.model.get(resource)
+                if shape is not None and len(shape.identifier) == 1 and not isinstance(given, Row):
+                    return (f"compare the identifier: `.{shape.identifier[0]}`",)
+        return ()
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return " and ".join(f"`{name}`" for name in names) if names else "not shown"

@@ -1,0 +1,225 @@
+"""Arrays, back-references and macros in SQL: relations, and what is asked of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ninefold.expressions.sql_parts import Binding, Bindings, ReferredRow, Relation, Scalar, TableRow, exists, unless
+from ninefold.expressions.sql_rows import Rows
+from ninefold.expressions.tree import (
+    All,
+    Call,
+    Comprehension,
+    MakeArray,
+    Select,
+    Typed,
+)
+from ninefold.sql.fragment import Fragment, identifier, join
+from ninefold.values import Anything, Array, Integer, Row
+
+
+class Arrays(Rows):
+    """An array is a relation until it has to be one value; then it is JSON."""
+
+    def _measured(self, call: Call, function: str, array: Typed, scope: Bindings) -> Scalar:
+        """`size` and `sum` of an array."""
+        if function == "sum":
+            if not isinstance(call.type, Integer):
+                raise self.refuse(
+                    call,
+                    "the sum of numbers depends on how they are added, and the database adds in another way",
+                    "an amount is exact as an integer of the smallest unit, such as cents",
+                )
+            summed = self.relation(array, scope)
+            item = self._of_binding(array, summed.element)
+            alias = self.fresh()
+            source = "(" + summed.query(item.text + " AS v") + f") AS {alias}"
+            text = "(" + self.dialect.total(f"{alias}.v", source) + ")"
+            return Scalar(unless(summed.failures, text), call.type, fails=True)
+        if isinstance(array, Select) and array.through in ("field", "member"):
+            stored = self.scalar(array, scope)
+            return Scalar(self.dialect.length(stored.text), call.type, fails=stored.fails or stored.nullable)
+        counted = self._settled(self.relation(array, scope))
+        text = "(" + counted.query("count(*)") + ")"
+        return Scalar(unless(counted.failures, text), call.type, fails=bool(counted.failures))
+
+    def _quantifier(self, typed: Comprehension, scope: Bindings, positive: bool) -> Scalar:
+        """`exists`, `all` and `exists_one`."""
+        items = self._settled(self.relation(typed.range, scope, ordered=False))
+        inner = {**scope, typed.variable: self._bindable(typed.range, items.element)}
+        body = self.scalar(typed.body, inner, positive and typed.macro == "exists")
+        unsure = body.fails or body.nullable
+        if typed.macro == "exists" and (positive or not unsure):
+            text = exists(items.query("1", body.text))
+        elif typed.macro == "all" and (positive or not unsure):
+            refuted = "(NOT " + (self.dialect.is_true(body.text) if unsure else body.text) + ")"
+            text = "(NOT " + exists(items.query("1", refuted)) + ")"
+        else:
+            text = self._counted(typed.macro, items, body)
+        return Scalar(unless(items.failures, text), typed.type, fails=unsure or bool(items.failures))
+
+    def _counted(self, macro: str, items: Relation, body: Scalar) -> Fragment:
+        """A quantifier by counting what is true, what is false, and what is neither."""
+        alias, one, zero = self.fresh(), self.dialect.true, self.dialect.false
+        source = "(" + items.query(body.text + " AS b") + f") AS {alias}"
+        trues = f"count(CASE WHEN {alias}.b THEN 1 END)"
+        unknown = f"count(*) > count({alias}.b)"
+        match macro:
+            case "exists":
+                verdict = f"CASE WHEN {trues} > 0 THEN {one} WHEN {unknown} THEN NULL ELSE {zero} END"
+            case "all":
+                refuted = f"count({alias}.b) > {trues}"
+                verdict = f"CASE WHEN {refuted} THEN {zero} WHEN {unknown} THEN NULL ELSE {one} END"
+            case _:
+                verdict = f"CASE WHEN {unknown} THEN NULL ELSE {trues} = 1 END"
+        return f"(SELECT {verdict} FROM " + source + ")"
+
+    def _bindable(self, node: Typed, element: Binding) -> Binding:
+        """What a variable is bound to: a row that is known by its identifier is still a row."""
+        if isinstance(element, Scalar) and isinstance(node.type, Array) and isinstance(node.type.items, Row):
+            return ReferredRow(node.type.items.resource, element)
+        return element
+
+    def _gathered(self, typed: Typed, items: Relation) -> Scalar:
+        """Several values as one array."""
+        items = self._settled(items)
+        item = self._of_binding(typed, items.element)
+        if isinstance(item.type, Anything):
+            raise self.refuse(typed, "of which type the items are, is not stated")
+        # By way of a derived table: an aggregate of an outer row's column alone would belong to the outer query.
+        alias = self.fresh()
+        columns = (item.text + " AS v", *(key + f" AS n{index}" for index, key in enumerate(items.order)))
+        order = tuple(Fragment(f"{alias}.n{index}") for index in range(len(items.order)))
+        array = self.dialect.gather(Fragment(f"{alias}.v"), item.type, order)
+        text = "(SELECT " + array + " FROM (" + items.query(join(", ", columns)) + f") AS {alias})"
+        return Scalar(unless(items.failures, text), typed.type, fails=bool(items.failures))
+
+    def _settled(self, items: Relation) -> Relation:
+        """The same, with elements that do not fail: that one does makes the whole an error."""
+        element = items.element
+        if not (isinstance(element, Scalar) and element.fails):
+            return items
+        failure = exists(items.query("1", element.is_broken))
+        sound = replace(element, fails=False, failure=None)
+        return replace(items, element=sound, failures=(*items.failures, failure))
+
+    def relation(self, typed: Typed, scope: Bindings, ordered: bool = True) -> Relation:
+        """The values of an array-typed expression. `ordered`: their order matters."""
+        if not self.reads_rows(typed, scope):
+            return self._items(typed, self.scalar(typed, scope))
+        match typed:
+            case All(resource=resource):
+                source, table, seen = self.table(resource)
+                return Relation(source, table, seen, self._row_order(typed, table))
+            case Select(through="back"):
+                return self._referring(typed, scope)
+            case Select(through="computed", operand=operand) if isinstance(operand.type, Row):
+                name, expression = self._inlined(typed)
+                row = self.row(operand, scope)
+                self._inside.append(typed.name)
+                try:
+                    items = self.relation(expression, {name: row}, ordered)
+                finally:
+                    self._inside.pop()
+                return replace(items, failures=(*items.failures, *self._absent(typed, row)))
+            case Comprehension(macro="filter"):
+                items = self._settled(self.relation(typed.range, scope, ordered))
+                inner = {**scope, typed.variable: self._bindable(typed.range, items.element)}
+                return self._filtered(items, typed.body, inner)
+            case Comprehension(macro="map"):
+                return self._mapped(typed, scope, ordered)
+            case Comprehension(macro="flatMap"):
+                return self._flattened(typed, scope, ordered)
+            case Call(function="distinct", arguments=[array]):
+                return self._distinct(array, self._settled(self.relation(array, scope, ordered)), ordered)
+            case Call(function="sort", arguments=[array]):
+                items = self._settled(self.relation(array, scope, ordered=False))
+                item = self._of_binding(array, items.element)
+                nulls = ("(" + item.text + " IS NULL)",) if item.nullable else ()
+                return replace(items, order=(*nulls, item.text))
+            case MakeArray(items=members):
+                return self._written(typed, members, scope)
+            case Call(function="+"):
+                raise self.refuse(typed, "the database does not join arrays with `+`")
+            case _:
+                return self._items(typed, self.scalar(typed, scope))
+
+    def _items(self, typed: Typed, stored: Scalar) -> Relation:
+        """The items of an array that is one value."""
+        assert isinstance(typed.type, Array)
+        alias, type_ = self.fresh(), typed.type.items
+        item = Scalar(self.dialect.item(alias, type_), type_, type_.nullable)
+        failures = ("(" + stored.text + " IS NULL)",) if stored.fails or stored.nullable else ()
+        return Relation(
+            self.dialect.items(stored.text, alias), item, order=(self.dialect.position(alias),), failures=failures
+        )
+
+    def _row_order(self, node: Typed, row: TableRow) -> tuple[Fragment, ...]:
+        """Rows are in the order of their identifiers."""
+        names = self._shape(node, row.resource).identifier
+        return tuple(Fragment(f"{row.alias}.{identifier(name)}") for name in names)
+
+    def _referring(self, select: Select, scope: Bindings) -> Relation:
+        """The rows that refer back to a row."""
+        target = self.row(select.operand, scope)
+        shape = self._shape(select, target.resource)
+        resource, referring = shape.back[select.name]
+        own = self._of_binding(select, target)
+        source, row, seen = self.table(resource)
+        where = f"{row.alias}.{identifier(referring)} = " + own.text
+        return Relation(source, row, (where, *seen), self._row_order(select, row), self._absent(select, target))
+
+    def _filtered(self, items: Relation, condition: Typed, inner: Bindings) -> Relation:
+        """Those items of which a condition is true; that it is an error of one makes the whole an error."""
+        asked = self.scalar(condition, inner)
+        if not (asked.fails or asked.nullable):
+            return replace(items, where=(*items.where, asked.text))
+        failure = exists(items.query("1", "(" + asked.text + " IS NULL)"))
+        return replace(items, where=(*items.where, asked.text), failures=(*items.failures, failure))
+
+    def _mapped(self, typed: Comprehension, scope: Bindings, ordered: bool) -> Relation:
+        items = self._settled(self.relation(typed.range, scope, ordered))
+        inner = {**scope, typed.variable: self._bindable(typed.range, items.element)}
+        if typed.condition is not None:
+            items = self._filtered(items, typed.condition, inner)
+        if isinstance(typed.body.type, Row):
+            row = self.row(typed.body, inner)
+            return replace(items, element=row if isinstance(row, TableRow) else row.identifier)
+        return replace(items, element=self.scalar(typed.body, inner))
+
+    def _flattened(self, typed: Comprehension, scope: Bindings, ordered: bool) -> Relation:
+        outer = self._settled(self.relation(typed.range, scope, ordered))
+        bindings = {**scope, typed.variable: self._bindable(typed.range, outer.element)}
+        inner = self._settled(self.relation(typed.body, bindings, ordered))
+        if inner.derived:
+            raise self.refuse(typed.body, "the database does not join arrays that are themselves made by a query")
+        failures = tuple(exists(outer.query("1", failure)) for failure in inner.failures)
+        return Relation(
+            join(", ", (outer.source, inner.source)),
+            inner.element,
+            (*outer.where, *inner.where),
+            (*outer.order, *inner.order),
+            (*outer.failures, *failures),
+            outer.derived,
+        )
+
+    def _distinct(self, array: Typed, items: Relation, ordered: bool) -> Relation:
+        item, alias = self._of_binding(array, items.element), self.fresh()
+        if not ordered:
+            source = "(" + items.query("DISTINCT " + item.text + " AS v") + f") AS {alias}"
+        else:
+            numbered = "row_number() OVER (ORDER BY " + join(", ", items.order) + ") AS n"
+            rows = "(" + items.query(item.text + " AS v, " + numbered) + f") AS {alias}"
+            source = f"(SELECT {alias}.v AS v, min({alias}.n) AS n FROM " + rows + f" GROUP BY {alias}.v) AS {alias}"
+        value = replace(item, text=Fragment(f"{alias}.v"))
+        return Relation(source, value, (), (Fragment(f"{alias}.n"),) if ordered else (), items.failures, derived=True)
+
+    def _written(self, typed: MakeArray, members: list[Typed], scope: Bindings) -> Relation:
+        """A list literal, as rows."""
+        made, alias = [self.scalar(member, scope) for member in members], self.fresh()
+        queries = ("SELECT " + one.text + f" AS v, {index} AS n" for index, one in enumerate(made))
+        assert isinstance(typed.type, Array)
+        failures = tuple(one.is_broken for one in made if one.fails)
+        item = Scalar(Fragment(f"{alias}.v"), typed.type.items, any(one.nullable for one in made))
+        source = "(" + join(" UNION ALL ", queries) + f") AS {alias}"
+        return Relation(source, item, (), (Fragment(f"{alias}.n"),), failures, derived=True)

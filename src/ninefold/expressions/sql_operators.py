@@ -1,0 +1,173 @@
+"""Operators and functions in SQL: exact about null, errors and overflow."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ninefold.expressions.functions import resolve
+from ninefold.expressions.scope import describe
+from ninefold.expressions.sql_arrays import Arrays
+from ninefold.expressions.sql_parts import Bindings, Relation, Scalar, exists, unless
+from ninefold.expressions.tree import (
+    Call,
+    Constant,
+    MakeArray,
+    Select,
+    Typed,
+)
+from ninefold.sql.fragment import Fragment, bind, join
+from ninefold.values import Anything, Array, Boolean, Integer, Object, Text, Timestamp, Type
+
+
+class Operators(Arrays):
+    """Calls, other than those that make arrays."""
+
+    def _call(self, call: Call, scope: Bindings, positive: bool) -> Scalar:
+        match call.function, call.arguments:
+            case ("&&" | "||") as operator, arguments:
+                parts = [self.scalar(argument, scope, positive) for argument in arguments]
+                text = "(" + join(" AND " if operator == "&&" else " OR ", (part.text for part in parts)) + ")"
+                return Scalar(text, call.type, fails=any(part.fails or part.nullable for part in parts))
+            case "!", [operand]:
+                one = self.scalar(operand, scope)
+                return Scalar("(NOT " + one.text + ")", call.type, fails=one.fails or one.nullable)
+            case "?:", [condition, yes, no]:
+                return self._conditional(call, scope, positive, condition, yes, no)
+            case ("==" | "!=") as operator, [left, right]:
+                return self._equality(call, operator, left, right, scope, positive)
+            case "in", [left, right]:
+                return self._membership(call, left, right, scope, positive)
+            case "[]", [array, index]:
+                return self._item(call, array, index, scope)
+            case "has", [operand]:
+                return self._has(call, self.scalar(operand, scope))
+            case "narrow", [operand]:
+                raise self.refuse(operand, "of which type this is, is not stated")
+            case ("size" | "sum") as function, [array] if isinstance(array.type, Array):
+                return self._measured(call, function, array, scope)
+        return self._function(call, scope)
+
+    def _function(self, call: Call, scope: Bindings) -> Scalar:
+        """A plain function of its arguments' values."""
+        if self._overflows(call):
+            made = self._arithmetic(call, scope)
+            return replace(made, text=self.dialect.whole(made.text))
+        return self._applied(call, [self.scalar(argument, scope) for argument in call.arguments])
+
+    def _arithmetic(self, typed: Typed, scope: Bindings) -> Scalar:
+        """Integer arithmetic, however deep, whose overflow is still to be looked for: once, for all of it."""
+        if isinstance(typed, Call) and self._overflows(typed) and self.reads_rows(typed, scope):
+            return self._applied(typed, [self._arithmetic(argument, scope) for argument in typed.arguments])
+        return self.scalar(typed, scope)
+
+    def _overflows(self, call: Call) -> bool:
+        overload = resolve(call.function, tuple(argument.type for argument in call.arguments))
+        return overload is not None and overload.id in self.dialect.overflowing
+
+    def _applied(self, call: Call, arguments: list[Scalar]) -> Scalar:
+        overload = resolve(call.function, tuple(argument.type for argument in call.arguments))
+        text = None
+        if overload is not None:
+            text = self.dialect.function(overload.id, tuple(argument.text for argument in arguments))
+        if overload is None or text is None:
+            raise self.refuse(
+                call,
+                f"`{call.function}` is for values of the request: the database does not have it",
+                "docs/expressions.md says which functions the database has",
+            )
+        unsure = overload.fails or any(argument.fails or argument.nullable for argument in arguments)
+        return Scalar(text, call.type, fails=unsure)
+
+    def _conditional(
+        self, call: Call, scope: Bindings, positive: bool, condition: Typed, yes: Typed, no: Typed
+    ) -> Scalar:
+        asked = self.scalar(condition, scope)
+        first, second = self.scalar(yes, scope, positive), self.scalar(no, scope, positive)
+        fails = asked.fails or asked.nullable or first.fails or second.fails
+        nullable = first.nullable or second.nullable
+        failure = None
+        if fails and nullable:
+            sides = (side.is_broken if side.fails else Fragment(self.dialect.false) for side in (first, second))
+            failure = "coalesce(" + self.dialect.choose(asked.text, *sides) + f", {self.dialect.true})"
+        return Scalar(self.dialect.choose(asked.text, first.text, second.text), call.type, nullable, fails, failure)
+
+    def _equality(
+        self, call: Call, operator: str, left: Typed, right: Typed, scope: Bindings, positive: bool
+    ) -> Scalar:
+        a, b = self.scalar(left, scope), self.scalar(right, scope)
+        for node, side in ((left, a), (right, b)):
+            self._comparable(node, side.type)
+        symbol = " = " if operator == "==" else " <> "
+        if not (a.nullable or b.nullable):
+            return Scalar("(" + a.text + symbol + b.text + ")", call.type, fails=a.fails or b.fails)
+        if positive and operator == "==" and not (a.nullable and b.nullable):
+            return Scalar("(" + a.text + " = " + b.text + ")", call.type, fails=True)
+        same = self.dialect.same(a.text, b.text)
+        failures = tuple(side.is_broken for side in (a, b) if side.fails)
+        text = unless(failures, same if operator == "==" else "(NOT " + same + ")")
+        return Scalar(text, call.type, fails=bool(failures))
+
+    def _comparable(self, node: Typed, type_: Type) -> None:
+        """Arrays are compared as their JSON text, which is one and the same only where the items' texts are."""
+        match type_:
+            case Object() | Anything():
+                raise self.refuse(node, f"the database does not compare {describe(type_)} with another")
+            case Array(items=items) if not isinstance(items, Boolean | Integer | Text | Timestamp) and not (
+                isinstance(node, Constant) and node.value == []
+            ):
+                raise self.refuse(node, f"the database does not compare {describe(type_)} with another")
+
+    def _membership(self, call: Call, left: Typed, right: Typed, scope: Bindings, positive: bool) -> Scalar:
+        if not isinstance(right.type, Array):
+            raise self.refuse(right, "the database does not look for the names of members")
+        value = self.scalar(left, scope)
+        self._comparable(left, value.type)
+        plain = self._listed(right, scope)
+        if plain is not None and (positive or not value.nullable):
+            return Scalar("(" + value.text + " IN (" + join(", ", plain) + "))", call.type, fails=value.fails)
+        items = self._settled(self.relation(right, scope))
+        item = self._of_binding(right, items.element)
+        self._comparable(right, item.type)
+        nullsafe = value.nullable or item.nullable
+        if nullsafe:
+            same = self.dialect.same(item.text, value.text)
+        else:
+            same = "(" + item.text + " = " + value.text + ")"
+        failures = items.failures
+        if value.fails and (nullsafe or not positive):
+            failures = (*failures, value.is_broken)
+        text = unless(failures, exists(items.query("1", same)))
+        return Scalar(text, call.type, fails=value.fails or bool(failures))
+
+    def _listed(self, array: Typed, scope: Bindings) -> list[Fragment] | None:
+        """The items of a list literal, if none of them may be null or an error."""
+        match array:
+            case Constant(value=list() as values, type=Array(items=items)) if values and None not in values:
+                if isinstance(items, Array | Object | Anything):
+                    return None
+                # The type of each item is the array's: a list of constants has one.
+                return [bind(Constant(value=value, type=items)) for value in values]
+            case MakeArray(items=members) if members:
+                made = [self.scalar(member, scope) for member in members]
+                return None if any(one.fails or one.nullable for one in made) else [one.text for one in made]
+            case _:
+                return None
+
+    def _has(self, call: Call, operand: Scalar) -> Scalar:
+        present = "(" + operand.text + " IS NOT NULL)"
+        if not operand.fails:
+            return Scalar(present, call.type)
+        return Scalar(unless((operand.is_broken,), present), call.type, fails=True)
+
+    def _item(self, call: Call, array: Typed, index: Typed, scope: Bindings) -> Scalar:
+        if not isinstance(array.type, Array) or isinstance(array.type.items, Anything):
+            raise self.refuse(call, "of which type the item is, is not stated")
+        if not (isinstance(array, Select) and array.through != "back") and self.reads_rows(array, scope):
+            raise self.refuse(call, "the database reads items by position from a stored array only")
+        stored, position, alias = self.scalar(array, scope), self.scalar(index, scope), self.fresh()
+        items = self.dialect.items(stored.text, alias)
+        found = Relation(items, stored, ("(" + self.dialect.position(alias) + " = " + position.text + ")",))
+        text = "(" + found.query(self.dialect.item(alias, call.type)) + ")"
+        nullable = call.type.nullable
+        failure = "(NOT " + exists(found.query("1")) + ")" if nullable else None
+        return Scalar(text, call.type, nullable, True, failure)

@@ -1,0 +1,142 @@
+"""`ninefold serve` as an operator uses it: a process, its output, its two ports, its end."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+
+ORDERS = Path(__file__).parents[2] / "examples" / "orders.md"
+
+pytestmark = pytest.mark.serves
+
+
+@dataclass(frozen=True)
+class Serving:
+    process: subprocess.Popen[str]
+    announced: tuple[str, ...]
+
+    def address(self, label: str) -> str:
+        [line] = (line for line in self.announced if line.startswith(label + " "))
+        return line.split()[1].removesuffix("/health/live")
+
+    def ended(self) -> str:
+        """What was written to standard output after the start; the process is told to end, and does so well."""
+        assert self.process.stdout
+        self.process.send_signal(signal.SIGTERM)
+        rest = self.process.stdout.read()
+        assert self.process.wait(10) == 0
+        return rest
+
+
+def command(folder: Path, *arguments: str, document: Path = ORDERS) -> list[str]:
+    """On free ports and a database in `folder`, unless `arguments` say otherwise."""
+    usual = {"--listen": "127.0.0.1:0", "--operator": "127.0.0.1:0", "--database": str(folder / "a.db")}
+    options = [word for option, value in usual.items() if option not in arguments for word in (option, value)]
+    return [sys.executable, "-m", "ninefold", "serve", str(document), *options, *arguments]
+
+
+@contextmanager
+def serving(folder: Path, *arguments: str) -> Iterator[Serving]:
+    with subprocess.Popen(command(folder, *arguments), stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        try:
+            announced: list[str] = []
+            for line in process.stdout:
+                announced.append(line.rstrip("\n"))
+                if line == "\n" and "Try:" in announced:
+                    break
+            yield Serving(process, tuple(announced))
+        finally:
+            process.kill()
+
+
+def refused(folder: Path, *arguments: str, document: Path = ORDERS) -> str:
+    ended = subprocess.run(command(folder, *arguments, document=document), capture_output=True, text=True, timeout=20)
+    assert ended.returncode == 2, ended
+    return ended.stderr
+
+
+def test_a_service_from_start_to_end(tmp_path: Path) -> None:
+    with serving(tmp_path) as service, httpx.Client() as client:
+        shown = "\n".join(service.announced)
+        assert "served   POST /customers" in shown
+        assert "blocked  POST /orders/{id}/pay" in shown and "--set staff_issuer=VALUE" in shown
+        assert "not in force" in shown and "a.db (new)" in shown
+
+        # The lines to try do what they say.
+        lines = [shlex.split(line) for line in service.announced if line.startswith("  curl")]
+        first, second, third = (dict(zip(line[3::2], line[4::2], strict=True)) | {"url": line[2]} for line in lines)
+        made = client.post(first["url"], content=first["-d"], headers={"Content-Type": "application/json"})
+        assert made.status_code == 201
+        authorised = {"Authorization": f"Bearer {made.json()['api_key']}", "Content-Type": "application/json"}
+        assert client.post(second["url"], content=second["-d"], headers=authorised).status_code == 201
+        [order] = client.get(third["url"], headers=authorised, params={"status": "draft"}).json()["data"]
+        url = service.address("service")
+        assert client.get(f"{url}/orders/{order['id']}", headers=authorised).status_code == 200
+        assert client.get(f"{url}/no/such/path?secret=hunter2").status_code == 404
+
+        operator = service.address("operator")
+        assert client.get(f"{operator}/health/live").text == "live\n"
+        assert client.get(f"{operator}/health/ready").text == "ready\n"
+        assert client.head(f"{operator}/health/ready").status_code == 200
+        assert client.post(f"{operator}/health/ready").headers["allow"] == "GET, HEAD"
+        assert client.get(f"{operator}/orders").status_code == 404
+        metrics = client.get(f"{operator}/metrics").text
+        assert 'ninefold_requests_total{method="GET",route="no such path",status="404"} 1.0' in metrics
+        assert 'ninefold_request_seconds_count{route="GET /orders/{id}"} 1.0' in metrics
+        assert "ninefold_database_works_total 2.0" in metrics and "/no/such" not in metrics
+
+        log = service.ended()
+        assert len(log.splitlines()) == 5
+        for secret in (made.json()["api_key"], "hunter2", "/no/such", order["id"], "draft", "ada@example.com"):
+            assert secret not in log
+    assert sorted(os.listdir(tmp_path)) == ["a.db"]
+    assert sqlite3.connect(tmp_path / "a.db").execute('SELECT count(*) FROM "order"').fetchone() == (1,)
+
+
+def test_the_log_as_json_and_an_operator_value(tmp_path: Path) -> None:
+    with serving(tmp_path, "--log", "json", "--set", "staff_issuer=https://id.example") as service:
+        shown = "\n".join(service.announced)
+        assert "served   POST /orders/{id}/pay" in shown and "Not given" not in shown
+        assert httpx.post(f"{service.address('service')}/orders/1/pay").status_code == 401
+        [line] = service.ended().splitlines()
+    assert json.loads(line)["route"] == "POST /orders/{id}/pay"
+
+
+def test_what_cannot_be_used_is_said(tmp_path: Path) -> None:
+    with serving(tmp_path) as service:
+        port = service.address("service").rpartition(":")[2]
+        assert "already served by process" in refused(tmp_path)
+        assert "is in use" in refused(tmp_path, "--listen", f"127.0.0.1:{port}")
+        service.ended()
+    assert "not built yet" in refused(tmp_path, "--database", "postgresql://x/y")
+    assert "is a directory" in refused(tmp_path, "--database", str(tmp_path))
+    assert "no operator.staf_issuer" in refused(tmp_path, "--set", "staf_issuer=x")
+    assert "is no network" in refused(tmp_path, "--trusted-proxy", "10.0.0.1/8")
+
+
+def test_a_database_of_another_contract_is_refused_with_all_differences(tmp_path: Path) -> None:
+    with serving(tmp_path) as service:
+        service.ended()
+    other = tmp_path / "other.md"
+    other.write_text(
+        ORDERS.read_text()
+        .replace('    note:       {type: [string, "null"], maxLength: 500}\n', "")
+        .replace("body: [lines, note]", "body: [lines]")
+        .replace("      - {rename: order.note, to: comment}\n", "")
+    )
+    said = refused(tmp_path, document=other)
+    assert "  - field `order.note` is stored, and the contract no longer has it\n" in said
+    assert "--database" in said

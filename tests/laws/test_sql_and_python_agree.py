@@ -1,0 +1,73 @@
+"""The same expression in SQL and in Python has the same value, whatever the rows hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import HealthCheck, event, given, settings
+from tests.laws.worlds import MODEL, SCOPE, Loaded, World, expressions, typed_of, worlds
+
+from ninefold.expressions.evaluate import ROWS, EvaluationError, binder, compile
+from ninefold.expressions.rewrite import rewrite
+from ninefold.expressions.to_sql import sql_problem, to_sql
+from ninefold.expressions.tree import Select, Typed
+from ninefold.sql.fragment import Fragment
+from ninefold.values import Row, from_sqlite
+
+ERROR = object()
+RELAXED = settings(
+    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
+
+
+def in_python(typed: Typed, env: dict[str, Any]) -> Any:
+    """The value, with rows as their identifiers; `ERROR` for what CEL calls one."""
+    try:
+        return plain(compile(rewrite(typed, of_loaded), MODEL)(env))
+    except EvaluationError:
+        return ERROR
+
+
+def of_loaded(node: Typed) -> Typed | None:
+    """`item.ref.id`, which `check` reads from the reference itself, of the row that stands in its place here."""
+    if not isinstance(node, Select) or node.name != "ref" or isinstance(node.type, Row):
+        return None
+    row = Select(operand=node.operand, name=node.name, type=Row(resource="owner"), through="field")
+    return Select(operand=row, name="id", type=node.type, through="field")
+
+
+def plain(value: Any) -> Any:
+    if isinstance(value, Loaded):
+        return value["id"]
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    return value
+
+
+def in_sql(world: World, fragment: Fragment) -> list[Any]:
+    """The value for each item, as SQLite has it."""
+    env = world.env()
+    binds = [binder(bound, MODEL)(env) for bound in fragment.binds]
+    query = f'SELECT {fragment.text} FROM "item" ORDER BY "id"'
+    return [row[0] for row in world.database().execute(query, binds)]
+
+
+@RELAXED
+@given(expressions(), worlds())
+def test_sql_and_python_agree_on_every_value(text: str, world: World) -> None:
+    typed = typed_of(text, SCOPE)
+    problem = sql_problem(typed, ("item",), model=MODEL)
+    if problem is not None:
+        event(problem.message)
+        return
+    request, rows = world.loaded()
+    value = in_sql(world, to_sql(typed, model=MODEL, rows={"item": "item"}))
+    truth = in_sql(world, to_sql(typed, model=MODEL, rows={"item": "item"}, condition=True))
+    for item, stored, true in zip(rows["item"], value, truth, strict=True):
+        expected = in_python(typed, {**request, "item": item, ROWS: rows})
+        found = from_sqlite(typed.type, stored)
+        assert found == (None if expected is ERROR else expected), (text, item, expected, found)
+        if isinstance(expected, bool):
+            assert (true == 1) is expected, (text, item, expected, true)
+        elif expected is ERROR:
+            assert true in (None, 0) or not isinstance(from_sqlite(typed.type, true), bool), (text, item)

@@ -1,0 +1,51 @@
+"""The laws of the table of keys."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from ninefold.questions.question import QUESTIONS
+from ninefold.vocabulary import VOCABULARY, Key, Kind, describe
+from ninefold.vocabulary.json_schema import KEYWORDS, REFUSED
+from ninefold.vocabulary.shapes import Integer, ListOf, MappingOf, Names, OneOf, Text, Word
+
+QUESTION_IDS = {question.id for question in QUESTIONS}
+PATHS = {(key.part, key.path) for key in VOCABULARY}
+
+
+def test_each_key_stands_once() -> None:
+    assert [path for path, count in Counter((key.part, key.path) for key in VOCABULARY).items() if count > 1] == []
+
+
+@pytest.mark.parametrize("key", VOCABULARY, ids=lambda key: f"{key.part} {key.path}")
+def test_a_row_is_whole(key: Key) -> None:
+    assert key.parent == "" or (key.part, key.parent) in PATHS
+    assert key.meaning.endswith(".") and key.absence.endswith(".")
+    assert describe(key.shape)
+
+
+@pytest.mark.parametrize("key", VOCABULARY, ids=lambda key: f"{key.part} {key.path}")
+def test_what_is_asked_names_its_question(key: Key) -> None:
+    assert (key.kind is Kind.ASKED) == (key.question is not None)
+    assert key.question is None or key.question in QUESTION_IDS
+
+
+def test_nothing_in_part_5_and_no_secret_merely_restricts() -> None:
+    assert [key.path for key in VOCABULARY if key.part == 5 and key.kind is Kind.RESTRICTS] == []
+    assert [key.kind for key in VOCABULARY if key.name == "secret" and not key.reserved] == [Kind.ASKED]
+
+
+def test_a_keyword_is_used_or_refused() -> None:
+    assert KEYWORDS.isdisjoint(REFUSED)
+
+
+def test_shapes_in_words() -> None:
+    assert describe(Word(("a", "b", "c"))) == "`a`, `b` or `c`"
+    assert describe(Integer(1)) == "a whole number of at least 1"
+    assert describe(Integer(400, 599)) == "a whole number from 400 to 599"
+    assert describe(Names("a field")) == "a list in brackets, each item a field"
+    assert describe(Names("a field", alone=True)) == "a field, or a list of them"
+    assert describe(OneOf((Text(), ListOf(Text("an action"))))) == "text, or a list, each item an action"
+    assert describe(MappingOf("rates to what they allow")) == "a mapping from rates to what they allow"

@@ -1,0 +1,66 @@
+"""Services that are really served: uvicorn in a thread, SQLite in a file, httpx over a socket."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+import pytest
+
+from ninefold.database.sqlite import Opened, SQLite, open_sqlite
+from ninefold.plan.service import ServicePlan
+from ninefold.server.access_log import Record
+from ninefold.server.app import Application
+from ninefold.server.run import Stop, serve
+from ninefold.server.service import ready
+from ninefold.server.sources import Sources
+
+
+@dataclass
+class Running:
+    """A service at work: `http` talks to it, `records` are its access log."""
+
+    http: httpx.Client
+    address: tuple[str, int]
+    database: SQLite
+    records: list[Record] = field(default_factory=list)
+
+    def person(self, name: str = "Ann") -> dict[str, str]:
+        """Headers of a new person."""
+        made = self.http.post("/people", json={"name": name})
+        assert made.status_code == 201, made.text
+        return {"Authorization": f"Bearer {made.json()['token']}"}
+
+
+@contextmanager
+def running(plan: ServicePlan, path: Path, sources: Sources = Sources()) -> Iterator[Running]:  # noqa: B008 - frozen
+    opened = open_sqlite(str(path), plan.schema)
+    assert isinstance(opened, Opened), opened
+    records: list[Record] = []
+    listening = socket.create_server(("127.0.0.1", 0))
+    address = listening.getsockname()
+    service = ready(plan, opened.database.key("cursors"), sources=sources)
+    application = Application(service, opened.database, records.append)
+    stop = Stop()
+    thread = threading.Thread(target=lambda: asyncio.run(serve(application, [listening], stop=stop)))
+    thread.start()
+    try:
+        with httpx.Client(base_url=f"http://{address[0]}:{address[1]}", timeout=10) as http:
+            yield Running(http, address, opened.database, records)
+    finally:
+        stop.request()
+        thread.join()
+        opened.database.close()
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Iterator[Callable[[ServicePlan], Running]]:
+    """Serve a plan until the test ends."""
+    with ExitStack() as stack:
+        yield lambda plan: stack.enter_context(running(plan, tmp_path / "service.db"))

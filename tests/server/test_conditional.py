@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import pytest
+
+from ninefold.server.conditional import EntityTag, entity_tags, revisions, unchanged
+
+
+@pytest.mark.parametrize(
+    ("field", "tags"),
+    [
+        ('"a"', (EntityTag("a"),)),
+        ('W/"a"', (EntityTag("a", weak=True),)),
+        ('"a", W/"b" ,"c"', (EntityTag("a"), EntityTag("b", weak=True), EntityTag("c"))),
+        (', "a",,"b",', (EntityTag("a"), EntityTag("b"))),
+        ('"a,b"', (EntityTag("a,b"),)),
+        ('""', (EntityTag(""),)),
+        ("*", "*"),
+        (" * ", "*"),
+        ("", None),
+        ("a", None),
+        ('"a', None),
+        ('"a" "b"', None),
+        ('w/"a"', None),
+        ('*, "a"', None),
+        ('"a b"', None),
+    ],
+)
+def test_entity_tags(field: str, tags: object) -> None:
+    assert entity_tags(field) == tags
+
+
+@pytest.mark.parametrize(
+    ("field", "expected"),
+    [('"v1-x"', True), ('W/"v1-x"', True), ('"a", "v1-x"', True), ("*", True), ('"v1-y"', False), ("v1-x", False)],
+)
+def test_if_none_match_compares_weakly(field: str, expected: bool) -> None:
+    assert unchanged(field, "v1-x") is expected
+
+
+@pytest.mark.parametrize(
+    ("field", "expected"),
+    [
+        ('"v1-x"', ["x"]),
+        ('"v1-x", "v1-y"', ["x", "y"]),
+        ('W/"v1-x"', []),
+        ('"v2-x"', []),
+        ("*", None),
+        ("not a tag", []),
+    ],
+)
+def test_if_match_compares_strongly(field: str, expected: list[str] | None) -> None:
+    assert revisions(field, "v1-") == expected

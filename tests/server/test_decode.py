@@ -1,0 +1,214 @@
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+from tests.server.plans import CHANGED_NOTE, JSON, MERGE, NEW_NOTE
+
+from ninefold.plan import routes as plan
+from ninefold.server.decode import Body, parse
+from ninefold.server.messages import Request
+from ninefold.server.problems import Failure
+from ninefold.values import Number, Object, Text
+
+NOTE, CHANGE = Body(NEW_NOTE), Body(CHANGED_NOTE)
+
+
+def wrong(body: Body, data: str) -> list[tuple[str, str, str]]:
+    failure = body.read(data.encode())
+    assert isinstance(failure, Failure) and failure.condition == "invalid", failure
+    return [(field.pointer, field.name, field.rule) for field in failure.fields]
+
+
+def test_values_by_field() -> None:
+    assert NOTE.read(b'{"title": " a ", "stars": 5.0, "remark": null, "tags": []}') == {
+        "title": "a",
+        "remark": None,
+        "stars": 5,
+        "tags": [],
+    }
+    assert NOTE.read(b'{"title": "a", "title": "b"}') == {"title": "b"}
+
+
+def test_every_failure_of_every_field_in_the_order_of_the_contract() -> None:
+    data = '{"y": 1, "tags": ["a", "B", 1], "stars": "many", "title": "                      ", "a/b~": {}}'
+    assert wrong(NOTE, data) == [
+        ("/title", "title", "minLength"),
+        ("/stars", "stars", "type"),
+        ("/tags/1", "tags", "pattern"),
+        ("/tags/2", "tags", "type"),
+        ("/y", "y", "unknown"),
+        ("/a~1b~0", "a/b~", "unknown"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "rule"),
+    [
+        ("{}", "required"),
+        ('{"title": null}', "type"),
+        ('{"title": ""}', "minLength"),
+        ('{"title": "aaaaaaaaaaaaaaaaaaaaa"}', "maxLength"),
+        ('{"title": "a\\u0000"}', "range"),
+    ],
+)
+def test_a_rule_is_named_as_json_schema_names_it(data: str, rule: str) -> None:
+    assert wrong(NOTE, data) == [("/title", "title", rule)]
+
+
+@pytest.mark.parametrize(
+    "stars", ["9223372036854775808", "-9223372036854775809", "1e30", "1e400", "-1e400", "9" * 5000]
+)
+def test_an_integer_beyond_64_bits_is_invalid(stars: str) -> None:
+    assert [pointer for pointer, _, _ in wrong(NOTE, '{"title": "a", "stars": ' + stars + "}")] == ["/stars"]
+
+
+def test_a_number_beyond_a_double_is_invalid() -> None:
+    body = Body(
+        plan.Body(
+            (JSON,),
+            {"type": "object", "properties": {"n": {"type": "number"}}},
+            (plan.BodyField("n", ("n",), Number()),),
+        )
+    )
+    assert wrong(body, '{"n": 1e400}') == [("/n", "n", "range")]
+    assert body.read(b'{"n": 1e308}') == {"n": 1e308}
+    assert body.read(b'{"n": 1e400, "m": "\\ud800"}') == Failure("malformed")
+
+
+def test_a_body_that_is_no_object() -> None:
+    assert wrong(NOTE, "[1]") == [("", "body", "type")]
+    assert wrong(NOTE, '"text"') == [("", "body", "type")]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"{",
+        b"{'a': 1}",
+        b"nul",
+        b"\xff",
+        b'"\xff"',
+        b'{"title": "\\ud800"}',
+        b"NaN",
+        b"[" * 100_000,
+        b"\xef\xbb\xbf{}",
+        b'{"title": "a"} {}',
+        b"[" * 129 + b"]" * 129,
+        b'{"a":' * 200 + b"1" + b"}" * 200,
+        b'{"title": "a\nb"}',
+        b"[1e999," + b"[" * 2000,
+    ],
+)
+def test_what_is_not_json_is_malformed(data: bytes) -> None:
+    assert NOTE.read(data) == Failure("malformed")
+
+
+def test_depth_counts_nesting_and_not_brackets() -> None:
+    assert parse(b"[" + b",".join([b"[]"] * 500) + b"]") == [[]] * 500
+    assert parse(b"[" * 128 + b"]" * 128)
+
+
+def test_a_merge_patch_keeps_what_is_absent_and_clears_what_is_null() -> None:
+    assert CHANGE.read(b'{"remark": null}') == {"remark": None}
+    assert CHANGE.read(b"{}") == {}
+    assert wrong(CHANGE, '{"title": null, "stars": null}') == [
+        ("/title", "title", "type"),
+        ("/stars", "stars", "type"),
+    ]
+
+
+def test_an_immutable_field_is_not_given() -> None:
+    assert wrong(CHANGE, '{"tags": ["a"]}') == [("/tags", "tags", "immutable")]
+
+
+def test_a_template_read_backwards() -> None:
+    body = Body(
+        plan.Body(
+            (JSON,),
+            {
+                "type": "object",
+                "properties": {
+                    "user": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+                },
+                "required": ["user"],
+            },
+            (plan.BodyField("name", ("user", "name"), Text()), plan.BodyField("bio", ("user", "bio"), Text())),
+        )
+    )
+    assert body.read(b'{"user": {"name": "a"}}') == {"name": "a"}
+    assert wrong(body, "{}") == [("/user", "user", "required")]
+    assert wrong(body, '{"user": {}}') == [("/user/name", "name", "required")]
+    assert wrong(body, '{"user": 1}') == [("/user", "user", "type")]
+    assert wrong(body, '{"user": {"name": "a", "age": 1}, "x": 1}') == [
+        ("/user/age", "age", "unknown"),
+        ("/x", "x", "unknown"),
+    ]
+
+
+def test_unknown_members_may_be_ignored() -> None:
+    assert Body(replace(NEW_NOTE, unknown="ignored")).read(b'{"title": "a", "y": 1}') == {"title": "a"}
+
+
+def test_failures_inside_a_value_stand_in_the_order_of_its_schema() -> None:
+    line = {
+        "type": "object",
+        "properties": {"sku": {"type": "string", "pattern": "^[A-Z]+$", "minLength": 3}, "price": {"type": "integer"}},
+        "required": ["sku", "price"],
+        "additionalProperties": False,
+    }
+    body = Body(
+        plan.Body(
+            (JSON,),
+            {
+                "type": "object",
+                "properties": {
+                    "line": {"$ref": "#/$defs/line"},
+                    "lines": {"type": "array", "items": {"$ref": "#/$defs/line"}},
+                },
+                "$defs": {"line": line},
+            },
+            (plan.BodyField("line", ("line",), Object()), plan.BodyField("lines", ("lines",), Object())),
+        )
+    )
+    assert wrong(body, '{"lines": [{"price": "x", "sku": "a"}, {}], "line": {"price": 1, "z": 2}}') == [
+        ("/line/sku", "sku", "required"),
+        ("/line/z", "z", "unknown"),
+        ("/lines/0/sku", "sku", "pattern"),
+        ("/lines/0/sku", "sku", "minLength"),
+        ("/lines/0/price", "price", "type"),
+        ("/lines/1/sku", "sku", "required"),
+        ("/lines/1/price", "price", "required"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("headers", "read"),
+    [
+        ({"content-type": JSON}, True),
+        ({"content-type": MERGE}, True),
+        ({"content-type": f"{JSON}; charset=UTF-8"}, True),
+        ({"content-type": JSON, "content-encoding": "identity"}, True),
+        ({"content-type": JSON, "content-encoding": "gzip"}, False),
+        ({"content-type": f"{JSON}; charset=latin1"}, False),
+        ({"content-type": "text/json"}, False),
+        ({"content-type": f"{JSON}, {JSON}"}, False),
+        ({}, False),
+    ],
+)
+def test_media_types_that_are_read(headers: dict[str, str], read: bool) -> None:
+    request = Request("PATCH", b"/", b"", {"content-length": "2", **headers}, "")
+    assert CHANGE.unsupported(request) == (None if read else Failure("unsupported media type"))
+
+
+def test_no_body_is_no_unsupported_one() -> None:
+    assert NOTE.unsupported(Request("POST", b"/", b"", {"content-length": "0"}, "")) is None
+
+
+def test_a_body_of_none() -> None:
+    none = plan.Body((JSON,), {"type": "object"}, optional=True)
+    assert Body(none).read(b"") == {}
+    assert Body(none).read(b"{}") == {}
+    assert wrong(Body(none), '{"a": 1}') == [("/a", "a", "unknown")]
+    assert Body(none).read(b"x") == Failure("malformed")
+    assert Body(replace(none, unknown="ignored")).ignored

@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+from tests.server.plans import PROBLEMS, member
+
+from ninefold.expressions.tree import Variable
+from ninefold.plan.problems import ErrorCode
+from ninefold.plan.responses import FromExpression, ObjectOf
+from ninefold.server.messages import Response
+from ninefold.server.problems import Failure, FieldFailure, Problems, invalid, pointer
+from ninefold.values import Object, Timestamp
+
+
+def said(response: Response) -> object:
+    return msgspec.json.decode(response.body)
+
+
+@pytest.mark.parametrize(
+    ("precedence", "failures", "code"),
+    [
+        (("missing", "invalid"), [Failure("invalid"), Failure("missing", "note")], "not_found"),
+        (("invalid", "missing"), [Failure("invalid"), Failure("missing", "note")], "invalid"),
+        # The place of a code counts before the condition's, and that of a narrowed condition before it.
+        (("is_done", "invalid", "guard"), [Failure("invalid"), Failure("guard", "note", "is_done")], "is_done"),
+        (("missing note", "invalid", "missing"), [Failure("invalid"), Failure("missing", "note")], "not_found"),
+        (("missing note", "invalid", "missing"), [Failure("invalid"), Failure("missing", "person")], "invalid"),
+        (("guard",), [Failure("guard", code="is_done"), Failure("guard", code="too_many_stars")], "is_done"),
+        # What the precedence does not hold comes behind everything in it.
+        (("stale",), [Failure("missing"), Failure("stale")], "stale"),
+    ],
+)
+def test_the_lowest_rank_counts(precedence: tuple[str, ...], failures: list[Failure], code: str) -> None:
+    response = Problems(replace(PROBLEMS, precedence=precedence)).answer(failures, {}, {})
+    assert msgspec.json.decode(response.body)["code"] == code
+
+
+def test_codes_of_an_endpoint_and_of_a_subject() -> None:
+    problems = Problems(
+        replace(
+            PROBLEMS,
+            codes=(*PROBLEMS.codes, ErrorCode("no_note", 410), ErrorCode("own", 418)),
+            conditions={**PROBLEMS.conditions, "missing note": "no_note"},
+        )
+    )
+    assert problems.answer([Failure("missing", "note")], {}, {}).status == 410
+    assert problems.answer([Failure("missing", "person")], {}, {}).status == 404
+    assert problems.answer([Failure("missing", "person")], {"missing": "own"}, {}).status == 418
+    assert problems.answer([Failure("missing", "note")], {"missing note": "own"}, {}).status == 418
+
+
+def test_fields_of_one_code_are_said_together() -> None:
+    problems = Problems(replace(PROBLEMS, messages={"required": "must be given"}))
+    failures = [
+        invalid("query", "limit", "maximum"),
+        Failure("invalid", fields=(FieldFailure("body", "/user/name", "name", "required"),)),
+        Failure("conflict", fields=(FieldFailure("body", "/title", "title", "unique"),)),
+    ]
+    assert said(problems.answer(failures, {}, {})) == {
+        "code": "invalid",
+        "title": "It is invalid",
+        "fields": [
+            {"in": "query", "pointer": "/limit", "name": "limit", "rule": "maximum"},
+            {"in": "body", "pointer": "/user/name", "name": "name", "rule": "required", "message": "must be given"},
+        ],
+        "messages": {"name": ["must be given"]},
+    }
+
+
+def test_an_error_that_is_not_about_fields_has_its_entry() -> None:
+    problems = Problems(replace(PROBLEMS, codes=(ErrorCode("not_found", 404, title="not found", about="note"),)))
+    assert said(problems.answer([Failure("missing")], {}, {})) == {
+        "code": "not_found",
+        "title": "not found",
+        "fields": [],
+        "messages": {"note": ["not found"]},
+    }
+
+
+def test_what_the_contract_has_no_code_for_is_a_bare_status() -> None:
+    assert Problems(replace(PROBLEMS, conditions={})).answer([Failure("stale")], {}, {}) == Response(412)
+    assert Problems(replace(PROBLEMS, content=None)).answer([Failure("stale")], {}, {}) == Response(412)
+
+
+def test_a_detail_that_cannot_be_said_is_left_out() -> None:
+    codes = (ErrorCode("stale", 412, detail=member("caller", "name")),)
+    problems = Problems(replace(PROBLEMS, codes=codes))
+    assert said(problems.answer([Failure("stale")], {}, {"caller": {"name": "Ann"}})) == {
+        "code": "stale",
+        "detail": "Ann",
+        "fields": [],
+        "messages": {},
+    }
+    assert "detail" not in msgspec.json.decode(problems.answer([Failure("stale")], {}, {"caller": {}}).body)
+
+
+def test_a_body_that_reads_the_request_is_made_each_time() -> None:
+    content = ObjectOf(
+        (("at", FromExpression(Variable("now", Timestamp()))), ("error", FromExpression(Variable("error", Object()))))
+    )
+    problems = Problems(replace(PROBLEMS, content=content))
+    for now in ("1", "2"):
+        assert msgspec.json.decode(problems.answer([Failure("stale")], {}, {"now": now}).body)["at"] == now
+
+
+def test_a_pointer_escapes_its_tokens() -> None:
+    assert pointer(("a/b", 0, "~")) == "/a~1b/0/~0"
+    assert invalid("query", "\udcff", "unknown").fields == (FieldFailure("query", "/?", "?", "unknown"),)
