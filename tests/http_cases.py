@@ -177,7 +177,7 @@ def _body_matches(expected: str, came: str, known: Known) -> bool:
 
 
 def _matches(wanted: Any, came: Any, known: Known) -> bool:
-    """Whether a JSON value is the one that is wanted; 1 is not 1.0 here, and neither is true."""
+    """Whether a JSON value is the one that is wanted."""
     match wanted:
         case str():
             if whole := _NAME.fullmatch(wanted):
@@ -200,7 +200,8 @@ def _matches(wanted: Any, came: Any, known: Known) -> bool:
 
 
 def _same(first: Any, second: Any) -> bool:
-    return type(first) is type(second) and bool(first == second)
+    """Whether two JSON values are equal: 1 and 1.0 are one number (RFC 8259), and `true` is none."""
+    return isinstance(first, bool) is isinstance(second, bool) and bool(first == second)
 
 
 def _text_matches(wanted: str, came: str, known: Known) -> bool:

@@ -9,13 +9,16 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 import httpx
 import pytest
+
+from ninefold.cli import main
 
 ORDERS = Path(__file__).parents[2] / "examples" / "orders.md"
 
@@ -62,10 +65,18 @@ def serving(folder: Path, *arguments: str) -> Iterator[Serving]:
             process.kill()
 
 
-def refused(folder: Path, *arguments: str, document: Path = ORDERS) -> str:
-    ended = subprocess.run(command(folder, *arguments, document=document), capture_output=True, text=True, timeout=20)
-    assert ended.returncode == 2, ended
-    return ended.stderr
+Refused: TypeAlias = Callable[..., str]
+
+
+@pytest.fixture
+def refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Refused:
+    """What is said to a call that ends before anything is served."""
+
+    def call(*arguments: str, document: Path = ORDERS) -> str:
+        assert main(command(tmp_path, *arguments, document=document)[3:]) == 2
+        return capsys.readouterr().err
+
+    return call
 
 
 def test_a_service_from_start_to_end(tmp_path: Path) -> None:
@@ -115,19 +126,19 @@ def test_the_log_as_json_and_an_operator_value(tmp_path: Path) -> None:
     assert json.loads(line)["route"] == "POST /orders/{id}/pay"
 
 
-def test_what_cannot_be_used_is_said(tmp_path: Path) -> None:
+def test_what_cannot_be_used_is_said(tmp_path: Path, refused: Refused) -> None:
     with serving(tmp_path) as service:
         port = service.address("service").rpartition(":")[2]
-        assert "already served by process" in refused(tmp_path)
-        assert "is in use" in refused(tmp_path, "--listen", f"127.0.0.1:{port}")
+        assert "already served by process" in refused()
+        assert "is in use" in refused("--listen", f"127.0.0.1:{port}")
         service.ended()
-    assert "not built yet" in refused(tmp_path, "--database", "postgresql://x/y")
-    assert "is a directory" in refused(tmp_path, "--database", str(tmp_path))
-    assert "no operator.staf_issuer" in refused(tmp_path, "--set", "staf_issuer=x")
-    assert "is no network" in refused(tmp_path, "--trusted-proxy", "10.0.0.1/8")
+    assert "not built yet" in refused("--database", "postgresql://x/y")
+    assert "is a directory" in refused("--database", str(tmp_path))
+    assert "no operator.staf_issuer" in refused("--set", "staf_issuer=x")
+    assert "is no network" in refused("--trusted-proxy", "10.0.0.1/8")
 
 
-def test_a_database_of_another_contract_is_refused_with_all_differences(tmp_path: Path) -> None:
+def test_a_database_of_another_contract_is_refused_with_all_differences(tmp_path: Path, refused: Refused) -> None:
     with serving(tmp_path) as service:
         service.ended()
     other = tmp_path / "other.md"
@@ -137,6 +148,6 @@ def test_a_database_of_another_contract_is_refused_with_all_differences(tmp_path
         .replace("body: [lines, note]", "body: [lines]")
         .replace("      - {rename: order.note, to: comment}\n", "")
     )
-    said = refused(tmp_path, document=other)
+    said = refused(document=other)
     assert "  - field `order.note` is stored, and the contract no longer has it\n" in said
     assert "--database" in said

@@ -83,6 +83,7 @@ def test_a_new_file_is_made_and_found_again(tmp_path: Path) -> None:
     second.database.close()
     assert not second.database.reachable()
     assert os.listdir(tmp_path) == ["a.db"]
+    assert path.stat().st_mode & 0o077 == 0
 
 
 def test_columns_have_the_forms_of_the_table_of_values(tmp_path: Path) -> None:

@@ -146,3 +146,12 @@ def problems(text: str, scope: Scope | None = None, expected: Type | None = None
 
 
 MODEL: Model = _complete(SHAPES)
+
+
+def inferred(text: str) -> Mapping[str, Type]:
+    """The types that a filter's expression gives to its variables."""
+    ast = parse(text)
+    assert not isinstance(ast, Problem), ast.message
+    checking = check(ast, Scope(ROOTS, MODEL), Boolean())
+    assert not checking.problems, [problem.message for problem in checking.problems]
+    return checking.inferred

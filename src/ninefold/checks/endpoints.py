@@ -134,6 +134,13 @@ def _endpoint(
     rows = () if resource is None else (resource.name,)
     scope = vocabulary.scope(*rows, request=_request(endpoint))
     body = None if resource is None else check_body(endpoint, resource, contract, findings)
+    if verb == "update" and resource is not None and isinstance(endpoint.patch, Shown):
+        # RFC 7396 merges what an object holds as well, member by member.
+        objects = [leaf.field for leaf in body or () if isinstance(resource.fields[leaf.field].type, ObjectType)]
+        for name in objects:
+            what = f"`patch: merge` of the object `{name}`"
+            findings.left_for_later(f"{what} by `{endpoint.key}`", STOPS, endpoint.patch.span)
+            findings.stop(endpoint.key, f"not in force in this build: {what}", endpoint.patch.span)
     sets = () if resource is None else tuple(check_sets(endpoint.sets, resource, vocabulary, findings))
     if resource is not None and verb == "create":
         check_required(endpoint, resource, body, segments, dict(sets), findings)

@@ -141,7 +141,7 @@ def _model(known: Mapping[str, stated.Resource], contract: Contract, caller: Obj
         for field in value_of(resource.fields) or ():
             if isinstance(field.computed, Shown):
                 expected = optional(shapes[name].fields[field.name])
-                found = typed(field.computed.value, vocabulary.scope(name), expected, findings)
+                found = typed(field.computed.value, vocabulary.scope(name), expected, findings, in_sql=False)
                 if found is not None:
                     computed[name][field.name] = found
     whole = {name: replace(shape, computed=computed[name]) for name, shape in shapes.items()}
@@ -153,7 +153,14 @@ def _model(known: Mapping[str, stated.Resource], contract: Contract, caller: Obj
             labels.append(Label(field.span, "is computed from the next"))
         names = ", ".join(f"`{name}.{field_name}`" for name, field_name in circle)
         findings.say(COMPUTED_CYCLE, f"{names} are computed from each other", *labels)
-    return Vocabulary(whole, caller)
+        return Vocabulary(whole, caller)
+    complete = Vocabulary(whole, caller)
+    for name, resource in known.items():
+        for field in value_of(resource.fields) or ():
+            # Now that every computed field is known: whether the database can answer each.
+            if isinstance(field.computed, Shown) and field.name in computed[name]:
+                typed(field.computed.value, complete.scope(name), optional(shapes[name].fields[field.name]), findings)
+    return complete
 
 
 class SharedSchemas:

@@ -16,12 +16,13 @@ from ninefold.plan.service import ServicePlan
 
 
 def endpoints(plan: ServicePlan, given: Collection[str], colour: bool) -> str:
-    """A table: each endpoint as written, who may call it, or what blocks it. `given`: names of operator values."""
+    """A table in the contract's order: each endpoint as written, who may call it, or what blocks it. `given`: names
+    of operator values."""
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False, pad_edge=False)
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
-    for route in plan.routes:
+    for route in sorted(plan.routes, key=lambda route: route.trace[:1]):
         reasons = blocked_by(plan, route, given)
         state = Text("blocked", style="yellow") if reasons else Text("served", style="green")
         words = "answers 501: " + "; ".join(reasons) if reasons else _callers(plan, route)

@@ -177,6 +177,8 @@ def _open_locked(path: Path, name: Path, schema: Schema) -> Opening:
     with ExitStack() as undo:
         held = lock(path)
         undo.callback(held.release)
+        # What a service keeps is not for every user of the machine; SQLite gives the files beside it the same mode.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         # The first connection reads before it writes: another program's file keeps its journal mode.
         connection = apsw.Connection(str(path), statementcachesize=_STATEMENTS)
         undo.callback(connection.close)

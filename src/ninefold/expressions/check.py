@@ -170,7 +170,7 @@ class _Checker(Operators, Functions):
                 codes.NO_ONE_TYPE,
                 f"the type of `{ast.name}` cannot be told from this expression",
                 ast,
-                (f"compare it with a field, or convert it: `int({ast.name})`",) if hint is None else (),
+                ("compare it with a field",),
             )
             return None
         if settled is not None and given is not None and not fits(settled, given):

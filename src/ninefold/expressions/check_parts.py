@@ -165,7 +165,7 @@ class Parts(ABC):
                 return (f"write `duration('{literal}')`",)
             case ((Integer() | Number() | Boolean() | Timestamp() | Duration()), Text()):
                 return ("`string(x)` makes a string of it",)
-            case Text(), Integer():
+            case Text(), Integer() if literal is None:
                 return ("`int(x)` makes an integer of a string",)
             case Array(), Boolean():
                 return ("`size(x) > 0` asks whether there are any",)

@@ -87,8 +87,8 @@ class Assign(msgspec.Struct, frozen=True, omit_defaults=True):
 class Write(_Operation, frozen=True, tag="write"):
     """A change of one row, with everything that guards it in its own WHERE.
 
-    The statement returns the row's columns (as `response` wants them), then, for each of `invariants`, whether it
-    fails. Pieces under the switch `new FIELD` take part where `$new` has the field.
+    The statement returns the row's columns (as `response` wants them), then the detail of each code in `details`,
+    a text, then, for each of `invariants`, whether it fails. Pieces under the switch `new FIELD` take part where `$new` has the field.
     Nothing returned: nothing was touched, and the judge says why. `read`: where the response reads beyond the
     written row, this select follows in the same transaction and gives the columns (and the invariants) instead.
     The write then returns the fields of `key` and nothing else, and they are the root `$row` of that select.
@@ -102,6 +102,7 @@ class Write(_Operation, frozen=True, tag="write"):
     key: tuple[str, ...] = ()
     read: Statement | None = None
     invariants: tuple[Condition, ...] = ()
+    details: tuple[str, ...] = ()
     validator: bool = False
 
 

@@ -12,7 +12,6 @@ from enum import Enum
 
 from ninefold.checked.endpoints import Admission, Endpoint
 from ninefold.checked.resources import Field, Guard, Resource
-from ninefold.checked.service import ErrorCode
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.tree import Call, Select, Typed, Variable
 from ninefold.plan.environment import REVISION_COLUMN
@@ -22,7 +21,7 @@ from ninefold.planner import inputs
 from ninefold.planner.perspective import TRUE, Perspective
 from ninefold.planner.places import traced
 from ninefold.sql.fragment import Fragment, bind, identifier, join
-from ninefold.values import Boolean, Row, Text, Type
+from ninefold.values import Boolean, Row, Text
 
 
 class Scope(Enum):
@@ -89,13 +88,17 @@ def parents(endpoint: Endpoint, perspective: Perspective) -> list[Requirement]:
                     equals(_chain(resources, name.resource, rest), inputs.path_value(earlier.text, earlier.type))
                 )
         tests = [perspective.holds(each, {name.resource: alias}) for each in wanted]
+        rows = f"EXISTS (SELECT 1 FROM {identifier(name.resource)} AS {identifier(alias)} WHERE "
+        there = rows + all_of(tests) + ")"
         seen = perspective.visible(name.resource, alias)
-        if seen is not None:
-            tests.append("(" + seen + ")")
-        exists = (
-            f"EXISTS (SELECT 1 FROM {identifier(name.resource)} AS {identifier(alias)} WHERE " + all_of(tests) + ")"
-        )
-        found.append(Requirement(Condition("missing", subject=name.resource), exists, Scope.PATH))
+        there_and_seen = there if seen is None else rows + all_of([*tests, "(" + seen + ")"]) + ")"
+        missing = Condition("missing", subject=name.resource)
+        if seen is None or perspective.checked.unseen_rows == "missing":
+            found.append(Requirement(missing, there_and_seen, Scope.PATH))
+        else:
+            found.append(Requirement(missing, there, Scope.PATH))
+            forbidden = Condition("forbidden", subject=name.resource)
+            found.append(Requirement(forbidden, "(NOT " + there + " OR " + there_and_seen + ")", Scope.PATH))
     return found
 
 
@@ -160,15 +163,19 @@ def reference_there(field: Field, given: str | None, resource: Resource, perspec
     if given is None:
         condition = Condition("conflict", subject=f"{resource.name}.{field.name}", trace=traced(field.place))
     else:
-        location = Location("body", given, field.name)
         condition = Condition(
             "invalid",
             subject=f"{resource.name}.{field.name}",
-            location=location,
+            location=_location(given),
             rule="refers to",
             trace=traced(field.place),
         )
     return Requirement(condition, holds, Scope.VALUES)
+
+
+def _location(pointer: str) -> Location:
+    """A place in the body, called as the client calls it."""
+    return Location("body", pointer, pointer.rpartition("/")[2].replace("~1", "/").replace("~0", "~"))
 
 
 def unique(
@@ -189,7 +196,7 @@ def unique(
     holds = f"NOT EXISTS (SELECT 1 FROM {name} AS {identifier(alias)} WHERE " + all_of(tests) + ")"
     first = next((field for field in fields if field.name in pointers), fields[0])
     pointer = pointers.get(first.name)
-    location = None if pointer is None else Location("body", pointer, first.name)
+    location = None if pointer is None else _location(pointer)
     condition = Condition(
         "conflict",
         subject=f"{resource.name}.{first.name}" if len(fields) == 1 else resource.name,
@@ -242,34 +249,23 @@ def judge(
                 columns.append("(" + all_of([present, fails]) + ")")
             case Scope.VALUES:
                 columns.append("(" + all_of([present, values, fails]) + ")")
-    codes = [code for code in _details(requirements, endpoint, resource, perspective.checked.errors.codes, perspective)]
-    for code in codes:
-        assert code.detail is not None
-        detail = perspective.shown(code.detail, {resource.name: resource.name})
-        columns.append("CASE WHEN " + present + " THEN " + detail + " END")
+    told = details(requirements, endpoint, resource, perspective)
+    columns += ["CASE WHEN " + present + " THEN " + detail + " END" for _, detail in told]
     text = "SELECT " + join(", ", columns or [Fragment("1")]) + " FROM " + source
     results = [ResultColumn(_condition_title(each.condition), Boolean()) for each in requirements]
-    results += [ResultColumn(f"detail of {code.name}", _detail_type(code)) for code in codes]
+    results += [ResultColumn(f"detail of {name}", Text(nullable=True)) for name, _ in told]
     statement = Statement((Piece(text.text, text.binds),), tuple(results))
-    return Judge(statement, tuple(each.condition for each in requirements), tuple(code.name for code in codes))
-
-
-def _detail_type(code: ErrorCode) -> Type:
-    return code.detail.type if code.detail is not None else Text()
+    return Judge(statement, tuple(each.condition for each in requirements), tuple(name for name, _ in told))
 
 
 def _condition_title(condition: Condition) -> str:
     return " ".join(filter(None, (condition.condition, condition.subject, condition.code)))
 
 
-def _details(
-    requirements: Sequence[Requirement],
-    endpoint: Endpoint,
-    resource: Resource,
-    codes: Sequence[ErrorCode],
-    perspective: Perspective,
-) -> list[ErrorCode]:
-    """The codes that these requirements can end in and whose detail reads the row."""
+def details(
+    requirements: Sequence[Requirement], endpoint: Endpoint, resource: Resource, perspective: Perspective
+) -> list[tuple[str, Fragment]]:
+    """The codes that these requirements can end in and whose detail reads the row, each with the detail: text."""
     errors = perspective.checked.errors
     reachable = set()
     for requirement in requirements:
@@ -282,4 +278,8 @@ def _details(
         )
         reachable |= {condition.code}
         reachable |= {codes.get(name) for codes in (endpoint.errors, errors.conditions) for name in names}
-    return [code for code in codes if code.name in reachable and code.resource == resource.name]
+    return [
+        (code.name, perspective.shown(code.detail, {resource.name: resource.name}))
+        for code in errors.codes
+        if code.name in reachable and code.resource == resource.name and code.detail is not None
+    ]

@@ -86,7 +86,8 @@ NOT_A_NAME = _error(
 
 RESERVED_NAME = _error(
     "NF0311", "A name is taken by the language",
-    "Words of CEL (`in`, `true` …) cannot be read as names; a resource cannot have the name of what every expression "
+    "The keywords of CEL (`in`, `true`, `false`, `null`) cannot be read as names, and its reserved words (`package`, "
+    "`return` …) only behind a dot, as fields; a resource cannot have the name of what every expression "
     "can read (`caller`, `now` …), nor `types` or `subscription`; a scheme cannot be `any` or `anyone`.",
     "request:\n  identifier: id", "inquiry:\n  identifier: id",
 )  # fmt: skip

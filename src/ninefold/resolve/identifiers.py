@@ -23,17 +23,23 @@ BUILT_IN: Final = {"subscription": ("id", "url", "kinds")}
 """The resources that the language has itself, with their fields."""
 
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_CEL: Final = RESERVED | {"true", "false", "null", "in"}
+_KEYWORDS: Final = frozenset(["true", "false", "null", "in"])
+"""Words that CEL never reads as a name, not even behind a dot."""
+
+_CEL: Final = RESERVED | _KEYWORDS
 
 
-def declare(r: Reading, key: Scalar, what: str, taken: frozenset[str] = frozenset()) -> None:
-    """Says whether a name cannot be one. `what` it would name, `taken` are the names that such a thing cannot have."""
+def declare(
+    r: Reading, key: Scalar, what: str, taken: frozenset[str] = frozenset(), selected: bool = False
+) -> None:
+    """Says whether a name cannot be one. `what` it would name, `taken` are the names that such a thing cannot have.
+    `selected`: it is only read behind a dot (`order.package`), where CEL's reserved words are names too."""
     name = key.text
     if not _IDENTIFIER.fullmatch(name):
         meant = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")
         help = f"write `{meant}`" if _IDENTIFIER.fullmatch(meant) else "a name is letters, digits and underscores"
         r.say(NOT_A_NAME, f"{quoted(name)} cannot be the name of {what}", Label(key.span), help=(help,))
-    elif name in _CEL:
+    elif name in (_KEYWORDS if selected else _CEL):
         r.say(
             RESERVED_NAME,
             f"`{name}` is a word of CEL, and cannot be the name of {what}",

@@ -52,7 +52,7 @@ def fields(r: Reading, node: Node, slot: Slot) -> tuple[Field, ...] | None:
 
 
 def field(r: Reading, entry: Entry) -> Field:
-    declare(r, entry.key, "a field")
+    declare(r, entry.key, "a field", selected=True)
     level = r.level(entry.value, 2, "RESOURCE.fields.FIELD", entry.name, NOT_USED)
     return Field(
         name=entry.name,
@@ -88,7 +88,7 @@ def back(r: Reading, node: Node, slot: Slot) -> Name | None:
     """The name of a back-reference, which is read like a field."""
     found = leaves.name(r, node, slot)
     if found is not None and isinstance(node, Scalar):
-        declare(r, node, "a back-reference")
+        declare(r, node, "a back-reference", selected=True)
     return found
 
 

@@ -53,7 +53,7 @@ def transitions(r: Reading, node: Node, slot: Slot) -> tuple[Transition, ...] | 
 
 
 def transition(r: Reading, entry: Entry) -> Transition:
-    declare(r, entry.key, "a transition")
+    declare(r, entry.key, "a transition", selected=True)
     level = r.level(entry.value, 3, "RESOURCE.transitions.TRANSITION", entry.name)
     if "otherwise" in level.known and "when" not in level.known:
         r.say(

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 from typing import Any, TypeAlias, assert_never
+from urllib.parse import quote
 
 from ninefold.database.protocol import Database
 from ninefold.server import flow
@@ -75,7 +76,7 @@ class Application:
         peer = scope.get("client")
         request = Request(
             scope["method"],
-            scope["raw_path"],
+            scope.get("raw_path") or quote(scope["path"]).encode("ascii"),
             scope["query_string"],
             headers,
             self._address(peer[0] if peer else "", headers),
@@ -97,7 +98,7 @@ class Application:
     def _observed(self, x: Exchange, status: int | None, size: int, began: float) -> None:
         if self._observe is None:
             return
-        caller = x.stranger or x.caller
+        caller = x.caller if x.caller.identity is not None else x.stranger or x.caller
         self._observe(
             Record(
                 x.env["now"],

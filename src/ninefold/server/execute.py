@@ -6,7 +6,7 @@ what refuses it is raised as `Refusal`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
@@ -231,6 +231,7 @@ class Write:
         self._read = None if operation.read is None else Prepared(operation.read)
         self._shape = Shape(operation.response, (operation.read or operation.statement).columns)
         self._invariants = tuple(map(failed_condition, operation.invariants))
+        self._details = operation.details
         self._assigns = tuple(
             (assign, None if assign.otherwise is None else compile(assign.otherwise)) for assign in operation.assigns
         )
@@ -315,7 +316,7 @@ class Write:
                 row = session.run(*self._read.bound({**env, **written}))[0]
             failed = self._failed_invariants(row)
             if failed:
-                raise Refusal(failed)
+                raise Refusal(failed, self._told(row))
             return row
 
         return Wait(Transact(work), lambda row: self._shape.filled(row, (), env))
@@ -327,6 +328,11 @@ class Write:
         return [
             failure for failure, failed in zip(self._invariants, row[-len(self._invariants) :], strict=True) if failed
         ]
+
+    def _told(self, row: Row) -> dict[str, Stored]:
+        """What the codes of invariants say of the row as it has become: the columns before theirs."""
+        end = len(row) - len(self._invariants)
+        return dict(zip(self._details, row[end - len(self._details) : end], strict=True))
 
 
 def _hashed(plain: Mapping[str, str]) -> dict[str, str]:
@@ -357,8 +363,6 @@ class Compute:
 
 
 Operation: TypeAlias = Read | List | Write | Compute
-
-Step: TypeAlias = Callable[[Any], Next]
 
 
 def ready(operation: plan.Operation) -> Operation:

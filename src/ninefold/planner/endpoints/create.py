@@ -60,7 +60,7 @@ def create(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
     columns = row_columns(resource, perspective)
     response = answer(endpoint, columns, perspective)
     checks = invariants(resource, perspective)
-    returning, read = read_after(endpoint, resource, columns, checks, perspective)
+    returning, read, told = read_after(endpoint, resource, columns, checks, perspective)
     statement = (
         f"INSERT INTO {name} ({', '.join(targets)}) SELECT "
         + ", ".join(f"{name}.{target}" for target in targets)
@@ -81,6 +81,7 @@ def create(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
         key=resource.identifier,
         read=read,
         invariants=tuple(each.condition for each in checks),
+        details=told,
     )
 
 

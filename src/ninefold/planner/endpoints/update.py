@@ -59,7 +59,7 @@ def update(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
     columns = row_columns(resource, perspective)
     response = answer(endpoint, columns, perspective)
     checks = invariants(resource, perspective)
-    returning, read = read_after(endpoint, resource, columns, checks, perspective)
+    returning, read, told = read_after(endpoint, resource, columns, checks, perspective)
     found = [perspective.holds(each, rows) for each in path_conditions(endpoint)]
     pieces.append(_piece(" WHERE " + all_of([*found, *[each.holds for each in required]]) + " RETURNING " + returning))
     verb = "transition" if transition is not None else "replace" if endpoint.verb == "replace" else "update"
@@ -73,6 +73,7 @@ def update(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
         key=resource.identifier,
         read=read,
         invariants=tuple(each.condition for each in checks),
+        details=told,
         validator=endpoint.validator,
     )
 
@@ -99,13 +100,14 @@ def _changes(
         is_given = field.name in given and field.name not in stated
         replaced = endpoint.verb == "replace" and is_given
         if is_given or otherwise is not None or field.again_on:
+            again = () if otherwise is not None else field.again_on
             assigns.append(
                 Assign(
                     field.name,
                     field.type,
                     given=is_given,
-                    otherwise=otherwise or (field.on_create if field.again_on or replaced else None),
-                    again=field.again_on,
+                    otherwise=otherwise or (field.on_create if again or replaced else None),
+                    again=again,
                     secret=field.secret,
                 )
             )

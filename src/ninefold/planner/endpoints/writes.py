@@ -12,7 +12,7 @@ from ninefold.planner import inputs
 from ninefold.planner.contents import Columns, reads_beyond
 from ninefold.planner.perspective import Perspective
 from ninefold.planner.places import traced
-from ninefold.planner.requirements import Requirement, Scope, all_of, column, unique
+from ninefold.planner.requirements import Requirement, Scope, all_of, column, details, unique
 from ninefold.sql.fragment import Fragment, bind, identifier, join
 
 RANDOM = frozenset({"uuid", "token", "random"})
@@ -66,21 +66,24 @@ def read_after(
     columns: Columns,
     checks: list[Requirement],
     perspective: Perspective,
-) -> tuple[Fragment, Statement | None]:
-    """What the write returns, and the select that follows it where more than the row itself is shown: sub-selects
-    in RETURNING see the tables before or after the write, as the database likes. The write then returns the
-    identifier, by which the select finds the row."""
+) -> tuple[Fragment, Statement | None, tuple[str, ...]]:
+    """What the write returns; the select that follows it where more than the row itself is shown; and the codes
+    whose details stand between the columns and the checks. Sub-selects in RETURNING see the tables before or after
+    the write, as the database likes: the write then returns the identifier, by which the select finds the row."""
     model = perspective.checked.model
+    told = details(checks, endpoint, resource, perspective)
+    codes = tuple(name for name, _ in told)
     fails = ["((" + each.holds + ") IS NOT TRUE)" for each in checks]
-    beyond = any(reads_beyond(typed, (resource.name,), model) for typed in columns.expressions)
-    beyond |= any(reads_beyond(each.when, (resource.name,), model) for each in resource.invariants)
-    if not beyond:
-        return join(", ", [*columns.fragments, *fails] or [Fragment("1")]), None
+    returned = [*columns.fragments, *(detail for _, detail in told), *fails] or [Fragment("1")]
+    read = [*columns.expressions, *(each.when for each in resource.invariants)]
+    read += [each.detail for each in perspective.checked.errors.codes if each.name in codes and each.detail is not None]
+    if not any(reads_beyond(typed, (resource.name,), model) for typed in read):
+        return join(", ", returned), None, codes
     keys = join(", ", [column(resource.name, key) for key in resource.identifier])
     name = identifier(resource.name)
     same = [
         column(resource.name, key) + " = " + bind(inputs.row_key(key, resource.fields[key].type))
         for key in resource.identifier
     ]
-    text = "SELECT " + join(", ", [*columns.fragments, *fails]) + f" FROM {name} AS {name} WHERE " + all_of(same)
-    return keys, Statement((Piece(text.text, text.binds),), tuple(columns.results))
+    text = "SELECT " + join(", ", returned) + f" FROM {name} AS {name} WHERE " + all_of(same)
+    return keys, Statement((Piece(text.text, text.binds),), tuple(columns.results)), codes
