@@ -122,10 +122,10 @@ def test_the_type_of_a_filters_value_is_what_it_is_compared_with(text: str, type
             "did you mean `favorites`?",
         ),
         (
-            "order.lines.exists(l, l.qty > 1)",
+            "order.lines.exists(l, l.quanttiy > 1)",
             "NF0403",
-            "the object has no member `qty`",
-            "qty",
+            "`l` has no member `quanttiy`",
+            "quanttiy",
             "did you mean `quantity`?",
         ),
         ("caller.usr.id == 1", "NF0403", "`caller` has no member `usr`", "usr", "did you mean `user`?"),

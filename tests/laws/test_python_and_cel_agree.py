@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from cel_expr_python import cel
+from cel_expr_python import cel  # type: ignore[import-untyped]
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.laws.worlds import INTEGERS, TEXTS, typed_of

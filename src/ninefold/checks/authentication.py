@@ -10,7 +10,7 @@ from ninefold.checked.resources import Resource
 from ninefold.checked.service import Scheme
 from ninefold.checks.codes import LIST_HAS_NO_ROW, NOT_A_TOKEN
 from ninefold.checks.findings import Findings, condition, typed
-from ninefold.checks.resources import Vocabulary
+from ninefold.checks.model import Vocabulary
 from ninefold.contract import authentication as stated
 from ninefold.contract.authentication import Every
 from ninefold.contract.fact import Gap, Name, Proposal, is_open, value_of
@@ -23,8 +23,8 @@ from ninefold.values import Anything, Object, Row, Text, Type
 
 def caller_type(contract: Contract, resources: Mapping[str, object]) -> Object:
     """What expressions may read of `caller`: the row whose credential it is, by its resource's name, and what the
-    schemes add. Not every caller has every member; a condition that reads one does not hold without it. While a scheme is not
-    all shown, any member may be."""
+    schemes add. Not every caller has every member; a condition that reads one does not hold without it. While a scheme
+    is not all shown, any member may be."""
     members: dict[str, Type] = {"credential": Text()}
     schemes = contract.authentication.schemes
     if is_open(schemes) or any(_is_open(scheme) for scheme in value_of(schemes) or ()):

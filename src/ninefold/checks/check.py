@@ -12,7 +12,8 @@ from ninefold.checks.endpoints import check_endpoints
 from ninefold.checks.errors import check_errors, unused_codes
 from ninefold.checks.findings import Findings
 from ninefold.checks.later import left_for_later
-from ninefold.checks.resources import check_resources, known_resources, model
+from ninefold.checks.model import known_resources, model
+from ninefold.checks.resources import check_resources
 from ninefold.checks.states import check_states, odd_states
 from ninefold.checks.versioning import check_versioning
 from ninefold.contract.expression import Expression

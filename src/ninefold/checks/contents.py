@@ -9,7 +9,7 @@ from ninefold.checked.endpoints import Array, Content, Leaf, Object, Rows
 from ninefold.checked.resources import Field, Resource
 from ninefold.checks.codes import NO_SUCH_VIEW, NOT_SHOWABLE
 from ninefold.checks.findings import Findings, typed
-from ninefold.checks.resources import Vocabulary
+from ninefold.checks.model import Vocabulary
 from ninefold.contract import expression as stated
 from ninefold.contract.fact import Gap, Proposal, value_of
 from ninefold.contract.resources import View

@@ -10,13 +10,13 @@ from ninefold.checked.service import ErrorCode, Errors
 from ninefold.checks.codes import DETAIL_OF_TWO, UNUSED_CODE
 from ninefold.checks.contents import Showing, check_content
 from ninefold.checks.findings import Findings, typed
-from ninefold.checks.resources import Vocabulary
+from ninefold.checks.model import Vocabulary
 from ninefold.contract import errors as stated
 from ninefold.contract.fact import value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.rewrite import free_variables
-from ninefold.values import Anything, Array, Integer, Object, Text
+from ninefold.values import Array, Integer, Object, Text
 
 ERROR = Object(
     members={

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ninefold.checked.resources import Resource
 from ninefold.checks.contents import Showing, check_content
 from ninefold.checks.findings import Findings, typed
-from ninefold.checks.resources import Vocabulary
+from ninefold.checks.model import Vocabulary
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Shown, value_of
 from ninefold.contract.service import Contract

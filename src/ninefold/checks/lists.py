@@ -8,7 +8,7 @@ from ninefold.checked.endpoints import Filter, Pages, SortKeys, Sorts
 from ninefold.checked.resources import Resource
 from ninefold.checks.codes import NOT_A_SORT_KEY, PAGE_BOUNDS, SAME_PARAMETER
 from ninefold.checks.findings import Findings, inferring, typed
-from ninefold.checks.resources import Vocabulary
+from ninefold.checks.model import Vocabulary
 from ninefold.contract import endpoints as stated
 from ninefold.contract.fact import Shown, StatedNone, value_of
 from ninefold.contract.service import Contract

@@ -8,7 +8,7 @@ from dataclasses import replace
 from ninefold.checked.resources import Guard, Machine, Resource, Transition
 from ninefold.checks.codes import DEAD_END, UNREACHABLE_STATE, UNUSED_TRANSITION
 from ninefold.checks.findings import Findings, condition, typed
-from ninefold.checks.resources import Vocabulary
+from ninefold.checks.model import Vocabulary
 from ninefold.contract import states as stated
 from ninefold.contract.expression import Assignment
 from ninefold.contract.fact import Fact, Shown, value_of

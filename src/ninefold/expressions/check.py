@@ -266,6 +266,9 @@ class _Checker(Operators, Functions):
         match operand.type:
             case Array(items=items) if fits(index.type, Integer()):
                 return Call(function="[]", arguments=[operand, narrowed(index, Integer())], type=items)
+            case Anything() if isinstance(index.type, Integer):
+                array = narrowed(operand, Array(items=Anything(nullable=True)))
+                return Call(function="[]", arguments=[array, index], type=Anything(nullable=True))
             case Object() | Anything() if fits(index.type, Text()):
                 return Call(function="[]", arguments=[operand, narrowed(index, Text())], type=Anything(nullable=True))
         self._problem(

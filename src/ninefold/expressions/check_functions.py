@@ -15,8 +15,9 @@ from ninefold.expressions.ast import (
     Name,
 )
 from ninefold.expressions.check_parts import Parts
-from ninefold.expressions.functions import LONGEST_RANDOM, MACROS, TABLE, Overload, overloads, pattern, resolve
+from ninefold.expressions.functions import MACROS, TABLE, Overload, overloads, resolve
 from ninefold.expressions.lower import narrowed
+from ninefold.expressions.operations import LONGEST_RANDOM, pattern
 from ninefold.expressions.scope import describe, fits
 from ninefold.expressions.tree import (
     All,

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
-from ninefold.expressions.functions import EvaluationError, Overload, Sources, resolve
+from ninefold.expressions.functions import Overload, resolve
+from ninefold.expressions.operations import EvaluationError, Sources
 from ninefold.expressions.reads import NO_MODEL, computed_of, is_identifier, may_fail, needs_database
 from ninefold.expressions.scope import Model
 from ninefold.expressions.tree import (

@@ -9,38 +9,53 @@ a value raises `EvaluationError`.
 
 from __future__ import annotations
 
-import math
 import operator
-import re
-import secrets
-import unicodedata
-from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias
-from uuid import UUID
 
-import jsonschema_rs
-
+from ninefold.expressions.operations import (
+    EvaluationError,
+    Sources,
+    between,
+    by_the_database,
+    exact_sum,
+    finite,
+    from_epoch,
+    in_order,
+    later,
+    lower_ascii,
+    matches,
+    moment,
+    new_token,
+    new_uuid,
+    number_text,
+    present,
+    quotient,
+    random_text,
+    ratio,
+    reading,
+    remainder,
+    seconds_since_1970,
+    slug,
+    truncated,
+    upper_ascii,
+    whole_units,
+    within,
+)
 from ninefold.expressions.scope import fits, join
 from ninefold.values import (
-    GREATEST_INTEGER,
-    LEAST_INTEGER,
     WHITE_SPACE,
     Anything,
     Array,
     Boolean,
     Duration,
     Integer,
-    Invalid,
     Number,
     Object,
     Text,
     Timestamp,
     Type,
-    Value,
     duration,
     duration_text,
     from_text,
@@ -48,17 +63,7 @@ from ninefold.values import (
     timestamp,
 )
 
-
-class EvaluationError(Exception):
-    """What CEL calls an error: the expression has no value for these values."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sources:
-    """Where `uuid()`, `token()` and `random(n)` take their bytes from."""
-
-    random_bytes: Callable[[int], bytes] = secrets.token_bytes
-
+__all__ = ["MACROS", "SPECIAL", "TABLE", "EvaluationError", "Overload", "Sources", "overloads", "resolve"]
 
 Style: TypeAlias = Literal["operator", "function", "method"]
 """`a + b`, `f(a)`, `a.f(b)`"""
@@ -84,175 +89,6 @@ class Overload:
         return self.result(arguments) if callable(self.result) else self.result
 
 
-# ── Numbers ───────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _within(value: int) -> int:
-    if LEAST_INTEGER <= value <= GREATEST_INTEGER:
-        return value
-    raise EvaluationError("an integer outside of 64 bits")
-
-
-def _finite(value: float) -> float:
-    if math.isfinite(value):
-        return value + 0.0  # one zero, as stored
-    raise EvaluationError("a number that is not finite")
-
-
-def _quotient(left: int, right: int) -> int:
-    """Truncated toward zero."""
-    if right == 0:
-        raise EvaluationError("division by zero")
-    quotient = abs(left) // abs(right)
-    return _within(quotient if (left < 0) == (right < 0) else -quotient)
-
-
-def _remainder(left: int, right: int) -> int:
-    """With the sign of the left operand."""
-    return left - right * _quotient(left, right)
-
-
-def _ratio(left: float, right: float) -> float:
-    if right == 0.0:
-        raise EvaluationError("division by zero")
-    return _finite(left / right)
-
-
-def _truncated(value: float) -> int:
-    # The bounds themselves are outside, as in the official implementation.
-    if not -(2.0**63) < value < 2.0**63:
-        raise EvaluationError("a number outside of 64 bits")
-    return int(value)
-
-
-def _number_text(value: float) -> str:
-    return repr(value).removesuffix(".0")
-
-
-def _exact_sum(values: Iterable[float]) -> float:
-    try:
-        return _finite(math.fsum(values))
-    except OverflowError:
-        raise EvaluationError("a number that is not finite") from None
-
-
-# ── Texts ─────────────────────────────────────────────────────────────────────────────────────────────────
-
-_UPPER: Final = str.maketrans("abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-_LOWER: Final = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
-
-
-@lru_cache(maxsize=256)
-def pattern(written: str) -> Callable[[object], bool]:
-    """A search for a regular expression in a text, in linear time whatever both are; raises `Invalid`."""
-    try:
-        validator = jsonschema_rs.validator_for({"pattern": written}, pattern_options=jsonschema_rs.RegexOptions())
-    except ValueError:
-        raise Invalid("format", "not a regular expression without back-references and look-around") from None
-    return validator.is_valid
-
-
-def _matches(text: str, written: str) -> bool:
-    return pattern(written)(text)
-
-
-_SEPARATORS: Final = re.compile(r"[\W_]+")
-_ACCENTS: Final = re.compile("[\u0300-\u036f]+")
-
-
-def _slug(text: str) -> str:
-    """Lower-case letters and digits of any script, accents removed, joined by single hyphens."""
-    bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", text)).lower()
-    return unicodedata.normalize("NFC", _SEPARATORS.sub("-", bare).strip("-"))
-
-
-# ── Times ─────────────────────────────────────────────────────────────────────────────────────────────────
-
-_EPOCH: Final = datetime(1970, 1, 1)
-_MICROSECOND: Final = timedelta(microseconds=1)
-
-
-def _moment(stamp: str) -> datetime:
-    return datetime.fromisoformat(stamp[:-1])
-
-
-def _stamp(moment: datetime) -> str:
-    return moment.isoformat(timespec="microseconds") + "Z"
-
-
-def _later(stamp: str, microseconds: int) -> str:
-    try:
-        return _stamp(_moment(stamp) + timedelta(microseconds=microseconds))
-    except OverflowError:
-        raise EvaluationError("a date-time outside of the years 1 to 9999") from None
-
-
-def _from_epoch(seconds: int) -> str:
-    try:
-        return _stamp(_EPOCH + timedelta(seconds=seconds))
-    except OverflowError:
-        raise EvaluationError("a date-time outside of the years 1 to 9999") from None
-
-
-def _units(microseconds: int) -> Callable[[int], int]:
-    """The whole units in a duration, truncated toward zero."""
-    return lambda length: _quotient(length, microseconds)
-
-
-# ── Values ────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _read(function: Callable[..., Value], *first: object) -> Callable[[str], Value]:
-    """A function of `ninefold.values` that raises `Invalid`, as one that raises `EvaluationError`."""
-
-    def read(written: str) -> Value:
-        try:
-            return function(*first, written)
-        except Invalid as invalid:
-            raise EvaluationError(invalid.message) from None
-
-    return read
-
-
-def _sorted(values: list[Any]) -> list[Any]:
-    """In the order of stored values; nulls last."""
-    return sorted(values, key=lambda value: (value is None, value))
-
-
-def _present(values: list[Any]) -> list[Any]:
-    if None in values:
-        raise EvaluationError("null is not a number")
-    return values
-
-
-def _uuid(sources: Sources) -> str:
-    """Version 4 (RFC 9562, 5.4)."""
-    return str(UUID(bytes=sources.random_bytes(16), version=4))
-
-
-def _token(sources: Sources) -> str:
-    """256 random bits in the URL-safe alphabet (RFC 4648, 5)."""
-    return urlsafe_b64encode(sources.random_bytes(32)).rstrip(b"=").decode()
-
-
-LONGEST_RANDOM: Final = 256
-_ALPHABET: Final = "abcdefghijklmnopqrstuvwxyz0123456789"
-
-
-def _random(sources: Sources, length: int) -> str:
-    if not 1 <= length <= LONGEST_RANDOM:
-        raise EvaluationError(f"random(n) makes 1 to {LONGEST_RANDOM} characters")
-    made = ""
-    while len(made) < length:
-        # 252 is the greatest multiple of 36 in a byte: what lies above would favour the first letters.
-        made += "".join(_ALPHABET[byte % 36] for byte in sources.random_bytes(length) if byte < 252)
-    return made[:length]
-
-
-def _by_the_database() -> Value:
-    raise EvaluationError("serial() is made by the database")
-
-
 # ── The table ─────────────────────────────────────────────────────────────────────────────────────────────
 
 BOOLEAN, INTEGER, NUMBER, TEXT = Boolean(), Integer(), Number(), Text()
@@ -271,23 +107,23 @@ def _operators() -> Iterable[Overload]:
         return Overload(id, name, "operator", of, to, python, says, fails)
 
     two: Callable[[Type], tuple[Type, Type]] = lambda type_: (type_, type_)  # noqa: E731
-    yield row("add_integer", "+", two(INTEGER), INTEGER, lambda a, b: _within(a + b), "sum")
-    yield row("add_number", "+", two(NUMBER), NUMBER, lambda a, b: _finite(a + b), "sum")
+    yield row("add_integer", "+", two(INTEGER), INTEGER, lambda a, b: within(a + b), "sum")
+    yield row("add_number", "+", two(NUMBER), NUMBER, lambda a, b: finite(a + b), "sum")
     yield row("add_text", "+", two(TEXT), TEXT, operator.add, "one text after the other", False)
     yield Overload("add_array", "+", "operator", two(ANY_ARRAY), _both, operator.add, "one array after the other")
-    yield row("add_timestamp_duration", "+", (TIMESTAMP, DURATION), TIMESTAMP, _later, "the later time")
+    yield row("add_timestamp_duration", "+", (TIMESTAMP, DURATION), TIMESTAMP, later, "the later time")
     yield row(
-        "add_duration_timestamp", "+", (DURATION, TIMESTAMP), TIMESTAMP, lambda a, b: _later(b, a), "the later time"
+        "add_duration_timestamp", "+", (DURATION, TIMESTAMP), TIMESTAMP, lambda a, b: later(b, a), "the later time"
     )
-    yield row("add_duration", "+", two(DURATION), DURATION, lambda a, b: _within(a + b), "both lengths")
-    yield row("subtract_integer", "-", two(INTEGER), INTEGER, lambda a, b: _within(a - b), "difference")
-    yield row("subtract_number", "-", two(NUMBER), NUMBER, lambda a, b: _finite(a - b), "difference")
+    yield row("add_duration", "+", two(DURATION), DURATION, lambda a, b: within(a + b), "both lengths")
+    yield row("subtract_integer", "-", two(INTEGER), INTEGER, lambda a, b: within(a - b), "difference")
+    yield row("subtract_number", "-", two(NUMBER), NUMBER, lambda a, b: finite(a - b), "difference")
     yield row(
         "subtract_timestamp_duration",
         "-",
         (TIMESTAMP, DURATION),
         TIMESTAMP,
-        lambda a, b: _later(a, -b),
+        lambda a, b: later(a, -b),
         "the earlier time",
     )
     yield row(
@@ -295,18 +131,18 @@ def _operators() -> Iterable[Overload]:
         "-",
         two(TIMESTAMP),
         DURATION,
-        lambda a, b: (_moment(a) - _moment(b)) // _MICROSECOND,
+        between,
         "the time between",
         False,
     )
-    yield row("subtract_duration", "-", two(DURATION), DURATION, lambda a, b: _within(a - b), "difference")
-    yield row("negate_integer", "-", (INTEGER,), INTEGER, lambda a: _within(-a), "the opposite")
-    yield row("negate_number", "-", (NUMBER,), NUMBER, lambda a: _finite(-a), "the opposite", False)
-    yield row("multiply_integer", "*", two(INTEGER), INTEGER, lambda a, b: _within(a * b), "product")
-    yield row("multiply_number", "*", two(NUMBER), NUMBER, lambda a, b: _finite(a * b), "product")
-    yield row("divide_integer", "/", two(INTEGER), INTEGER, _quotient, "quotient, cut toward zero")
-    yield row("divide_number", "/", two(NUMBER), NUMBER, _ratio, "quotient")
-    yield row("modulo_integer", "%", two(INTEGER), INTEGER, _remainder, "remainder, with the sign of the left")
+    yield row("subtract_duration", "-", two(DURATION), DURATION, lambda a, b: within(a - b), "difference")
+    yield row("negate_integer", "-", (INTEGER,), INTEGER, lambda a: within(-a), "the opposite")
+    yield row("negate_number", "-", (NUMBER,), NUMBER, lambda a: finite(-a), "the opposite", False)
+    yield row("multiply_integer", "*", two(INTEGER), INTEGER, lambda a, b: within(a * b), "product")
+    yield row("multiply_number", "*", two(NUMBER), NUMBER, lambda a, b: finite(a * b), "product")
+    yield row("divide_integer", "/", two(INTEGER), INTEGER, quotient, "quotient, cut toward zero")
+    yield row("divide_number", "/", two(NUMBER), NUMBER, ratio, "quotient")
+    yield row("modulo_integer", "%", two(INTEGER), INTEGER, remainder, "remainder, with the sign of the left")
     orders = (
         ("less", "<", operator.lt, "comes before"),
         ("less_equal", "<=", operator.le, "comes before, or is equal"),
@@ -346,48 +182,48 @@ def _functions() -> Iterable[Overload]:
     yield row("contains", "contains", (TEXT, TEXT), BOOLEAN, lambda a, b: b in a, "whether the other is part of it")
     yield row("starts_with", "startsWith", (TEXT, TEXT), BOOLEAN, str.startswith, "whether it begins with the other")
     yield row("ends_with", "endsWith", (TEXT, TEXT), BOOLEAN, str.endswith, "whether it ends with the other")
-    yield row(
-        "matches", "matches", (TEXT, TEXT), BOOLEAN, _matches, "whether a regular expression, a literal, is found"
-    )
-    yield row("lower_ascii", "lowerAscii", (TEXT,), TEXT, lambda a: a.translate(_LOWER), "A to Z as a to z")
-    yield row("upper_ascii", "upperAscii", (TEXT,), TEXT, lambda a: a.translate(_UPPER), "a to z as A to Z")
+    yield row("matches", "matches", (TEXT, TEXT), BOOLEAN, matches, "whether a regular expression, a literal, is found")
+    yield row("lower_ascii", "lowerAscii", (TEXT,), TEXT, lower_ascii, "A to Z as a to z")
+    yield row("upper_ascii", "upperAscii", (TEXT,), TEXT, upper_ascii, "a to z as A to Z")
     yield row("trim", "trim", (TEXT,), TEXT, lambda a: a.strip(WHITE_SPACE), "without white space at both ends")
     yield row("string_text", "string", (TEXT,), TEXT, str, "itself", "function")
     yield row("string_integer", "string", (INTEGER,), TEXT, str, "in decimal digits", "function")
-    yield row("string_number", "string", (NUMBER,), TEXT, _number_text, "in the fewest digits", "function")
+    yield row("string_number", "string", (NUMBER,), TEXT, number_text, "in the fewest digits", "function")
     yield row(
         "string_boolean", "string", (BOOLEAN,), TEXT, lambda a: "true" if a else "false", "`true`, `false`", "function"
     )
     yield row("string_timestamp", "string", (TIMESTAMP,), TEXT, str, "RFC 3339, UTC, six digits", "function")
     yield row("string_duration", "string", (DURATION,), TEXT, duration_text, "ISO 8601", "function")
     yield row("int_integer", "int", (INTEGER,), INTEGER, int, "itself", "function")
-    yield row("int_number", "int", (NUMBER,), INTEGER, _truncated, "cut toward zero", "function", True)
-    yield row("int_text", "int", (TEXT,), INTEGER, _read(from_text, INTEGER), "as JSON writes it", "function", True)
+    yield row("int_number", "int", (NUMBER,), INTEGER, truncated, "cut toward zero", "function", True)
+    yield row("int_text", "int", (TEXT,), INTEGER, reading(from_text, INTEGER), "as JSON writes it", "function", True)
     yield row(
         "int_timestamp",
         "int",
         (TIMESTAMP,),
         INTEGER,
-        lambda a: (_moment(a) - _EPOCH) // timedelta(seconds=1),
+        seconds_since_1970,
         "seconds since 1970",
         "function",
     )
     yield row("double_number", "double", (NUMBER,), NUMBER, float, "itself", "function")
     yield row("double_integer", "double", (INTEGER,), NUMBER, float, "the nearest number", "function")
-    yield row("double_text", "double", (TEXT,), NUMBER, _read(from_text, NUMBER), "as JSON writes it", "function", True)
+    yield row(
+        "double_text", "double", (TEXT,), NUMBER, reading(from_text, NUMBER), "as JSON writes it", "function", True
+    )
     yield row("bool_boolean", "bool", (BOOLEAN,), BOOLEAN, bool, "itself", "function")
-    yield row("bool_text", "bool", (TEXT,), BOOLEAN, _read(from_text, BOOLEAN), "`true` or `false`", "function", True)
-    yield row("timestamp_text", "timestamp", (TEXT,), TIMESTAMP, _read(timestamp), "RFC 3339", "function", True)
+    yield row("bool_text", "bool", (TEXT,), BOOLEAN, reading(from_text, BOOLEAN), "`true` or `false`", "function", True)
+    yield row("timestamp_text", "timestamp", (TEXT,), TIMESTAMP, reading(timestamp), "RFC 3339", "function", True)
     yield row("timestamp_timestamp", "timestamp", (TIMESTAMP,), TIMESTAMP, str, "itself", "function")
     yield row(
-        "timestamp_integer", "timestamp", (INTEGER,), TIMESTAMP, _from_epoch, "seconds since 1970", "function", True
+        "timestamp_integer", "timestamp", (INTEGER,), TIMESTAMP, from_epoch, "seconds since 1970", "function", True
     )
     yield row(
         "duration_text",
         "duration",
         (TEXT,),
         DURATION,
-        _read(duration),
+        reading(duration),
         "ISO 8601 `PT90S`, or `1m30s`",
         "function",
         True,
@@ -398,8 +234,8 @@ def _functions() -> Iterable[Overload]:
         ("month", "getMonth", lambda t: int(t[5:7]) - 1, "the month, from 0"),
         ("date", "getDate", lambda t: int(t[8:10]), "the day of the month, from 1"),
         ("day_of_month", "getDayOfMonth", lambda t: int(t[8:10]) - 1, "the day of the month, from 0"),
-        ("day_of_week", "getDayOfWeek", lambda t: _moment(t).isoweekday() % 7, "the day of the week, Sunday is 0"),
-        ("day_of_year", "getDayOfYear", lambda t: _moment(t).timetuple().tm_yday - 1, "the day of the year, from 0"),
+        ("day_of_week", "getDayOfWeek", lambda t: moment(t).isoweekday() % 7, "the day of the week, Sunday is 0"),
+        ("day_of_year", "getDayOfYear", lambda t: moment(t).timetuple().tm_yday - 1, "the day of the year, from 0"),
         ("hours", "getHours", lambda t: int(t[11:13]), "the hour"),
         ("minutes", "getMinutes", lambda t: int(t[14:16]), "the minute"),
         ("seconds", "getSeconds", lambda t: int(t[17:19]), "the second"),
@@ -407,15 +243,15 @@ def _functions() -> Iterable[Overload]:
     )
     for id, name, part, says in parts:
         yield row(f"{id}_timestamp", name, (TIMESTAMP,), INTEGER, part, says)
-    yield row("hours_duration", "getHours", (DURATION,), INTEGER, _units(3_600_000_000), "all of it in hours")
-    yield row("minutes_duration", "getMinutes", (DURATION,), INTEGER, _units(60_000_000), "all of it in minutes")
-    yield row("seconds_duration", "getSeconds", (DURATION,), INTEGER, _units(1_000_000), "all of it in seconds")
+    yield row("hours_duration", "getHours", (DURATION,), INTEGER, whole_units(3_600_000_000), "all of it in hours")
+    yield row("minutes_duration", "getMinutes", (DURATION,), INTEGER, whole_units(60_000_000), "all of it in minutes")
+    yield row("seconds_duration", "getSeconds", (DURATION,), INTEGER, whole_units(1_000_000), "all of it in seconds")
     yield row(
         "milliseconds_duration",
         "getMilliseconds",
         (DURATION,),
         INTEGER,
-        lambda length: _quotient(_remainder(length, 1_000_000), 1_000),
+        lambda length: quotient(remainder(length, 1_000_000), 1_000),
         "the thousandths beyond whole seconds",
     )
     yield row(
@@ -423,7 +259,7 @@ def _functions() -> Iterable[Overload]:
         "sum",
         (Array(items=INTEGER),),
         INTEGER,
-        lambda values: _within(sum(_present(values))),
+        lambda values: within(sum(present(values))),
         "the sum of all; of none, 0",
         fails=True,
     )
@@ -432,7 +268,7 @@ def _functions() -> Iterable[Overload]:
         "sum",
         (Array(items=NUMBER),),
         NUMBER,
-        lambda values: _exact_sum(_present(values)),
+        lambda values: exact_sum(present(values)),
         "the sum of all, rounded once; of none, 0",
         fails=True,
     )
@@ -446,16 +282,16 @@ def _functions() -> Iterable[Overload]:
         "each value once, where it came first",
     )
     yield Overload(
-        "sort", "sort", "method", (ANY_ARRAY,), lambda of: required(of[0]), _sorted, "in ascending order, nulls last"
+        "sort", "sort", "method", (ANY_ARRAY,), lambda of: required(of[0]), in_order, "in ascending order, nulls last"
     )
-    yield row("slug", "slug", (TEXT,), TEXT, _slug, "letters and digits, lower case, joined by hyphens", "function")
-    yield Overload("uuid", "uuid", "function", (), TEXT, _uuid, "a new random UUID (version 4)", pure=False)
-    yield Overload("token", "token", "function", (), TEXT, _token, "256 new random bits, URL-safe", pure=False)
+    yield row("slug", "slug", (TEXT,), TEXT, slug, "letters and digits, lower case, joined by hyphens", "function")
+    yield Overload("uuid", "uuid", "function", (), TEXT, new_uuid, "a new random UUID (version 4)", pure=False)
+    yield Overload("token", "token", "function", (), TEXT, new_token, "256 new random bits, URL-safe", pure=False)
     yield Overload(
-        "random", "random", "function", (INTEGER,), TEXT, _random, "n new random letters and digits", True, False
+        "random", "random", "function", (INTEGER,), TEXT, random_text, "n new random letters and digits", True, False
     )
     yield Overload(
-        "serial", "serial", "function", (), INTEGER, _by_the_database, "the next number, made by the database", True
+        "serial", "serial", "function", (), INTEGER, by_the_database, "the next number, made by the database", True
     )
 
 

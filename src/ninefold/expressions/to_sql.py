@@ -39,6 +39,8 @@ from ninefold.sql.dialect import SQLITE, Dialect
 from ninefold.sql.fragment import Fragment, bind, identifier
 from ninefold.values import Boolean, Row
 
+__all__ = ["LONGEST", "NotInSQL", "Visible", "everything", "sql_problem", "to_sql"]
+
 LONGEST: Final = 60_000
 """Characters of one expression in SQL."""
 

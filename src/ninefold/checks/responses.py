@@ -1,0 +1,167 @@
+"""Part 4: what an endpoint answers, and what can be said of that before any request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ninefold.checked.endpoints import Array, Content, Leaf, Object, Response, Rows
+from ninefold.checked.resources import Resource
+from ninefold.checks.codes import DELETED_ROW, NOT_A_SUCCESS, SEVERAL_RESPONSES
+from ninefold.checks.contents import Showing, check_content
+from ninefold.checks.findings import Findings, typed
+from ninefold.checks.model import Vocabulary
+from ninefold.contract import endpoints as stated
+from ninefold.contract.fact import Name, StatedNone, value_of
+from ninefold.diagnostics.diagnostic import Label
+from ninefold.expressions.reads import needs_database
+from ninefold.expressions.rewrite import walk
+from ninefold.expressions.scope import Scope
+from ninefold.expressions.tree import All, Select, Typed, Variable
+from ninefold.values import Array as ArrayType
+from ninefold.values import Integer, Row, Text, Type, from_schema
+from ninefold.values import Object as ObjectType
+
+
+def request_type(endpoint: stated.Endpoint) -> Type:
+    """What an expression may read of the request: the endpoint's own parameters."""
+    members: dict[str, Type] = {}
+    for name, fact in (("query", endpoint.query), ("headers", endpoint.request_headers)):
+        own: dict[str, Type] = {each.name: from_schema(each.schema.json) for each in value_of(fact) or ()}
+        members[name] = ObjectType(members=own)
+    return ObjectType(members=members)
+
+
+def check_response(
+    endpoint: stated.Endpoint, verb: str, resource: Resource | None, showing: Showing
+) -> Response | None:
+    """The one good end of an endpoint; None if it is open or wrong, and that has been said."""
+    findings = showing.findings
+    responses = value_of(endpoint.responses)
+    if responses is None:
+        return None
+    if len(responses) != 1:
+        findings.say(
+            SEVERAL_RESPONSES,
+            f"`{endpoint.key}` has {len(responses)} responses, and one good end",
+            *(Label(each.span) for each in responses[:2]),
+            help=("errors and their statuses are part 7's",),
+        )
+        return None
+    stated_response = responses[0]
+    content = stated_response.content
+    empty = stated_response.status in (204, 205)
+    if not 200 <= stated_response.status <= 299 or (empty and not isinstance(content, StatedNone)):
+        findings.say(
+            NOT_A_SUCCESS,
+            f"a response of `{endpoint.key}` has the status {stated_response.status}",
+            Label(stated_response.span, "has no content" if empty else "is not a success"),
+        )
+        return None
+    scope = _response_scope(endpoint, verb, resource, showing.vocabulary)
+    template = value_of(content)
+    shown: Content | None = None
+    if template is not None and not isinstance(template, Name):
+        listed = resource.name if resource is not None and verb == "list" else None
+        shown = check_content(template, scope, replace(showing, listed=listed))
+        if shown is None:
+            return None
+    elif not isinstance(content, StatedNone):
+        return None
+    headers = []
+    for each in value_of(endpoint.headers) or ():
+        value = typed(each.value, scope, Text(), findings)
+        if value is None:
+            return None
+        headers.append((each.name, Leaf(value)))
+    return Response(stated_response.status, shown, tuple(headers), findings.place(stated_response.span))
+
+
+def _response_scope(endpoint: stated.Endpoint, verb: str, resource: Resource | None, vocabulary: Vocabulary) -> Scope:
+    more: dict[str, Type] = {"request": request_type(endpoint)}
+    if resource is not None:
+        secrets: dict[str, Type] = {each.name: Text() for each in resource.fields.values() if each.secret == "token"}
+        more["issued"] = ObjectType(members=secrets)
+    if verb == "list" and resource is not None:
+        more["page"] = ObjectType(
+            members={
+                "items": ArrayType(items=Row(resource=resource.name)),
+                "next": Text(nullable=True),
+                "total": Integer(),
+            }
+        )
+        return vocabulary.scope(**more)
+    return vocabulary.scope(*(() if resource is None else (resource.name,)), **more)
+
+
+def expressions_of(content: Content) -> Iterator[Typed]:
+    match content:
+        case Leaf():
+            yield content.expression
+        case Object():
+            if content.present is not None:
+                yield content.present
+            for _, value in content.members:
+                yield from expressions_of(value)
+        case Array():
+            for item in content.items:
+                yield from expressions_of(item)
+        case Rows():
+            yield from expressions_of(content.item)
+
+
+def _all_expressions(response: Response) -> Iterator[Typed]:
+    if response.content is not None:
+        yield from expressions_of(response.content)
+    for _, leaf in response.headers:
+        yield leaf.expression
+
+
+def mentions_total(response: Response) -> bool:
+    return any(
+        isinstance(node, Select) and node.name == "total" and node.operand == Variable("page", node.operand.type)
+        for typed_ in _all_expressions(response)
+        for node in walk(typed_)
+    )
+
+
+def reads_beyond_row(response: Response, rows: tuple[str, ...], vocabulary: Vocabulary) -> bool:
+    """Whether what is shown can change without the row being written: other rows, the caller, the time."""
+    return any(_changes_alone(typed_, rows, vocabulary) for typed_ in _all_expressions(response))
+
+
+def _changes_alone(typed_: Typed, rows: tuple[str, ...], vocabulary: Vocabulary) -> bool:
+    for node in walk(typed_):
+        match node:
+            case Variable(name="caller" | "now" | "request" | "operator"):
+                return True
+            case Select(operand=Variable(name=name), name=field, through="computed") if name in rows:
+                if _changes_alone(vocabulary.model[name].computed[field], rows, vocabulary):
+                    return True
+            case Select(operand=operand) if isinstance(operand.type, Row) and not (
+                isinstance(operand, Variable) and operand.name in rows
+            ):
+                if needs_database(node, rows, vocabulary.model):
+                    return True
+            case Select(through="back"):
+                return True
+            case _:
+                pass
+    return False
+
+
+def check_deleted(
+    endpoint: stated.Endpoint, response: Response, resource: Resource, vocabulary: Vocabulary, findings: Findings
+) -> None:
+    for typed_ in _all_expressions(response):
+        for node in walk(typed_):
+            further = isinstance(node, All) or (isinstance(node, Select) and node.through == "back")
+            if isinstance(node, Select) and isinstance(node.operand, Select) and isinstance(node.operand.type, Row):
+                further = further or needs_database(node, (resource.name,), vocabulary.model)
+            if further:
+                findings.say(
+                    DELETED_ROW,
+                    f"the response of `{endpoint.key}` reads more than the deleted `{resource.name}`",
+                    Label(endpoint.span),
+                )
+                return

@@ -1,0 +1,221 @@
+"""What the functions of the table do in Python. Arguments are never null; what has no value is an `EvaluationError`."""
+
+from __future__ import annotations
+
+import math
+import re
+import secrets
+import unicodedata
+from base64 import urlsafe_b64encode
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Any, Final
+from uuid import UUID
+
+import jsonschema_rs
+
+from ninefold.values import (
+    GREATEST_INTEGER,
+    LEAST_INTEGER,
+    Invalid,
+    Value,
+)
+
+
+class EvaluationError(Exception):
+    """What CEL calls an error: the expression has no value for these values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where `uuid()`, `token()` and `random(n)` take their bytes from."""
+
+    random_bytes: Callable[[int], bytes] = secrets.token_bytes
+
+
+# ── Numbers ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def within(value: int) -> int:
+    if LEAST_INTEGER <= value <= GREATEST_INTEGER:
+        return value
+    raise EvaluationError("an integer outside of 64 bits")
+
+
+def finite(value: float) -> float:
+    if math.isfinite(value):
+        return value + 0.0  # one zero, as stored
+    raise EvaluationError("a number that is not finite")
+
+
+def quotient(left: int, right: int) -> int:
+    """Truncated toward zero."""
+    if right == 0:
+        raise EvaluationError("division by zero")
+    quotient = abs(left) // abs(right)
+    return within(quotient if (left < 0) == (right < 0) else -quotient)
+
+
+def remainder(left: int, right: int) -> int:
+    """With the sign of the left operand."""
+    return left - right * quotient(left, right)
+
+
+def ratio(left: float, right: float) -> float:
+    if right == 0.0:
+        raise EvaluationError("division by zero")
+    return finite(left / right)
+
+
+def truncated(value: float) -> int:
+    # The bounds themselves are outside, as in the official implementation.
+    if not -(2.0**63) < value < 2.0**63:
+        raise EvaluationError("a number outside of 64 bits")
+    return int(value)
+
+
+def number_text(value: float) -> str:
+    return repr(value).removesuffix(".0")
+
+
+def exact_sum(values: Iterable[float]) -> float:
+    try:
+        return finite(math.fsum(values))
+    except OverflowError:
+        raise EvaluationError("a number that is not finite") from None
+
+
+# ── Texts ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+_UPPER: Final = str.maketrans("abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+_LOWER: Final = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
+
+
+def upper_ascii(text: str) -> str:
+    return text.translate(_UPPER)
+
+
+def lower_ascii(text: str) -> str:
+    return text.translate(_LOWER)
+
+
+@lru_cache(maxsize=256)
+def pattern(written: str) -> Callable[[object], bool]:
+    """A search for a regular expression in a text, in linear time whatever both are; raises `Invalid`."""
+    try:
+        validator = jsonschema_rs.validator_for({"pattern": written}, pattern_options=jsonschema_rs.RegexOptions())
+    except ValueError:
+        raise Invalid("format", "not a regular expression without back-references and look-around") from None
+    return validator.is_valid
+
+
+def matches(text: str, written: str) -> bool:
+    return pattern(written)(text)
+
+
+_SEPARATORS: Final = re.compile(r"[\W_]+")
+_ACCENTS: Final = re.compile("[\u0300-\u036f]+")
+
+
+def slug(text: str) -> str:
+    """Lower-case letters and digits of any script, accents removed, joined by single hyphens."""
+    bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", text)).lower()
+    return unicodedata.normalize("NFC", _SEPARATORS.sub("-", bare).strip("-"))
+
+
+# ── Times ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+_EPOCH: Final = datetime(1970, 1, 1)
+_MICROSECOND: Final = timedelta(microseconds=1)
+
+
+def moment(stamp: str) -> datetime:
+    return datetime.fromisoformat(stamp[:-1])
+
+
+def written(moment: datetime) -> str:
+    return moment.isoformat(timespec="microseconds") + "Z"
+
+
+def later(stamp: str, microseconds: int) -> str:
+    try:
+        return written(moment(stamp) + timedelta(microseconds=microseconds))
+    except OverflowError:
+        raise EvaluationError("a date-time outside of the years 1 to 9999") from None
+
+
+def from_epoch(seconds: int) -> str:
+    try:
+        return written(_EPOCH + timedelta(seconds=seconds))
+    except OverflowError:
+        raise EvaluationError("a date-time outside of the years 1 to 9999") from None
+
+
+def between(later: str, earlier: str) -> int:
+    """The microseconds between two times."""
+    return (moment(later) - moment(earlier)) // _MICROSECOND
+
+
+def seconds_since_1970(stamp: str) -> int:
+    return (moment(stamp) - _EPOCH) // timedelta(seconds=1)
+
+
+def whole_units(microseconds: int) -> Callable[[int], int]:
+    """The whole units in a duration, truncated toward zero."""
+    return lambda length: quotient(length, microseconds)
+
+
+# ── Values ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def reading(function: Callable[..., Value], *first: object) -> Callable[[str], Value]:
+    """A function of `ninefold.values` that raises `Invalid`, as one that raises `EvaluationError`."""
+
+    def read(written: str) -> Value:
+        try:
+            return function(*first, written)
+        except Invalid as invalid:
+            raise EvaluationError(invalid.message) from None
+
+    return read
+
+
+def in_order(values: list[Any]) -> list[Any]:
+    """In the order of stored values; nulls last."""
+    return sorted(values, key=lambda value: (value is None, value))
+
+
+def present(values: list[Any]) -> list[Any]:
+    if None in values:
+        raise EvaluationError("null is not a number")
+    return values
+
+
+def new_uuid(sources: Sources) -> str:
+    """Version 4 (RFC 9562, 5.4)."""
+    return str(UUID(bytes=sources.random_bytes(16), version=4))
+
+
+def new_token(sources: Sources) -> str:
+    """256 random bits in the URL-safe alphabet (RFC 4648, 5)."""
+    return urlsafe_b64encode(sources.random_bytes(32)).rstrip(b"=").decode()
+
+
+LONGEST_RANDOM: Final = 256
+_ALPHABET: Final = "abcdefghijklmnopqrstuvwxyz0123456789"
+
+
+def random_text(sources: Sources, length: int) -> str:
+    if not 1 <= length <= LONGEST_RANDOM:
+        raise EvaluationError(f"random(n) makes 1 to {LONGEST_RANDOM} characters")
+    made = ""
+    while len(made) < length:
+        # 252 is the greatest multiple of 36 in a byte: what lies above would favour the first letters.
+        made += "".join(_ALPHABET[byte % 36] for byte in sources.random_bytes(length) if byte < 252)
+    return made[:length]
+
+
+def by_the_database() -> Value:
+    raise EvaluationError("serial() is made by the database")

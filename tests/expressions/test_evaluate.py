@@ -1,0 +1,217 @@
+"""Expressions and their values in Python."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pytest
+from tests.expressions.shapes import MODEL, well_typed
+
+from ninefold.expressions.evaluate import SOURCES, EvaluationError, Sources, binder, compile, holds
+from ninefold.expressions.reads import needs_database
+
+CUSTOMER: Final[dict[str, Any]] = {"id": "c1", "email": "a@b", "name": "Ada", "referrer": None}
+ORDER: Final[dict[str, Any]] = {
+    "id": "o1",
+    "customer": "c1",
+    "lines": [{"sku": "A", "quantity": 2, "unit_price": 5}, {"sku": "B", "quantity": 1, "unit_price": 7, "gift": True}],
+    "note": None,
+    "status": "draft",
+    "weight": 2.5,
+    "paid": None,
+    "created_at": "2026-01-31T23:59:59.500000Z",
+    "updated_at": None,
+}
+ENV: Final[dict[str, Any]] = {
+    "order": ORDER,
+    "customer": CUSTOMER,
+    "caller": {"customer": CUSTOMER},
+    "claims": {
+        "sub": "u1",
+        "level": 3,
+        "groups": ["a", 1, True],
+        "exp": "2026-02-01T01:00:00+01:00",
+        "deep": {"x": [1.0]},
+    },
+    "now": "2026-02-01T00:30:00.000000Z",
+    "error": {"code": "invalid", "fields": [{"in": "body", "pointer": "/a", "message": None}]},
+    "page": {"items": [], "next": None},
+}
+ERROR: Final = object()
+
+
+def value_of(text: str) -> Any:
+    try:
+        return compile(well_typed(text), MODEL)(ENV)
+    except EvaluationError:
+        return ERROR
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        # arithmetic
+        ("7 / 2", 3),
+        ("-7 / 2", -3),
+        ("-7 % 2", -1),
+        ("7 % -2", 1),
+        ("1 / 0", ERROR),
+        ("1 % 0", ERROR),
+        ("9223372036854775807 + 1", ERROR),
+        ("-9223372036854775808 / -1", ERROR),
+        ("-(-9223372036854775808)", ERROR),
+        ("1.0 / 0.0", ERROR),
+        ("1e308 * 10.0", ERROR),
+        ("0.1 + 0.2", 0.1 + 0.2),
+        ("int(-1.9)", -1),
+        ("int(1e19)", ERROR),
+        ("int('12')", 12),
+        ("int('+12')", ERROR),
+        ("int(' 12')", ERROR),
+        ("double('1e3')", 1000.0),
+        ("bool('true')", True),
+        ("bool('1')", ERROR),
+        ("string(1.0) + string(1.5) + string(7) + string(true)", "11.57true"),
+        # text
+        ("size('e\\u0301👍')", 3),
+        ("'\\uffff' < '😀'", True),
+        ("'Straße'.lowerAscii().upperAscii()", "STRAßE"),
+        ("' \\u2003a '.trim()", "a"),
+        ("'abc'.contains('') && 'abc'.startsWith('ab') && 'abc'.endsWith('bc')", True),
+        ("'2026-01'.matches('^[0-9]{4}')", True),
+        ("slug('  Ünïcödé — Straße & Co. 日本! ')", "unicode-straße-co-日本"),
+        ("slug('!?')", ""),
+        # times
+        ("now - order.created_at", 1_800_500_000),
+        ("now - order.created_at > duration('PT30M')", True),
+        ("order.created_at + duration('1s')", "2026-02-01T00:00:00.500000Z"),
+        ("timestamp('9999-12-31T23:59:59Z') + duration('1s')", ERROR),
+        ("string(duration('90m'))", "PT1H30M"),
+        ("duration('1h30m') == duration('PT90M')", True),
+        ("now.getDayOfWeek() + now.getDayOfYear() * 100 + now.getMonth() * 100000", 103100),
+        ("duration('-90.5s').getMinutes()", -1),
+        ("timestamp(claims.exp) < now", True),
+        ("int(timestamp('1969-12-31T23:59:59.5Z'))", -1),
+        # null is an error, except where it is asked for
+        ("order.note == null", True),
+        ("order.note == 'a'", False),
+        ("order.note < 'a'", ERROR),
+        ("!(order.note < 'a')", ERROR),
+        ("order.note + 'a'", ERROR),
+        ("order.paid && true", ERROR),
+        ("order.paid && false", False),
+        ("order.paid || true", True),
+        ("false && 1 / 0 == 1", False),
+        ("1 / 0 == 1 || true", True),
+        ("order.paid ? 1 : 2", ERROR),
+        ("has(order.note)", False),
+        ("has(order.status)", True),
+        # the caller
+        ("order.customer == caller.customer", True),
+        ("customer == caller.customer", True),
+        ("caller.user.id == 1", ERROR),
+        ("caller.role != 'billing'", ERROR),
+        ("has(caller.role)", False),
+        # claims, of which no type is known
+        ("claims.sub == 'u1'", True),
+        ("claims.sub == 1", ERROR),
+        ("claims.level + 1", 4),
+        ("claims.nothing == null", True),
+        ("claims.nothing.more == null", ERROR),
+        ("'a' in claims.groups", True),
+        ("false in claims.groups", False),
+        ("claims.groups[1] == claims.groups[2]", False),
+        ("claims.deep == {'x': [1]}", True),
+        # arrays and macros
+        ("order.lines.map(l, l.quantity * l.unit_price).sum()", 17),
+        ("order.total", 17),
+        ("order.lines.map(l, l.quantity > 1, l.sku)", ["A"]),
+        ("order.lines.exists(l, l.gift)", True),
+        ("order.lines.all(l, l.gift)", ERROR),
+        ("order.lines.exists_one(l, l.quantity == 1)", True),
+        ("order.lines.exists_one(l, l.gift)", ERROR),
+        ("order.lines.filter(l, l.quantity == 1).size()", 1),
+        ("[3, 1, 2, 1].distinct().sort()", [1, 2, 3]),
+        ("[1, 2].flatMap(x, [x, x * 10])", [1, 10, 2, 20]),
+        ("[null, 2, 1].sort()", [1, 2, None]),
+        ("[1, 2][2]", ERROR),
+        ("[1, 2][-1]", ERROR),
+        ("[0.1, 0.2, 0.3].sum() == 0.6", True),
+        ("[9223372036854775807, 1, -1].sum()", 2**63 - 1),
+        ("[9223372036854775807, 1].sum()", ERROR),
+        ("[].size()", 0),
+        ("'draft' in ['draft', 'placed']", True),
+        # objects
+        ("{'a': 1, 'b': order.note}", {"a": 1}),
+        ("{'a': 1, 'b': 2} == {'b': 2, 'a': 1}", True),
+        (
+            "error.fields.map(f, {'in': f['in'], 'pointer': f.pointer, 'detail': f.message})",
+            [{"in": "body", "pointer": "/a"}],
+        ),
+        ("'It is ' + order.status", "It is draft"),
+        ("page.items.size()", 0),
+    ],
+)
+def test_values(text: str, value: object) -> None:
+    found = value_of(text)
+    assert found == value and type(found) is type(value)
+
+
+def test_a_condition_holds_only_when_it_is_true() -> None:
+    assert [holds(well_typed(text))(ENV) for text in ("true", "false", "order.paid", "order.note < 'a'")] == [
+        True,
+        False,
+        False,
+        False,
+    ]
+    assert holds(well_typed("!(caller.role == 'billing')"))(ENV) is False
+
+
+def test_a_bind_is_what_sqlite_stores_and_an_error_is_null() -> None:
+    for text, stored in {
+        "order.lines.size() == 2": 1,
+        "['a', 'é']": '["a","é"]',
+        "caller.role == 'billing'": None,
+        "1 / 0": None,
+        "duration('1s')": 1_000_000,
+    }.items():
+        assert binder(well_typed(text))(ENV) == stored
+
+
+def test_random_values_come_from_their_source() -> None:
+    env = {**ENV, SOURCES: Sources(lambda length: bytes(range(length)))}
+    made = {text: compile(well_typed(text))(env) for text in ("uuid()", "token()", "random(6)")}
+    assert made["uuid()"] == "00010203-0405-4607-8809-0a0b0c0d0e0f"
+    assert made["token()"] == "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
+    assert made["random(6)"] == "abcdef"
+    assert compile(well_typed("uuid() != uuid()"))(ENV) is True
+    assert len(str(compile(well_typed("random(256)"))(ENV))) == 256
+
+
+def test_no_pattern_takes_more_than_linear_time() -> None:
+    env = {**ENV, "order": {**ORDER, "status": "a" * 20_000 + "!"}}
+    assert compile(well_typed("order.status.matches('^(a+)+$')"))(env) is False
+
+
+@pytest.mark.parametrize(
+    ("text", "rows", "needed"),
+    [
+        ("now", (), False),
+        ("order.total > 0", (), False),
+        ("order.total > 0", ("order",), True),
+        ("order.customer", (), False),
+        ("order.customer.id == 'a'", (), False),
+        ("order.customer.name == 'a'", (), True),
+        ("caller.customer.name == 'a'", (), False),
+        ("caller.customer.referrer == null", (), False),
+        ("caller.customer.referrer.name == 'a'", (), True),
+        ("all(article).size()", (), True),
+        ("article.favorites.size()", (), True),
+        ("article.favorited", (), True),
+        ("order.lines.map(l, l.quantity).sum()", (), False),
+        ("page.items.map(a, a.title)", (), False),
+        ("page.items.map(a, a.author.username)", (), True),
+    ],
+)
+def test_what_needs_the_database(text: str, rows: tuple[str, ...], needed: bool) -> None:
+    assert needs_database(well_typed(text), rows, MODEL) is needed
