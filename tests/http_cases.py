@@ -48,7 +48,7 @@ from ninefold.server.service import ready
 Known: TypeAlias = dict[str, Any]
 """What the names in double braces stand for."""
 
-_REQUEST = re.compile(r"(GET|HEAD|OPTIONS|POST|PUT|PATCH|DELETE|TRACE) (/\S*|\*)$")
+_REQUEST = re.compile(r"(GET|HEAD|OPTIONS|POST|PUT|PATCH|DELETE|TRACE) (/.*|\*)$")
 _RESPONSE = re.compile(r"HTTP ([1-5]\d\d)$")
 _NAME = re.compile(r"\{\{([^{}]+)\}\}")
 

@@ -21,12 +21,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.http_cases import Known, read_exchanges, serving, tell
 
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import render
 from ninefold.gaps import to_text
 from ninefold.pipeline import Loaded, compile_document
-from tests.http_cases import Known, read_exchanges, serving, tell
 
 CASES = Path(__file__).parent / "cases"
 EXAMPLES = Path(__file__).parents[1] / "examples"

@@ -1,19 +1,23 @@
-"""Nine parts at a glance, and the open questions of a contract: as data, as JSON, as text for a terminal."""
+"""Nine parts at a glance, and the open questions of a contract: as data, as JSON, as text, as results for SARIF."""
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from ninefold.answers import example, keys_answering
 from ninefold.contract.fact import value_of
 from ninefold.contract.service import Contract
+from ninefold.diagnostics.sarif import Level, Result, Rule
 from ninefold.diagnostics.source import Place, Source, Span
 from ninefold.questions.ask import accepted_proposals, in_order, shows_nothing
-from ninefold.questions.question import OpenQuestion
+from ninefold.questions.question import OpenQuestion, Question
 from ninefold.syntax.headings import TITLES
 from ninefold.syntax.nodes import Part, Word
+from ninefold.vocabulary import describe
 
 Answer: TypeAlias = Literal["shown", "none", "partly", "proposed", "prose only", "not shown"]
 """How a part answers:
@@ -141,12 +145,20 @@ def _cost(each: OpenQuestion, endpoints: Sequence[str]) -> str:
     if each.effect == "leaves out":
         return left_out or "costs nothing that a caller sees"
     if not each.blocks:
-        return f"blocks {each.question.cost}; there is none yet" if endpoints else f"blocks {each.question.cost}"
+        cost = _of_subject(each)
+        return f"blocks {cost}; there is none yet" if endpoints else f"blocks {cost}"
     if len(each.blocks) == len(endpoints):
         blocked = f"blocks every endpoint ({len(endpoints)})" if len(endpoints) > 1 else f"blocks {endpoints[0]}"
     else:
         blocked = "blocks " + ", ".join(each.blocks)
     return f"{blocked}; {left_out}" if left_out else blocked
+
+
+def _of_subject(each: OpenQuestion) -> str:
+    """What a gap blocks in general, said of its subject: the table has a letter there."""
+    letter, _, _ = each.question.of.partition(".")
+    subject = each.subject.partition(".")[0] if letter != each.question.of else each.subject
+    return re.sub(rf"\b{letter}\b", f"`{subject}`", each.question.cost) if letter else each.question.cost
 
 
 def _summary(gaps: Sequence[OpenQuestion], endpoints: Sequence[str]) -> str:
@@ -159,3 +171,27 @@ def _summary(gaps: Sequence[OpenQuestion], endpoints: Sequence[str]) -> str:
     if not blocked:
         return f"{count}; no endpoint is blocked."
     return f"{count}; {len(blocked)} of {len(endpoints)} endpoints {'is' if len(blocked) == 1 else 'are'} blocked."
+
+
+def to_results(open: Iterable[OpenQuestion]) -> tuple[Result, ...]:
+    """The open questions as results, each question a rule: a warning where it blocks an endpoint, else a note."""
+    return tuple(_result(each) for each in in_order(open))
+
+
+def _result(each: OpenQuestion) -> Result:
+    level: Level = "warning" if each.effect == "blocks" else "note"
+    lines = [f"not shown: {each.text}"]
+    if each.blocks:
+        lines.append(f"blocks {', '.join(each.blocks)}")
+    if each.left_out:
+        lines.append(f"leaves out {each.left_out}")
+    rule = Rule(f"gap/{each.question.id.replace(' ', '-')}", each.question.in_general, level, _help(each.question))
+    return Result(rule, "\n".join(lines), each.span)
+
+
+def _help(question: Question) -> str:
+    """What a gap costs, and how an answer is written, in Markdown."""
+    lines = [f"Asked in part {question.part}. A gap {question.effect} {question.cost}."]
+    lines += [f"- `{key.path}` is {describe(key.shape)}: {key.meaning}" for key in keys_answering(question)]
+    shown = example(question)
+    return "\n".join([*lines, *(["", "For example:", "", "```yaml", shown, "```"] if shown is not None else [])])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -165,3 +166,14 @@ BARE_STATUSES: dict[str, int] = {
 
 NOT_IN_FORCE = 501
 """The status of what is blocked by a gap, or is stated and not in force: it is no condition, and has no code."""
+
+
+def precedence(stated: Sequence[str]) -> tuple[str, ...]:
+    """The whole order of conditions and codes (meaning 11): what is stated, and each condition that is left out
+    behind its predecessor in the closed list."""
+    order = list(stated)
+    closed = list(BARE_STATUSES)
+    for index, condition in enumerate(closed):
+        if condition not in order:
+            order.insert(order.index(closed[index - 1]) + 1 if index else 0, condition)
+    return tuple(order)

@@ -31,18 +31,23 @@ STAGES = {
 """The folders whose files are named after the parts of a contract, and the files of each that are not."""
 
 COMPILER = (
+    "answers.py",
     "blank.py",
     "checked",
     "checks",
     "contract",
     "diagnostics",
+    "editor_schema.py",
     "explain.py",
     "expressions",
     "gaps.py",
+    "letter.py",
     "meanings.py",
+    "obstacles.py",
     "pipeline.py",
     "plan",
     "planner",
+    "propose",
     "questions",
     "resolve",
     "sql",

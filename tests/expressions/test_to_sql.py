@@ -11,9 +11,9 @@ from ninefold.expressions.check import check
 from ninefold.expressions.parse import parse
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.to_sql import NotInSQL, sql_problem, to_sql
-from ninefold.expressions.tree import Variable
+from ninefold.expressions.tree import Call, Comprehension, Select, Variable
 from ninefold.sql.fragment import Fragment, bind
-from ninefold.values import Text
+from ninefold.values import Array, Boolean, Digest, Row, Text
 
 ROWS = {name: name for name in SHAPES}
 
@@ -181,3 +181,21 @@ def test_an_index_serves_what_is_compared() -> None:
             f'EXPLAIN QUERY PLAN SELECT * FROM "order" WHERE {made.text}', [None] * len(made.binds)
         ).fetchall()
         assert all("SEARCH" in str(step[3]) for step in plan), (text, plan)
+
+
+def test_what_is_stored_of_a_secret_is_found_by_and_never_read() -> None:
+    customer = Variable(name="customer", type=Row(resource="customer"))
+    secret = Select(operand=customer, name="api_key", type=Digest(), through="field")
+    given = Variable(name="presented", type=Digest())
+    found = Call(function="==", arguments=[secret, given], type=Boolean())
+    assert to_sql(found, model=MODEL, rows=ROWS).text == '("customer"."api_key" = ?)'
+    listed = Comprehension(
+        macro="map",
+        range=well_typed("all(customer)"),
+        variable="customer",
+        body=secret,
+        type=Array(items=Digest()),
+    )
+    for typed in (secret, listed):
+        with pytest.raises(NotInSQL, match="not readable"):
+            to_sql(typed, model=MODEL, rows=ROWS)

@@ -137,7 +137,7 @@ CASES = [
     # Statuses, contradictions, changes
     ("{201: note}", "{404: note}", "NF0318", "404", "part 7"),
     ("{201: note}", "{craeted: {201: note}}", "NF0318", "craeted", "did you mean `created`?"),
-    ("body: [text],", "body: [text], otherwise: empty,", "NF0319", "otherwise", "`when: …`"),
+    ("body: [text],", "body: [text], otherwise: empty,", "NF0323", "otherwise", "`when: …`"),
     ("body: [text],", 'body: [text], when: "true", guards: [{when: "true"}],', "NF0319", "when", ""),
     (", to: body}", "}", "NF0320", "rename", "`to: …`"),
     ("{rename: note.text, to: body}", "{to: body}", "NF0320", "{to: body}", ""),

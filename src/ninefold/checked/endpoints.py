@@ -38,11 +38,13 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Object:
-    """`present`: the row that this shows, where it may not be there or not be seen; then there is no such object."""
+    """`present`: the row that this shows, where it may not be there or not be seen; then there is no such object.
+    `named`: what the contract calls it, where it is a whole row (`order`) or a view of one (`article.full`)."""
 
     members: tuple[tuple[str, Content], ...]
     present: Typed | None = None
     null_shown: bool = False
+    named: str | None = None
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,7 @@ class Parameter:
     schema: Mapping[str, Any]
     required: bool
     code: str | None
+    place: Place
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,7 @@ class Field:
     unique: bool = False
     immutable: bool = False
     secret: Literal["token", "password"] | None = None
+    sensitive: bool = False
     serial: bool = False
 
 
@@ -66,6 +67,8 @@ class Machine:
 
 @dataclass(frozen=True)
 class Resource:
+    """`creation_stopped`: the gaps for which no row can be made, by whomever, each in one line."""
+
     name: str
     place: Place
     identifier: tuple[str, ...]
@@ -73,6 +76,7 @@ class Resource:
     unique: tuple[tuple[str, ...], ...] = ()
     invariants: tuple[Guard, ...] = ()
     machine: Machine | None = None
+    creation_stopped: tuple[str, ...] = ()
 
     @property
     def key(self) -> Field:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from ninefold.checked.endpoints import Content, Endpoint, Stopped
 from ninefold.checked.resources import Resource
@@ -69,6 +69,14 @@ class NotInForce:
 
 
 @dataclass(frozen=True)
+class Accepted:
+    """A proposal that is in force: its path (`note.fields.id.on create`), and where its key stands."""
+
+    path: str
+    place: Place
+
+
+@dataclass(frozen=True)
 class OperatorValue:
     name: str
     places: tuple[Place, ...]
@@ -78,12 +86,15 @@ class OperatorValue:
 @dataclass(frozen=True)
 class Checked:
     """`row_rules[resource][who]` is the condition of the rows that such a caller sees; None: every row. Who is
-    not named there sees none. `model` is what expressions know of the resources."""
+    not named there sees none. `model` is what expressions know of the resources. `types` are the schemas that fields
+    share, by name, each with what it refers to inside it; a field's schema holds them in the place of their `$ref`.
+    `limit_places`: where the limits of part 8 are stated, by the condition that is met where one is passed."""
 
     name: str
     title: str
     model: Model
     resources: Mapping[str, Resource]
+    types: Mapping[str, Mapping[str, Any]]
     endpoints: tuple[Endpoint, ...]
     stopped: tuple[Stopped, ...]
     schemes: tuple[Scheme, ...]
@@ -97,7 +108,9 @@ class Checked:
     unknown_parameters: Literal["refused", "ignored"]
     body_size: int | None
     request_time: int | None
+    limit_places: Mapping[str, Place]
     versions: Versions | None
     operator: tuple[OperatorValue, ...]
     not_in_force: tuple[NotInForce, ...]
     left_out: tuple[str, ...]
+    proposals: tuple[Accepted, ...]

@@ -13,7 +13,7 @@ from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.contract import authentication as stated
 from ninefold.contract.authentication import Every
-from ninefold.contract.fact import Gap, Name, Proposal, is_open, value_of
+from ninefold.contract.fact import Gap, Name, Proposal, Shown, is_open, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.reads import needs_database
@@ -82,7 +82,7 @@ def _scheme(
         challenge = "apiKey"
     elif kind.text == "mutualTLS":
         challenge = "mutualTLS"
-    if matches is None:
+    if matches is None and not _is_built(scheme, kind.text, parameter):
         findings.left_for_later(
             f"the scheme `{scheme.name}`", "no credential of it is accepted: such a caller is not known", scheme.span
         )
@@ -96,6 +96,13 @@ def _scheme(
         if expression is not None:
             typed(expression, scope, None, findings)
     return Scheme(scheme.name, where, parameter, challenge + quoted, matches, tuple(adds), place)
+
+
+def _is_built(scheme: stated.Scheme, kind: str, parameter: str) -> bool:
+    """Whether this build knows callers by such credentials: those that are looked up as they are presented."""
+    elsewhere = (scheme.issued_to, scheme.open_id_connect_url, scheme.issuer, scheme.keys)
+    looked_up = kind == "apiKey" or (kind == "http" and parameter.lower() != "basic")
+    return looked_up and not any(isinstance(fact, Shown) for fact in elsewhere)
 
 
 def _matches(scheme: stated.Scheme, resources: Mapping[str, Resource], findings: Findings) -> tuple[str, str] | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from pathlib import PurePath
 
-from ninefold.checked.service import Checked, OperatorValue
+from ninefold.checked.service import Accepted, Checked, OperatorValue
 from ninefold.checks.authentication import caller_type, check_schemes, row_rules, who_names
 from ninefold.checks.endpoints import check_endpoints
 from ninefold.checks.errors import check_errors, unused_codes
@@ -14,17 +14,20 @@ from ninefold.checks.findings import Findings
 from ninefold.checks.later import left_for_later
 from ninefold.checks.model import known_resources, model
 from ninefold.checks.resources import check_resources
+from ninefold.checks.schemas import SharedSchemas
 from ninefold.checks.states import check_states, odd_states
 from ninefold.checks.versioning import check_versioning
 from ninefold.contract.expression import Expression
-from ninefold.contract.fact import Fact, Gap, Name, Proposal, is_open, value_of
+from ninefold.contract.fact import Fact, Gap, Name, Proposal, Shown, is_open, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Outcome, has_errors, in_order
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Member, every
 from ninefold.expressions.ast import Name as NameAst
+from ninefold.questions.ask import accepted_proposals
 from ninefold.questions.question import OpenQuestion
 from ninefold.syntax.nodes import Node
+from ninefold.syntax.proposals import proposals
 
 CHECKS = (odd_states, unused_codes)
 """What is odd about a contract and no hindrance: each takes the contract and says what it finds."""
@@ -42,7 +45,9 @@ def check(contract: Contract, open_questions: tuple[OpenQuestion, ...]) -> Outco
         isinstance(field.back, Gap | Proposal) for each in known.values() for field in value_of(each.fields) or ()
     )
     vocabulary = model(known, contract, caller_type(contract, known), findings)
-    resources = check_states(check_resources(known, contract, vocabulary, findings), contract, vocabulary, findings)
+    resources = check_states(
+        check_resources(known, contract, vocabulary, findings), contract, open_questions, vocabulary, findings
+    )
     schemes = check_schemes(contract, resources, vocabulary, findings)
     rules = row_rules(contract, resources, vocabulary, findings)
     errors = check_errors(contract, resources, vocabulary, findings)
@@ -61,6 +66,7 @@ def check(contract: Contract, open_questions: tuple[OpenQuestion, ...]) -> Outco
             title=contract.document.title,
             model=vocabulary.model,
             resources=resources,
+            types=SharedSchemas(contract).all(),
             endpoints=served,
             stopped=stopped,
             schemes=schemes,
@@ -78,6 +84,7 @@ def check(contract: Contract, open_questions: tuple[OpenQuestion, ...]) -> Outco
             request_time=None
             if (time_outs := value_of(contract.limits.time_outs)) is None
             else value_of(time_outs.request),
+            limit_places={name: findings.place(span) for name, span in _limits(contract)},
             versions=versions,
             operator=operator,
             not_in_force=tuple(sorted(findings.not_in_force, key=lambda each: each.place)),
@@ -86,6 +93,7 @@ def check(contract: Contract, open_questions: tuple[OpenQuestion, ...]) -> Outco
                 for question in open_questions
                 if question.effect == "leaves out" and question.left_out
             ),
+            proposals=tuple(_accepted(contract)),
         ),
         diagnostics,
     )
@@ -94,6 +102,24 @@ def check(contract: Contract, open_questions: tuple[OpenQuestion, ...]) -> Outco
 def _text(fact: Fact[Name] | None) -> str | None:
     name = value_of(fact)
     return None if name is None else name.text
+
+
+def _accepted(contract: Contract) -> Iterator[Accepted]:
+    """The proposals that are in force, as they are written."""
+    spans = tuple(accepted_proposals(contract))
+    for written in proposals(contract.document) if spans else ():
+        if any(written.span.meets(span) for span in spans):
+            yield Accepted(written.path, contract.document.source.place(written.key.start))
+
+
+def _limits(contract: Contract) -> Iterator[tuple[str, Span]]:
+    """The limits that are stated, each by the condition that is met where it is passed."""
+    body = contract.limits.body_size
+    if isinstance(body, Shown):
+        yield "too large", body.span
+    time_outs = value_of(contract.limits.time_outs)
+    if time_outs is not None and isinstance(time_outs.request, Shown):
+        yield "timed out", time_outs.request.span
 
 
 def _word(fact: Fact[Name] | None, unasked: str) -> str:

@@ -145,7 +145,8 @@ def view_of(view: View, resource: str, showing: Showing, depth: int = 0) -> Cont
     """A view's content over the row that goes by its resource's name. In a list of it, a bare name is a field."""
     scope = showing.vocabulary.scope(resource)
     if not isinstance(view.template, stated.Items):
-        return check_content(view.template, scope, showing, depth)
+        content = check_content(view.template, scope, showing, depth)
+        return replace(content, named=f"{resource}.{view.name}") if isinstance(content, Object) else content
     members: list[tuple[str, Content]] = []
     complete = True
     for item in view.template.items:
@@ -153,13 +154,21 @@ def view_of(view: View, resource: str, showing: Showing, depth: int = 0) -> Cont
             case stated.Leaf(expression) if isinstance(expression.ast, Name):
                 name = expression.ast.name
                 field = showing.resources[resource].fields.get(name)
-                if field is None or field.secret is not None:
+                if field is None:
                     complete = False
                     showing.findings.say(
                         NOT_SHOWABLE,
-                        f"`{resource}` has no field `{name}` that can be shown",
-                        Label(expression.span),
+                        f"`{resource}` has no field `{name}`",
+                        Label(expression.span, "not a field"),
                         help=did_you_mean(name, showing.resources[resource].fields),
+                    )
+                elif field.secret is not None:
+                    complete = False
+                    showing.findings.say(
+                        NOT_SHOWABLE,
+                        f"`{resource}.{name}` is a secret",
+                        Label(expression.span, "can be shown to nobody"),
+                        help=(f"a token that was just made is `issued.{name}`",) if field.secret == "token" else (),
                     )
                 else:
                     members.append((name, _field(resource, field, showing)))
@@ -174,13 +183,14 @@ def view_of(view: View, resource: str, showing: Showing, depth: int = 0) -> Cont
                 showing.findings.say(
                     NOT_SHOWABLE, f"the view `{view.name}` lists something that is not a field", Label(view.span)
                 )
-    return Object(tuple(members)) if complete else None
+    return Object(tuple(members), named=f"{resource}.{view.name}") if complete else None
 
 
 def whole_row(resource: str, showing: Showing) -> Content:
     """Fixed meaning 1: all fields that are not `secret`, in written order; a reference is its identifier."""
     fields = showing.resources[resource].fields.values()
-    return Object(tuple((each.name, _field(resource, each, showing)) for each in fields if each.secret is None))
+    members = tuple((each.name, _field(resource, each, showing)) for each in fields if each.secret is None)
+    return Object(members, named=resource)
 
 
 def _field(resource: str, field: Field, showing: Showing) -> Leaf:

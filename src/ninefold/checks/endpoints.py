@@ -58,9 +58,11 @@ def check_endpoints(
     for question in open_questions:
         for key in question.blocks:
             findings.stop(key, f"not shown: {question.text}", question.span)
+    # Who may call, and how large a page is, say nothing of what an endpoint names: all of that is checked without.
+    obscured = {key for question in open_questions if question.question.part not in (5, 8) for key in question.blocks}
     served, stopped = [], []
     for endpoint in value_of(contract.endpoints.endpoints) or ():
-        if endpoint.key in findings.stops:
+        if endpoint.key in obscured:
             own = findings.of_expressions()
             _endpoint(endpoint, contract, resources, vocabulary, own)
             findings.diagnostics += [each for each in own.diagnostics if each.code in KEPT]
@@ -136,10 +138,8 @@ def _endpoint(
     pages = check_pages(endpoint, contract, findings) if is_list else None
     if is_list:
         check_parameters(endpoint, filters, sorts, pages, findings)
-        if pages is None or sorts is None:
-            return None
     response = check_response(endpoint, verb, resource, Showing(contract, resources, vocabulary, findings))
-    if response is None:
+    if response is None or (is_list and (pages is None or sorts is None)):
         return None
     if verb == "delete" and resource is not None:
         check_deleted(endpoint, response, resource, vocabulary, findings)
@@ -161,8 +161,8 @@ def _endpoint(
         transition=transition,
         row=row,
         body=body,
-        query=tuple(_parameters(endpoint.query)),
-        request_headers=tuple(_parameters(endpoint.request_headers)),
+        query=tuple(_parameters(endpoint.query, findings)),
+        request_headers=tuple(_parameters(endpoint.request_headers, findings)),
         filters=filters,
         where=where,
         sorts=sorts,
@@ -200,10 +200,11 @@ def _not_built(endpoint: stated.Endpoint) -> Iterator[tuple[str, Span]]:
         yield "`idempotency key: required`", key.span
 
 
-def _parameters(fact: Fact[tuple[stated.Parameter, ...]] | None) -> Iterator[Parameter]:
+def _parameters(fact: Fact[tuple[stated.Parameter, ...]] | None, findings: Findings) -> Iterator[Parameter]:
     for each in value_of(fact) or ():
         code = None if each.otherwise is None else each.otherwise.text
-        yield Parameter(each.name, from_schema(each.schema.json), each.schema.json, each.required, code)
+        schema = each.schema.json
+        yield Parameter(each.name, from_schema(schema), schema, each.required, code, findings.place(each.span))
 
 
 def _guards(endpoint: stated.Endpoint, scope: Scope, findings: Findings) -> Iterator[Guard]:

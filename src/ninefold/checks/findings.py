@@ -12,10 +12,11 @@ from ninefold.diagnostics.source import Place, Source, Span
 from ninefold.expressions.ast import Name, every
 from ninefold.expressions.check import check
 from ninefold.expressions.codes import NO_SUCH_FIELD
-from ninefold.expressions.reads import needs_database
+from ninefold.expressions.reads import computed_of, needs_database
+from ninefold.expressions.rewrite import walk
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.to_sql import sql_problem
-from ninefold.expressions.tree import Typed
+from ninefold.expressions.tree import Select, Typed
 from ninefold.values import Boolean, Row, Type
 
 
@@ -81,6 +82,8 @@ def inferring(
         problems = tuple(problem for problem in problems if problem.code is not NO_SUCH_FIELD)
     found = checking.typed
     rows = [name for name, type_ in scope.variables.items() if isinstance(type_, Row)]
+    if in_sql and found is not None and any(_is_wrong(node, scope) for node in walk(found)):
+        return None, checking.inferred.get("value")
     if in_sql and found is not None and needs_database(found, rows, scope.model):
         problem = sql_problem(found, tuple(rows), model=scope.model, places=checking.places)
         if problem is not None:
@@ -89,6 +92,11 @@ def inferring(
         span = expression.written.part(problem.start, problem.end)
         findings.say(problem.code, problem.message, Label(span, problem.label), help=problem.help)
     return found, checking.inferred.get("value")
+
+
+def _is_wrong(node: Typed, scope: Scope) -> bool:
+    """Whether this reads a computed field whose expression has no types: that has been told there."""
+    return isinstance(node, Select) and node.through == "computed" and computed_of(node, scope.model) is None
 
 
 def condition(expression: Expression, scope: Scope, findings: Findings) -> Typed | None:

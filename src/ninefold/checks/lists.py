@@ -13,7 +13,6 @@ from ninefold.contract import endpoints as stated
 from ninefold.contract.fact import Shown, StatedNone, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.scope import INFERRED
 from ninefold.values import Array, Boolean, Integer, Number, Row, Text, Timestamp, optional, required
 
@@ -59,15 +58,8 @@ def _keys(keys: tuple[stated.SortKey, ...], resource: Resource, findings: Findin
     for key in keys:
         field = resource.fields.get(key.field)
         if field is None:
-            findings.say(
-                NOT_A_SORT_KEY,
-                f"`{resource.name}` has no field `{key.field}`",
-                Label(key.span, "not a field"),
-                help=did_you_mean(key.field, resource.fields),
-            )
-        elif field.secret is not None or not isinstance(
-            field.type, Boolean | Integer | Number | Row | Text | Timestamp
-        ):
+            continue  # that it is none has been said where names are resolved
+        if field.secret is not None or not isinstance(field.type, Boolean | Integer | Number | Row | Text | Timestamp):
             findings.say(
                 NOT_A_SORT_KEY,
                 f"`{resource.name}.{key.field}` has no order",

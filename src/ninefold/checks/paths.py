@@ -73,7 +73,8 @@ def _name(
             PATH_NAME,
             f"`{names[-1]}` is not a unique field of `{at.name}`",
             Label(segment.span, "does not say which row"),
-            help=did_you_mean(names[-1], keys) or (f"the unique fields of `{at.name}`: {', '.join(keys)}",),
+            help=did_you_mean(names[-1], keys)
+            or (f"the unique fields of `{at.name}`: {', '.join(f'`{key}`' for key in keys)}",),
         )
         return None
     type_ = required(last.type)

@@ -110,6 +110,8 @@ def _field(
         unique=is_stated(field.unique),
         immutable=is_stated(field.immutable),
         secret=None if secret is None else secret.text,  # type: ignore[arg-type]
+        # What is left open may be sensitive, and is taken to be.
+        sensitive=field.sensitive is not None and value_of(field.sensitive) is not False,
         serial=serial,
     )
 

@@ -19,6 +19,10 @@ class SharedSchemas:
         unknown = None if exchange is None else value_of(exchange.unknown_members)
         self._refused = unknown is not None and unknown.text == "refused"
 
+    def all(self) -> dict[str, dict[str, Any]]:
+        """Each shared type by its name."""
+        return {name: self._object(shared, (name,)) for name, shared in self._types.items()}
+
     def inlined(self, schema: Any, within: tuple[str, ...] = ()) -> Any:
         """A schema with everything that it refers to inside it. Objects whose members are stated take no others
         where unknown members are refused."""

@@ -15,19 +15,27 @@ from ninefold.contract.fact import Fact, Shown, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.tree import Typed
+from ninefold.questions.question import INITIAL, MACHINE, STATES, OpenQuestion
 from ninefold.values import optional
 
 
 def check_states(
-    resources: Mapping[str, Resource], contract: Contract, vocabulary: Vocabulary, findings: Findings
+    resources: Mapping[str, Resource],
+    contract: Contract,
+    open_questions: tuple[OpenQuestion, ...],
+    vocabulary: Vocabulary,
+    findings: Findings,
 ) -> dict[str, Resource]:
     """The resources with their machines, where these are complete enough to create rows."""
-    found = dict(resources)
+    found = {
+        name: replace(resource, creation_stopped=tuple(_creation_stopped(name, open_questions, findings)))
+        for name, resource in resources.items()
+    }
     for each in value_of(contract.states.machines) or ():
         machine = value_of(each.machine)
         if machine is None or each.resource.text not in resources:
             continue
-        resource = resources[each.resource.text]
+        resource = found[each.resource.text]
         field, initial, states = value_of(machine.field), value_of(machine.initial), value_of(machine.states)
         transitions = {
             transition.name: checked
@@ -42,6 +50,14 @@ def check_states(
             names = tuple(state.text for state in states)
             found[resource.name] = replace(resource, machine=Machine(field.text, initial.text, names, transitions))
     return found
+
+
+def _creation_stopped(resource: str, open_questions: tuple[OpenQuestion, ...], findings: Findings) -> Iterator[str]:
+    """The open questions of this part without whose answers nobody knows the state of a new row."""
+    for question in open_questions:
+        of_the_part = question.question is STATES
+        if of_the_part or (question.question in (MACHINE, INITIAL) and question.subject == resource):
+            yield f"not shown: {question.text} (line {findings.place(question.span).line})"
 
 
 def _transition(

@@ -44,9 +44,16 @@ COMMANDS = {
     "new": "Write a blank contract.",
     "check": "Say what is wrong with a contract.",
     "gaps": "Show what a contract leaves open.",
+    "propose": "Propose what conventions say to its open questions.",
+    "accept": "Turn proposals into facts.",
+    "dev": "Serve a contract while it is written.",
     "serve": "Serve a contract.",
+    "rows": "Look at the rows of a resource.",
+    "add": "Add rows under the contract's own rules.",
     "plan": "Show what would be served, statements included.",
-    "explain": "Explain a diagnostic by its code.",
+    "export": "Write what is served as an OpenAPI document.",
+    "explain": "Explain an endpoint, a service, or a diagnostic.",
+    "schema": "Print a JSON Schema for editors.",
 }
 
 CLOSED_PIPE = 141

@@ -74,6 +74,10 @@ def remarks(plan: ServicePlan, given: Collection[str], source: str) -> Iterator[
             for each in plan.not_in_force
         ],
     )
+    yield from _list(
+        "In force only because proposals are accepted",
+        [f"{source}:{each.place.line}:{each.place.column}: {each.path}" for each in plan.proposals],
+    )
     yield from _list("Left out, because the contract does not show it", plan.gaps)
 
 

@@ -6,12 +6,20 @@ import sys
 from typing import Literal
 
 from ninefold.cli.contract_file import AcceptProposals, File, load
+from ninefold.cli.sarif import say_sarif
 from ninefold.cli.terminal import say, show
 from ninefold.diagnostics.diagnostic import has_errors
 from ninefold.diagnostics.render import to_json_lines, visible
+from ninefold.diagnostics.sarif import result_of
 
 
-def check(file: File, /, *, format: Literal["text", "json"] = "text", accept_proposals: AcceptProposals = False) -> int:
+def check(
+    file: File,
+    /,
+    *,
+    format: Literal["text", "json", "sarif"] = "text",
+    accept_proposals: AcceptProposals = False,
+) -> int:
     """Say what is wrong with a contract.
 
     Everything at once, each finding with its place. Gaps are no errors: `ninefold gaps` lists them. A note names a
@@ -22,15 +30,19 @@ def check(file: File, /, *, format: Literal["text", "json"] = "text", accept_pro
 
         ninefold check contract.md
         ninefold check contract.md --format json | jq .message
+        ninefold check contract.md --format sarif > findings.sarif
 
     Parameters
     ----------
     format
-        `json` gives one object a finding, each on a line of its own.
+        `json` gives one object a finding, each on a line of its own; `sarif` is for tools that show findings at
+        their lines.
     """
     loaded = load(file, accept_proposals)
     if format == "json":
         sys.stdout.write(to_json_lines(loaded.diagnostics, loaded.source))
+    elif format == "sarif":
+        say_sarif(map(result_of, loaded.diagnostics), loaded.source)
     else:
         show(loaded.diagnostics, loaded.source, sys.stdout)
         if not loaded.diagnostics:

@@ -25,13 +25,21 @@ LARGEST = 64 * 1024 * 1024
 
 def load(file: str, accept_proposals: bool = False) -> Loaded:
     """Read and compile a document. Raises Unusable where it cannot be read."""
+    return compiled(file, read_bytes(file), accept_proposals)
+
+
+def compiled(file: str, data: bytes, accept_proposals: bool = False) -> Loaded:
+    """Compile what was read of a document."""
+    return compile_document(file, data, accept_proposals)
+
+
+def read_bytes(file: str) -> bytes:
+    """What a document holds. Raises Unusable where it cannot be read."""
     try:
         if file == "-":
-            data = sys.stdin.buffer.read(LARGEST)
-        else:
-            with Path(file).open("rb") as opened:
-                data = opened.read(LARGEST)
+            return sys.stdin.buffer.read(LARGEST)
+        with Path(file).open("rb") as opened:
+            return opened.read(LARGEST)
     except (OSError, ValueError) as error:
         words = (error.strerror or str(error)).lower() if isinstance(error, OSError) else "it is no name of a file"
         raise Unusable(f"{file or 'a file without a name'} cannot be read: {words}") from None
-    return compile_document(file, data, accept_proposals)

@@ -1,17 +1,28 @@
-"""`ninefold explain CODE`"""
+"""`ninefold explain FILE [ENDPOINT]` and `ninefold explain CODE`"""
 
 from __future__ import annotations
 
 import re
 import sys
+from pathlib import Path
+from typing import Annotated, Literal
 
+import msgspec
+from cyclopts import Parameter
 from rich.console import Console
 from rich.markdown import Markdown
 
 from ninefold.catalogue import CODES
+from ninefold.cli.contract_file import AcceptProposals, load
 from ninefold.cli.terminal import Unusable, is_coloured, say, width
-from ninefold.diagnostics.diagnostic import Severity
+from ninefold.contract.fact import value_of
+from ninefold.diagnostics.diagnostic import Code, Severity, has_errors
+from ninefold.diagnostics.render import visible
 from ninefold.diagnostics.suggest import did_you_mean
+from ninefold.explain.endpoint import explain_endpoint, find_endpoint
+from ninefold.explain.render import to_json, to_markdown, to_text
+from ninefold.explain.service import explain_service
+from ninefold.pipeline import Loaded
 
 MEANINGS = {
     Severity.ERROR: "An error: a contract that has it is not served.",
@@ -19,20 +30,93 @@ MEANINGS = {
     Severity.NOTE: "A note: a contract that has it is served.",
 }
 
+LISTED = 12
+"""How many endpoints are named in the help for a wrong one."""
 
-def explain(code: str, /) -> int:
-    """Explain a diagnostic by its code.
 
+def explain(
+    subject: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    endpoint: str | None = None,
+    /,
+    *,
+    format: Literal["text", "json", "markdown"] = "text",
+    statements: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    accept_proposals: AcceptProposals = False,
+) -> int:
+    """Explain an endpoint, a whole service, or a diagnostic by its code.
+
+    Of an endpoint, everything that decides it, each fact with its line: who may call and which rows they see, the
+    body, guards, values, the response, and each error with what causes it, in the order in which they count. Of a
+    service, the nine parts in one page. Works on half-written contracts and on such with errors, as far as they go.
+
+    Exit status: 0 if it is explained, 1 if the contract has errors as well, 2 if there is no such file, endpoint or
+    code.
+
+        ninefold explain contract.md
+        ninefold explain contract.md "POST /orders"
         ninefold explain NF0403
 
     Parameters
     ----------
-    code
-        As it stands in brackets behind `error`, `warning` or `note`; `nf403` means the same.
+    subject
+        The contract, Markdown or YAML (`-` is standard input), or a diagnostic's code as it stands in brackets
+        behind `error`, `warning` or `note`; `nf403` means the same.
+    endpoint
+        A method and a path, as the contract writes it (`GET /orders/{id}`) or as a request would have it.
+    format
+        `json` is a stable form; `markdown` is for a page.
+    statements
+        With the SQL of the endpoint.
     """
-    known = CODES.get(_normal(code))
+    if endpoint is None and _is_code(subject):
+        return _code(subject)
+    loaded = load(subject, accept_proposals)
+    if endpoint is None:
+        explanation = explain_service(loaded)
+    else:
+        found = find_endpoint(loaded, endpoint)
+        if found is None:
+            raise Unusable(f"the contract has no endpoint {endpoint}", *_meant(loaded, endpoint))
+        explanation = explain_endpoint(loaded, found, statements)
+    match format:
+        case "json":
+            say(msgspec.json.format(msgspec.json.encode(to_json(explanation)), indent=2).decode())
+        case "markdown":
+            say(to_markdown(explanation))
+        case _:
+            say(to_text(explanation))
+    return 1 if has_errors(loaded.diagnostics) else 0
+
+
+def _meant(loaded: Loaded, wanted: str) -> tuple[str, ...]:
+    """Help for an endpoint that there is not: those of the same path, else the nearest, else all, if they are few."""
+    keys = [each.key for each in value_of(loaded.contract.endpoints.endpoints) or ()]
+    path = wanted.split()[-1] if wanted.split() else ""
+    of_the_path = [key for key in keys if key.partition(" ")[2].strip() == path]
+    if of_the_path:
+        return (f"of this path there {'are' if len(of_the_path) > 1 else 'is'} {_listed(of_the_path)}",)
+    found = did_you_mean(wanted, keys)
+    if found or not keys:
+        return found or ("the contract has no endpoint yet: `ninefold gaps` shows what it leaves open",)
+    return (f"there are {_listed(keys)}",) if len(keys) <= LISTED else (f"there are {len(keys)} endpoints",)
+
+
+def _listed(keys: list[str]) -> str:
+    return ", ".join(f"`{visible(key)}`" for key in keys)
+
+
+def _is_code(subject: str) -> bool:
+    """Whether a code is meant: what looks like a file, or is one, is a contract."""
+    looks = subject != "-" and not re.search(r"[/\\]|\.(md|markdown|ya?ml)$", subject, re.IGNORECASE)
+    return looks and (_normal(subject) in CODES or not Path(subject).exists())
+
+
+def _code(subject: str) -> int:
+    known: Code | None = CODES.get(_normal(subject))
     if known is None:
-        raise Unusable(f"there is no code {code}", *did_you_mean(_normal(code), CODES))
+        if did_you_mean(_normal(subject), CODES):
+            raise Unusable(f"there is no code {subject}", *did_you_mean(_normal(subject), CODES))
+        raise Unusable(f"there is neither a file nor a code {subject}")
     text = f"# {known.id}: {known.title}\n\n{MEANINGS[known.severity]}\n\n{known.explanation.strip()}\n"
     if is_coloured(sys.stdout):
         Console(width=width()).print(Markdown(text))

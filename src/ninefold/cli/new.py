@@ -10,6 +10,8 @@ from cyclopts import Parameter
 
 from ninefold.blank import blank
 from ninefold.cli.terminal import Unusable, say
+from ninefold.pipeline import compile_document
+from ninefold.propose.propose import propose
 
 
 def new(
@@ -17,6 +19,7 @@ def new(
     /,
     *,
     title: str = "Service Specification",
+    proposed: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
 ) -> int:
     """Write a blank contract.
 
@@ -25,6 +28,7 @@ def new(
 
         ninefold new
         ninefold new orders.md --title "Orders"
+        ninefold new orders.md --proposed
         ninefold new - | less
 
     Parameters
@@ -33,12 +37,16 @@ def new(
         Where to write it; `-` prints it.
     title
         What the contract is called in its first line.
+    proposed
+        With what conventions say already, marked as proposed: `ninefold propose` adds more as the contract grows.
     """
+    text = blank(title) if file == "-" else blank(title, file)
+    if proposed:
+        text = propose(compile_document("contract.md", text.encode(), accept_proposals=True)).text
     if file == "-":
-        sys.stdout.write(blank(title))
+        sys.stdout.write(text)
         return 0
     path = Path(file)
-    text = blank(title, file)
     try:
         with path.open("x", encoding="utf-8", newline="\n") as opened:
             opened.write(text)

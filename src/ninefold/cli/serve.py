@@ -18,6 +18,7 @@ from cyclopts import Parameter
 from ninefold.cli import announcement, try_it
 from ninefold.cli.addresses import bound, url
 from ninefold.cli.contract_file import AcceptProposals, File, load
+from ninefold.cli.database_file import database_of
 from ninefold.cli.lines import Lines
 from ninefold.cli.operator_values import operator_values
 from ninefold.cli.terminal import Unusable, complain, is_coloured, say, show
@@ -90,12 +91,11 @@ def serve(
         say(to_text(loaded.contract, loaded.open_questions))
         complain("there is nothing to serve")
         return 1
-    if database is None and file == "-":
-        raise Unusable("a contract from standard input has no name for its database", "--database names the file")
+    path = database_of(plan, file, database)
     values = operator_values([value.name for value in plan.operator], settings, secrets, os.environ)
     networks = [_network(network) for network in trusted_proxy]
     with bound(listen, "--listen") as service_socket, bound(operator, "--operator") as operator_socket:
-        opening = open_sqlite(database or f"{Path(plan.name).name}.db", plan.schema)
+        opening = open_sqlite(path, plan.schema)
         if isinstance(opening, Refused):
             raise Unusable(opening.message, *opening.help, details=opening.details)
         stop = run.Stop()

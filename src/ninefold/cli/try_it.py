@@ -6,32 +6,13 @@ import json
 import re
 import shlex
 from collections.abc import Collection, Iterable, Iterator
-from typing import Any
-
-import jsonschema_rs
 
 from ninefold.cli.announcement import blocked_by
+from ninefold.development.samples import sample
 from ninefold.plan.authentication import Scheme
 from ninefold.plan.operations import List, Write
 from ninefold.plan.routes import Admission, Served
 from ninefold.plan.service import ServicePlan
-
-CANDIDATES = (
-    "text",
-    "ada@example.com",
-    "https://example.com",
-    "ABC-123",
-    "A",
-    "1",
-    "2026-01-01T00:00:00Z",
-    "2026-01-01",
-    "12:00:00Z",
-    "PT1H",
-    "127.0.0.1",
-    "123e4567-e89b-42d3-a456-426614174000",
-    "example.com",
-)
-"""Texts for a field: the first that its schema admits. Some pattern admits none of them, and has no line then."""
 
 
 def lines(plan: ServicePlan, url: str, given: Collection[str]) -> Iterator[str]:
@@ -91,11 +72,11 @@ def _line(plan: ServicePlan, route: Served, url: str, scheme: Scheme | None) -> 
     if scheme is not None:
         words += _credential(scheme)
     if route.body is not None and not route.body.optional:
-        sample = _sample(route.body.schema, route.body.schema, 0)
-        if sample is None or not _admits(route.body.schema, sample):
+        body = sample(route.body.schema)
+        if body is None:
             return None
         words += ["-H", shlex.quote(f"Content-Type: {route.body.media_types[0]}")]
-        words += ["-d", shlex.quote(json.dumps(sample, ensure_ascii=False))]
+        words += ["-d", shlex.quote(json.dumps(body, ensure_ascii=False))]
     elif route.method != "GET":
         words[1:1] = ["-X", route.method]
     return " ".join(words)
@@ -123,53 +104,3 @@ def _before_variable(text: str, scheme: Scheme) -> str:
 def _variable(scheme: Scheme) -> str:
     """A name that a shell takes."""
     return re.sub(r"^(?=[0-9])|\W", "_", scheme.scheme, flags=re.ASCII).upper()
-
-
-def _sample(schema: Any, root: Any, depth: int) -> Any:
-    """A small value that a schema admits, as far as it can be told; None where it cannot."""
-    if not isinstance(schema, dict) or depth > 16:
-        return None
-    if isinstance(reference := schema.get("$ref"), str):
-        return _sample(_resolved(reference, root), root, depth + 1)
-    for key in ("example", "const", "default"):
-        if key in schema:
-            return schema[key]
-    if schema.get("enum"):
-        return schema["enum"][0]
-    types = schema.get("type", "object" if "properties" in schema else "string")
-    match types if isinstance(types, str) else next((each for each in types if each != "null"), None):
-        case "object":
-            properties = schema.get("properties", {})
-            return {name: _sample(properties.get(name, {}), root, depth + 1) for name in schema.get("required", ())}
-        case "array":
-            items = _sample(schema.get("items", {}), root, depth + 1)
-            return [items] * min(schema.get("minItems", 0), 3)
-        case "string":
-            alone = {**schema, "$defs": root.get("$defs", {})} if isinstance(root, dict) else schema
-            longer = (text * (1 + schema.get("minLength", 0) // len(text)) for text in CANDIDATES)
-            return next((text for text in (*CANDIDATES, *longer) if _admits(alone, text)), None)
-        case "integer" | "number":
-            return max(schema.get("minimum", 1), schema.get("exclusiveMinimum", 0) + 1, 1)
-        case "boolean":
-            return True
-        case _:
-            return None
-
-
-def _resolved(reference: str, root: Any) -> Any:
-    """What a local reference (RFC 6901 in a fragment) points at."""
-    for step in reference.removeprefix("#").split("/")[1:]:
-        root = root.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(root, dict) else None
-    return root
-
-
-def _admits(schema: Any, value: Any) -> bool:
-    try:
-        validator = jsonschema_rs.validator_for(schema, validate_formats=True, retriever=_nothing_is_fetched)
-        return bool(validator.is_valid(value))
-    except (ValueError, jsonschema_rs.ValidationError):
-        return False
-
-
-def _nothing_is_fetched(uri: str) -> Any:
-    raise ValueError(f"{uri} is not in the contract")

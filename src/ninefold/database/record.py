@@ -61,12 +61,13 @@ def read(connection: apsw.Connection) -> Empty | Foreign | Record:
     return Foreign("what ninefold notes in it is not there")
 
 
-def create(connection: apsw.Connection, shape: bytes) -> Record:
-    """Make the table, inside the transaction that makes all others. Raises apsw.Error."""
+def create(connection: apsw.Connection, shape: bytes, key: bytes | None = None) -> Record:
+    """Make the table, inside the transaction that makes all others. `key`: of a database that this one takes the place
+    of. Raises apsw.Error."""
     connection.pragma("application_id", APPLICATION)
     connection.pragma("user_version", FORM)
     connection.execute(f"CREATE TABLE {_TABLE} (name TEXT NOT NULL PRIMARY KEY, value BLOB NOT NULL) STRICT")
-    record = Record(shape, secrets.token_bytes(32))
+    record = Record(shape, key or secrets.token_bytes(32))
     connection.execute(f"INSERT INTO {_TABLE} VALUES ('key', ?)", (record.key,))
     connection.execute(f"INSERT INTO {_TABLE} VALUES ('shape', ?)", (record.shape,))
     return record

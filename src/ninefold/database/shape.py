@@ -121,7 +121,7 @@ def _differences(old: Table, new: Table) -> list[str]:
             continue
         now = columns[name]
         if was.type != now.type:
-            found.append(f"{field} is stored as {_words(was.type)}, and is now {_words(now.type)}")
+            found.append(f"{field} is stored as {type_in_words(was.type)}, and is now {type_in_words(now.type)}")
         if was.required != now.required:
             found.append(f"{field} is stored as {_necessity(was)}, and is now {_necessity(now)}")
         if was.serial != now.serial:
@@ -199,7 +199,8 @@ def _coarse(type_: Type) -> Type:
             assert_never(type_)
 
 
-def _words(type_: Type) -> str:
+def type_in_words(type_: Type) -> str:
+    """What a stored type is called, with its article."""
     match type_:
         case Row(resource=resource):
             return f"a reference to `{resource}`"

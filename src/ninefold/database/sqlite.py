@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 import apsw
 import msgspec
@@ -59,11 +59,13 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The file was left as it was. `message` states why, `details` are its single points, `help` advises."""
+    """The file was left as it was. `message` states why, `details` are its single points, `help` advises. `held`:
+    another process has it, and that is all."""
 
     message: str
     details: tuple[str, ...] = ()
     help: tuple[str, ...] = ()
+    held: bool = False
 
 
 Opening: TypeAlias = Opened | Refused
@@ -144,13 +146,14 @@ def open_sqlite(url: str, schema: Schema) -> Opening:
     except NotBuilt as error:
         return Refused(str(error))
     try:
-        if unusable := _unusable(path):
-            return Refused(f"the database {path} cannot be used: {unusable}")
+        if why := unusable(path):
+            return Refused(f"the database {path} cannot be used: {why}")
         return _open_locked(Path(os.path.realpath(path)), path, schema)
     except Held as error:
         return Refused(
             f"the database {path} is already served by {error}",
             help=("stop that one, or name another file with --database",),
+            held=True,
         )
     except apsw.Error as error:
         return Refused(f"the database {path} cannot be used: {words(error)}")
@@ -158,7 +161,7 @@ def open_sqlite(url: str, schema: Schema) -> Opening:
         return Refused(f"the database {path} cannot be used: {(error.strerror or str(error)).lower()}")
 
 
-def _unusable(path: Path) -> str | None:
+def unusable(path: Path, mode: Literal["r+b", "rb"] = "r+b") -> str | None:
     """Why a file is no database, told from its name and first bytes, before anything is made beside it."""
     if path.is_dir():
         return "it is a directory"
@@ -167,7 +170,7 @@ def _unusable(path: Path) -> str | None:
     if not path.is_file():
         return "it is not a file"
     # Opened for writing: SQLite would fall back to reading, and leave files beside it that are not its owner's.
-    with path.open("r+b") as file:
+    with path.open(mode) as file:
         start = file.read(len(_MAGIC))
     return None if start in (b"", _MAGIC) else "it is not a SQLite database"
 

@@ -18,6 +18,10 @@ class Span:
         """The stretch from the start of this one to the end of `other`."""
         return Span(self.start, max(self.end, other.end))
 
+    def meets(self, other: Span) -> bool:
+        """Whether the two have a character in common, or one begins where the other does."""
+        return self.start == other.start or (self.start < other.end and other.start < self.end)
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Place:

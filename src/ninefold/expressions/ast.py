@@ -125,25 +125,29 @@ class Conditional:
 Ast: TypeAlias = Literal | Name | Member | Index | Invocation | ListLiteral | MapLiteral | Unary | Binary | Conditional
 
 
+def parts(ast: Ast) -> tuple[Ast, ...]:
+    """The nodes directly inside one, as written."""
+    match ast:
+        case Literal() | Name():
+            return ()
+        case Member(operand=operand) | Unary(operand=operand):
+            return (operand,)
+        case Index(operand=operand, index=index):
+            return (operand, index)
+        case Invocation(target=target, arguments=arguments):
+            return arguments if target is None else (target, *arguments)
+        case ListLiteral(items=items):
+            return items
+        case MapLiteral(entries=entries):
+            return tuple(each for entry in entries for each in entry)
+        case Binary(left=left, right=right):
+            return (left, right)
+        case Conditional(condition=condition, yes=yes, no=no):
+            return (condition, yes, no)
+
+
 def every(ast: Ast) -> Iterator[Ast]:
     """The node and all nodes in it, outermost first."""
     yield ast
-    match ast:
-        case Literal() | Name():
-            within: tuple[Ast, ...] = ()
-        case Member(operand=operand) | Unary(operand=operand):
-            within = (operand,)
-        case Index(operand=operand, index=index):
-            within = (operand, index)
-        case Invocation(target=target, arguments=arguments):
-            within = arguments if target is None else (target, *arguments)
-        case ListLiteral(items=items):
-            within = items
-        case MapLiteral(entries=entries):
-            within = tuple(each for entry in entries for each in entry)
-        case Binary(left=left, right=right):
-            within = (left, right)
-        case Conditional(condition=condition, yes=yes, no=no):
-            within = (condition, yes, no)
-    for each in within:
-        yield from every(each)
+    for part in parts(ast):
+        yield from every(part)

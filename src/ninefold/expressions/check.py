@@ -29,7 +29,7 @@ from ninefold.expressions.check_functions import Functions
 from ninefold.expressions.check_operators import Operators
 from ninefold.expressions.lower import array_of, identifier_through, narrowed
 from ninefold.expressions.parse import DEEPEST
-from ninefold.expressions.reads import height, needs_database
+from ninefold.expressions.reads import extent, needs_database
 from ninefold.expressions.scope import INFERRED, Scope, describe, fits, join
 from ninefold.expressions.tree import (
     Call,
@@ -55,6 +55,9 @@ from ninefold.values import (
 
 Places: TypeAlias = Mapping[int, tuple[int, int]]
 """Where a node of a typed tree is written, by the node's `id`; for as long as the tree is kept."""
+
+MOST_NODES: Final = 10_000
+"""Parts of an expression, with the computed fields that it reads in their places."""
 
 _WORDS_ELSEWHERE: Final = {"True": "true", "False": "false", "None": "null", "NULL": "null", "nil": "null"}
 
@@ -89,8 +92,9 @@ class _Checker(Operators, Functions):
             typed = self.typed(ast, expected)
         if typed is None:
             return None
-        if height(typed, self.scope.model) > 2 * DEEPEST:
-            self._problem(codes.TOO_LARGE, "with the computed fields that it reads, the expression is too deep", ast)
+        size = extent(typed, self.scope.model)
+        if size.height > 2 * DEEPEST or size.nodes > MOST_NODES:
+            self._problem(codes.TOO_LARGE, "with the computed fields that it reads, the expression is too large", ast)
             return None
         if expected is not None:
             if not fits(typed.type, expected):

@@ -56,11 +56,14 @@ class Parts(ABC):
         self.inferred: Final[dict[str, Type]] = {}
         self.places: Final[dict[int, tuple[int, int]]] = {}
         self._locals: Final[dict[str, Type]] = {}
+        self._kept: Final[list[Typed]] = []
 
     def _problem(self, code: Code, message: str, ast: Ast, help: Iterable[str] = (), label: str = "") -> None:
         self.problems.append(Problem(code, message, ast.start, ast.end, tuple(help), label))
 
     def _placed(self, typed: Typed, ast: Ast) -> Typed:
+        # Kept, so that no later node has the `id` of one that is gone.
+        self._kept.append(typed)
         self.places.setdefault(id(typed), (ast.start, ast.end))
         return typed
 

@@ -5,7 +5,6 @@ Nothing that a text can hold makes this raise, recurse without bound or take mor
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
 from ninefold.expressions.ast import (
@@ -21,6 +20,7 @@ from ninefold.expressions.ast import (
     Name,
     Problem,
     Unary,
+    parts,
 )
 from ninefold.expressions.codes import BAD_LITERAL, OTHER_LANGUAGE, TOO_LARGE, UNREADABLE
 from ninefold.expressions.tokens import RESERVED, Fix, Token, Unreadable, tokens
@@ -82,32 +82,11 @@ def _too_deep(start: int, end: int) -> Problem:
     return Problem(TOO_LARGE, f"the parts of an expression stand in each other at most {DEEPEST} deep", start, end)
 
 
-def _parts(tree: Ast) -> Iterator[Ast]:
-    match tree:
-        case Member(operand=operand) | Unary(operand=operand):
-            yield operand
-        case Index(operand=operand, index=index):
-            yield from (operand, index)
-        case Invocation(target=target, arguments=arguments):
-            yield from arguments if target is None else (target, *arguments)
-        case ListLiteral(items=items):
-            yield from items
-        case MapLiteral(entries=entries):
-            for entry in entries:
-                yield from entry
-        case Binary(left=left, right=right):
-            yield from (left, right)
-        case Conditional(condition=condition, yes=yes, no=no):
-            yield from (condition, yes, no)
-        case Literal() | Name():
-            pass
-
-
 def _height(tree: Ast) -> int:
     """How many nodes stand in each other; a loop, because the answer may be "thousands"."""
     level, height = [tree], 0
     while level:
-        level = [part for node in level for part in _parts(node)]
+        level = [part for node in level for part in parts(node)]
         height += 1
     return height
 

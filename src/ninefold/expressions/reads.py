@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from math import inf
 from typing import Final
 
 from ninefold.expressions.functions import resolve
@@ -18,7 +20,7 @@ from ninefold.expressions.tree import (
     Typed,
     Variable,
 )
-from ninefold.values import Anything, Boolean, Row
+from ninefold.values import Boolean, Row
 
 NO_MODEL: Final[Model] = {}
 
@@ -67,28 +69,41 @@ def needs_database(typed: Typed, rows: Collection[str] = (), model: Model = NO_M
     behind a reference of a row (other than the identifier, which the reference itself is) are read from the
     database; so is a computed field whose expression reads such a thing, or is not in `model`.
     """
-    stored = frozenset(rows)
+    return _needs_database(typed, frozenset(rows), model, {})
+
+
+def _needs_database(typed: Typed, rows: frozenset[str], model: Model, known: dict[tuple[str, str], bool]) -> bool:
+    """`known` holds the answers for computed fields; while one is being asked about, the answer is no."""
     match typed:
         case Constant():
             return False
         case Variable(name=name):
-            return name in stored
-        case All():
+            return name in rows
+        case All() | Select(through="back"):
             return True
         case Select(operand=operand, through=through):
-            if through == "back" or needs_database(operand, stored, model):
+            if _needs_database(operand, rows, model, known):
                 return True
             if isinstance(operand.type, Row) and isinstance(operand, Select) and operand.through == "field":
                 return not is_identifier(typed, model)
-            if through == "computed":
-                computed = computed_of(typed, model)
-                return computed is None or needs_database(computed[1], (), model)
-            return False
+            if through != "computed":
+                return False
+            computed = computed_of(typed, model)
+            if computed is None:
+                return True
+            key = (computed[0], typed.name)
+            if key not in known:
+                known[key] = False
+                known[key] = _needs_database(computed[1], frozenset(), model, known)
+            return known[key]
         case Comprehension(range=range_, variable=variable):
-            inner = stored | {variable} if needs_database(range_, stored, model) else stored - {variable}
-            return any(needs_database(part, stored if part is range_ else inner, model) for part in parts(typed))
+            stored = _needs_database(range_, rows, model, known)
+            inner = rows | {variable} if stored else rows - {variable}
+            return stored or any(
+                _needs_database(part, inner, model, known) for part in parts(typed) if part is not range_
+            )
         case _:
-            return any(needs_database(part, stored, model) for part in parts(typed))
+            return any(_needs_database(part, rows, model, known) for part in parts(typed))
 
 
 def may_fail(typed: Typed) -> bool:
@@ -148,14 +163,33 @@ def references(typed: Typed) -> frozenset[tuple[str, str]]:
     return frozenset(own).union(*map(references, parts(typed)))
 
 
-def height(typed: Typed, model: Model = NO_MODEL) -> int:
-    """How many nodes stand in each other, with computed fields in their places; the model has no cycle."""
-    within = [height(part, model) for part in parts(typed)]
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How large an expression is with computed fields in their places: how many nodes stand in each other, and
+    how many there are. Infinite where computed fields read each other in a circle."""
+
+    height: float
+    nodes: float
+
+
+ENDLESS: Final = Extent(inf, inf)
+
+
+def extent(typed: Typed, model: Model = NO_MODEL) -> Extent:
+    return _extent(typed, model, {})
+
+
+def _extent(typed: Typed, model: Model, known: dict[tuple[str, str], Extent]) -> Extent:
+    within = [_extent(part, model, known) for part in parts(typed)]
     if isinstance(typed, Select) and typed.through == "computed":
         computed = computed_of(typed, model)
         if computed is not None:
-            within.append(height(computed[1], model))
-    return 1 + max(within, default=0)
+            key = (computed[0], typed.name)
+            if key not in known:
+                known[key] = ENDLESS
+                known[key] = _extent(computed[1], model, known)
+            within.append(known[key])
+    return Extent(1 + max((part.height for part in within), default=0), 1 + sum(part.nodes for part in within))
 
 
 def computed_cycle(model: Model) -> tuple[tuple[str, str], ...]:
@@ -180,8 +214,3 @@ def computed_cycle(model: Model) -> tuple[tuple[str, str], ...]:
                 path.append(field)
                 ahead.append(iter(sorted(edges[field])))
     return ()
-
-
-def is_dynamic(typed: Typed) -> bool:
-    """Whether the type says nothing of the value."""
-    return isinstance(typed.type, Anything)

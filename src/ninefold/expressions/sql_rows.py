@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from ninefold.expressions import codes
 from ninefold.expressions.lower import is_reference
 from ninefold.expressions.reads import (
     computed_of,
@@ -12,7 +11,6 @@ from ninefold.expressions.reads import (
 from ninefold.expressions.sql_parts import (
     Binding,
     Bindings,
-    NotInSQL,
     Parts,
     ReferredRow,
     Relation,
@@ -28,7 +26,7 @@ from ninefold.expressions.tree import (
     Variable,
 )
 from ninefold.sql.fragment import Fragment, identifier
-from ninefold.values import Anything, Boolean, Digest, Row
+from ninefold.values import Anything, Boolean, Row
 
 DEEPEST_COMPUTED: Final = 8
 """How many computed fields may stand in each other's expressions."""
@@ -75,8 +73,6 @@ class Rows(Parts):
     def column(self, node: Typed, row: TableRow | ReferredRow, name: str) -> Scalar:
         """A stored field of a row."""
         type_ = self._shape(node, row.resource).fields[name]
-        if isinstance(type_, Digest):
-            raise NotInSQL(codes.SECRET, f"`{row.resource}.{name}` is a secret", node)
         if isinstance(row, TableRow):
             return Scalar(Fragment(f"{row.alias}.{identifier(name)}"), type_, type_.nullable)
         own, _ = self._identifier(node, row.resource)

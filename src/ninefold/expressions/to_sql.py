@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from ninefold.expressions import codes
 from ninefold.expressions.ast import Problem
 from ninefold.expressions.lower import as_value
 from ninefold.expressions.reads import (
@@ -37,7 +38,7 @@ from ninefold.expressions.tree import (
 )
 from ninefold.sql.dialect import SQLITE, Dialect
 from ninefold.sql.fragment import Fragment, bind, identifier
-from ninefold.values import Boolean, Row
+from ninefold.values import Array, Boolean, Digest, Object, Row, Type
 
 __all__ = ["LONGEST", "NotInSQL", "Visible", "everything", "sql_problem", "to_sql"]
 
@@ -63,7 +64,11 @@ def to_sql(
 
     `rows` leads from row variables to the aliases of their tables. A table is called as its resource, a column
     as its field. `condition`: only truth counts, as in WHERE. Raises `NotInSQL` for what `sql_problem` refuses.
+
+    What is stored of a secret may be compared (a credential is found by it), and is never the value itself.
     """
+    if _holds_secret(typed.type):
+        raise NotInSQL(codes.SECRET, "what is stored of a secret is not readable", typed)
     writer = _Writer(model, dialect, visible, frozenset((rows or {}).values()), typed)
     scope: dict[str, Binding] = {}
     for name, alias in (rows or {}).items():
@@ -87,6 +92,16 @@ def sql_problem(
         start, end = (places or {}).get(id(refused.node)) or (places or {}).get(id(typed)) or (0, 0)
         return Problem(refused.code, refused.message, start, end, refused.help)
     return None
+
+
+def _holds_secret(type_: Type) -> bool:
+    match type_:
+        case Array(items=items):
+            return _holds_secret(items)
+        case Object(members=members):
+            return any(map(_holds_secret, members.values()))
+        case _:
+            return isinstance(type_, Digest)
 
 
 def _resource_of(typed: Typed, name: str) -> str | None:

@@ -145,7 +145,7 @@ def _string(text: str, at: int, opening: re.Match[str]) -> Token:
         if place >= len(text) or (len(quote) == 1 and text[place] in "\r\n"):
             raise Unreadable(
                 Problem(
-                    UNREADABLE, f"text that begins with {quote} has no end", at, max(place, at + 1), (), "not closed"
+                    UNREADABLE, f"text that begins with {quote} has no end", at, min(place, len(text)), (), "not closed"
                 )
             )
         if text[place] != "\\":

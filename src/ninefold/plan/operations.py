@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from ninefold.expressions.tree import Typed
+from ninefold.plan.places import Place
 from ninefold.plan.problems import Condition, Judge
 from ninefold.plan.responses import Response
 from ninefold.plan.statement import Statement
@@ -33,6 +34,7 @@ class FilterParameter(msgspec.Struct, frozen=True, omit_defaults=True):
     name: str
     type: Type
     default: Typed | None = None
+    trace: tuple[Place, ...] = ()
 
 
 class Sort(msgspec.Struct, frozen=True):

@@ -32,6 +32,7 @@ class Parameter(msgspec.Struct, frozen=True, omit_defaults=True):
     schema: dict[str, Any]
     required: bool = False
     code: str | None = None
+    trace: tuple[Place, ...] = ()
 
 
 class BodyField(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -45,6 +46,7 @@ class BodyField(msgspec.Struct, frozen=True, omit_defaults=True):
     type: Type
     normalise: Typed | None = None
     fixed: bool = False
+    trace: tuple[Place, ...] = ()
 
 
 class Body(msgspec.Struct, frozen=True, omit_defaults=True):

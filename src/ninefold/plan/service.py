@@ -6,6 +6,7 @@ import msgspec
 
 from ninefold.plan.authentication import Scheme
 from ninefold.plan.limits import Limits
+from ninefold.plan.operator import OperatorOperations
 from ninefold.plan.places import Place
 from ninefold.plan.problems import Problems
 from ninefold.plan.routes import Route
@@ -18,6 +19,13 @@ class NotInForce(msgspec.Struct, frozen=True, omit_defaults=True):
 
     what: str
     consequence: str
+    place: Place
+
+
+class Proposal(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A fact that is in force because proposals were accepted: `note.fields.id.on create`, and where it stands."""
+
+    path: str
     place: Place
 
 
@@ -47,3 +55,7 @@ class ServicePlan(msgspec.Struct, frozen=True, omit_defaults=True):
     not_in_force: tuple[NotInForce, ...] = ()
     gaps: tuple[str, ...] = ()
     """Open questions in one line each: what the service leaves out."""
+    proposals: tuple[Proposal, ...] = ()
+    """What is in force only because proposals were accepted."""
+    operator_operations: tuple[OperatorOperations, ...] = ()
+    """What the operator does with rows; no request reaches it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ninefold.checked.endpoints import Array, Content, Leaf, Object, Rows
 from ninefold.checked.service import Checked
-from ninefold.meanings import BARE_STATUSES
+from ninefold.meanings import BARE_STATUSES, precedence
 from ninefold.plan import responses as planned
 from ninefold.plan.problems import ErrorCode, Problems
 from ninefold.planner.places import traced
@@ -31,17 +31,6 @@ def problems(checked: Checked) -> Problems:
         content=None if errors.content is None else _content(errors.content),
         messages=dict(errors.messages),
     )
-
-
-def precedence(stated: tuple[str, ...]) -> tuple[str, ...]:
-    """The whole order (fixed meaning 11): what is stated, and each condition that is left out behind its
-    predecessor in the closed list."""
-    order = list(stated)
-    closed = list(BARE_STATUSES)
-    for index, condition in enumerate(closed):
-        if condition not in order:
-            order.insert(order.index(closed[index - 1]) + 1 if index else 0, condition)
-    return tuple(order)
 
 
 def _content(wanted: Content) -> planned.Content:

@@ -15,13 +15,16 @@ from ninefold.expressions.tree import Typed
 from ninefold.sql.dialect import Dialect
 from ninefold.sql.fragment import Fragment
 
+OPERATOR = "$operator"
+"""Who sees every row. No scheme of a contract can be called so."""
+
 TRUE = Fragment("TRUE")
 FALSE = Fragment("FALSE")
 
 
 @dataclass(frozen=True)
 class Perspective:
-    """`who` is a scheme's name or `anyone`."""
+    """`who` is a scheme's name, `anyone`, or the operator."""
 
     checked: Checked
     who: str
@@ -29,6 +32,8 @@ class Perspective:
 
     def visible(self, resource: str, alias: str) -> Fragment | None:
         """The condition of the rows of a resource that this caller sees; None: all of them."""
+        if self.who == OPERATOR:
+            return None
         rules = self.checked.row_rules.get(resource)
         if rules is None or self.who not in rules:
             return FALSE

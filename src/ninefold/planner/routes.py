@@ -7,14 +7,14 @@ from typing import Any
 
 from ninefold.checked.endpoints import BodyLeaf, Endpoint, PathName, Stopped
 from ninefold.checked.endpoints import Parameter as CheckedParameter
-from ninefold.checked.resources import Resource
+from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Checked
 from ninefold.plan.routes import Admission, Blocked, Body, BodyField, Parameter, PathParameter, Segment, Served
 from ninefold.planner import endpoints
 from ninefold.planner.perspective import Perspective
 from ninefold.planner.places import traced
 from ninefold.sql.dialect import Dialect
-from ninefold.values import Text
+from ninefold.values import Text, Type
 
 MERGE_PATCH = "application/merge-patch+json"
 """RFC 7396, section 4."""
@@ -38,7 +38,7 @@ def served(endpoint: Endpoint, checked: Checked, dialect: Dialect) -> Served:
             if admission.who in known
         ),
         schemes=tuple(admission.who for admission in endpoint.admissions if admission.who != "anyone"),
-        body=_body(endpoint, checked),
+        body=body(endpoint, checked),
         offers=None if endpoint.response.content is None else checked.response_media_type,
         query=tuple(map(_parameter, endpoint.query)),
         headers=tuple(map(_parameter, endpoint.request_headers)),
@@ -69,10 +69,11 @@ def _segments(segments: Sequence[str | PathName]) -> tuple[Segment, ...]:
 
 
 def _parameter(stated: CheckedParameter) -> Parameter:
-    return Parameter(stated.name, stated.type, dict(stated.schema), stated.required, stated.code)
+    return Parameter(stated.name, stated.type, dict(stated.schema), stated.required, stated.code, traced(stated.place))
 
 
-def _body(endpoint: Endpoint, checked: Checked) -> Body | None:
+def body(endpoint: Endpoint, checked: Checked) -> Body | None:
+    """How a body is read; None: the endpoint takes none."""
     if endpoint.body is None or endpoint.resource is None:
         return None
     media_types = (checked.request_media_type,) if checked.request_media_type is not None else ()
@@ -84,9 +85,10 @@ def _body(endpoint: Endpoint, checked: Checked) -> Body | None:
         BodyField(
             field=leaf.field,
             pointer=leaf.pointer,
-            type=resource.fields[leaf.field].type,
+            type=_given_type(resource.fields[leaf.field]),
             normalise=resource.fields[leaf.field].normalise,
             fixed=endpoint.verb != "create" and resource.fields[leaf.field].immutable,
+            trace=traced(resource.fields[leaf.field].place),
         )
         for leaf in endpoint.body
     )
@@ -97,6 +99,11 @@ def _body(endpoint: Endpoint, checked: Checked) -> Body | None:
         unknown=checked.unknown_members,
         merge=merge,
     )
+
+
+def _given_type(field: Field) -> Type:
+    """A secret is given as text; a digest is what is stored of it."""
+    return Text(nullable=field.type.nullable) if field.secret is not None else field.type
 
 
 def _schema(leaves: Sequence[BodyLeaf], resource: Resource, merge: bool, depth: int = 0) -> dict[str, Any]:

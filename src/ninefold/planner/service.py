@@ -5,10 +5,11 @@ from __future__ import annotations
 from ninefold.checked.service import Checked
 from ninefold.plan.limits import Limits
 from ninefold.plan.places import Place
-from ninefold.plan.service import NotInForce, OperatorValue, ServicePlan
+from ninefold.plan.service import NotInForce, OperatorValue, Proposal, ServicePlan
 from ninefold.plan.versioning import Versions
 from ninefold.planner.authentication import scheme
 from ninefold.planner.errors import problems
+from ninefold.planner.operator import operator_operations
 from ninefold.planner.places import traced
 from ninefold.planner.resources import schema
 from ninefold.planner.routes import blocked, served
@@ -26,7 +27,11 @@ def plan(checked: Checked, dialect: Dialect = SQLITE) -> ServicePlan:
         routes=(*routes, *(blocked(each) for each in checked.stopped)),
         problems=problems(checked),
         schemes=tuple(scheme(each, checked) for each in checked.schemes),
-        limits=Limits(checked.body_size, checked.request_time),
+        limits=Limits(
+            checked.body_size,
+            checked.request_time,
+            {name: Place(place.line, place.column) for name, place in checked.limit_places.items()},
+        ),
         versions=None
         if versions is None
         else Versions(versions.by, versions.current, versions.name, versions.default, versions.others),
@@ -36,4 +41,6 @@ def plan(checked: Checked, dialect: Dialect = SQLITE) -> ServicePlan:
             for each in checked.not_in_force
         ),
         gaps=checked.left_out,
+        proposals=tuple(Proposal(each.path, *traced(each.place)) for each in checked.proposals),
+        operator_operations=tuple(operator_operations(checked, dialect)),
     )

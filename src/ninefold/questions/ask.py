@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass, replace
 
 from ninefold.contract.expression import Expression
-from ninefold.contract.fact import Shown
+from ninefold.contract.fact import Shown, StatedNone
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.source import Span
 from ninefold.questions import (
@@ -21,7 +21,9 @@ from ninefold.questions import (
     versioning,
 )
 from ninefold.questions.question import (
+    CODES,
     PART_QUESTIONS,
+    PROPOSED,
     WRITTEN,
     At,
     OpenQuestion,
@@ -56,7 +58,7 @@ def ask(contract: Contract) -> tuple[OpenQuestion, ...]:
         else:
             asked = tuple(module.ask(survey))
             found += asked
-            found += _written(survey, part, {each.span for each in asked}, accepted=accepted)
+            found += _written(survey, part, asked, accepted=accepted)
     return in_order(found)
 
 
@@ -72,7 +74,7 @@ def shows_nothing(part: Part, *, accepted: bool = False) -> bool:
 
 def accepted_proposals(facts: object) -> Iterator[Span]:
     """The places of the proposals that are in force because they were accepted."""
-    if isinstance(facts, Shown) and facts.proposed:
+    if isinstance(facts, Shown | StatedNone) and facts.proposed:
         yield facts.span
     if is_dataclass(facts) and not isinstance(facts, Node | Expression):
         for each in fields(facts):
@@ -120,13 +122,17 @@ LEFT_OUT = {
 # `not shown` written for a key that no question asks for, and proposals for one.
 
 
-def _written(survey: Survey, part: Part, answered: set[Span], *, accepted: bool) -> Iterator[OpenQuestion]:
+def _written(survey: Survey, part: Part, asked: tuple[OpenQuestion, ...], *, accepted: bool) -> Iterator[OpenQuestion]:
+    answered = {each.span for each in asked}
+    candidates = tuple(each.span for each in asked if each.candidate)
     for path, names, at in _unknown(part.number, "", (), part.facts):
-        if at.span in answered or (at.candidate and accepted):
+        if at.span in answered or (at.candidate and (accepted or any(at.span.meets(each) for each in candidates))):
             continue
+        if at.candidate and path == "codes.CODE" and any(each.candidate and each.question is CODES for each in asked):
+            continue  # asked in one line, of all codes that are proposed
         key = _row(part.number, path)
         subject = ".".join(names)
-        question = replace(WRITTEN, part=part.number)
+        question = replace(PROPOSED if at.candidate else WRITTEN, part=part.number)
         blocks = _depending(survey, part, names)
         if key is not None and key.kind is Kind.TELLS:
             yield leaving_out(question, subject, at, "nothing that a caller sees")

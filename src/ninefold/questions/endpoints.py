@@ -26,6 +26,7 @@ from ninefold.questions.question import (
     unanswered,
     within,
 )
+from ninefold.questions.resources import unsaid
 from ninefold.questions.survey import (
     NEEDING_A_ROW,
     TAKING_VALUES,
@@ -117,6 +118,9 @@ def _of_endpoint(endpoint: Endpoint) -> Iterator[OpenQuestion]:
     for each in value_of(endpoint.filters) or ():
         if at := unanswered(each.condition, each.span):
             yield blocking(DOES, key, at, own, f"what the filter `{each.name}` of `{key}` admits")
+    for parameter in (*(value_of(endpoint.query) or ()), *(value_of(endpoint.request_headers) or ())):
+        if at := unsaid(parameter.schema, At(parameter.span)):
+            yield blocking(DOES, key, at, own, f"the type of the parameter `{parameter.name}` of `{key}`")
     if (endpoint.body is not None or takes_values(endpoint)) and (at := unanswered(endpoint.body, endpoint.span)):
         yield blocking(BODY, key, at, own)
     verbs = {action.verb for action in actions(endpoint)}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ninefold.contract.fact import Fact, StatedNone, value_of
+from ninefold.contract.errors import ErrorCode
+from ninefold.contract.fact import Fact, Proposal, Shown, StatedNone, value_of
 from ninefold.diagnostics.source import Span
 from ninefold.questions.conditions import Arising, arising
 from ninefold.questions.question import (
@@ -32,34 +33,65 @@ def ask(survey: Survey) -> Iterator[OpenQuestion]:
     )
     if missing := first_unanswered(facts, enclosing):
         yield leaving_out(SHAPE, "shape", missing, "error bodies: each error is a bare status")
+    proposed = tuple(_proposed(survey))
+    told = {code.name for code, _ in proposed}
     for code in value_of(errors.codes) or ():
-        if at := unanswered(code.status, code.span):
+        if code.name not in told and (at := unanswered(code.status, code.span)):
             yield leaving_out(STATUS, code.name, at, f"the code `{code.name}`: what it stands for is a bare status")
-    yield from _codes(survey, place)
+    told_of = tuple(each for _, conditions in proposed for each in conditions)
+    if proposed and (when := proposed[0][0].when) is not None:
+        yield _question(told_of, arising(survey), At(when.span, candidate=True))
+    yield from _codes(survey, place, set(told_of))
 
 
-def _codes(survey: Survey, place: Span) -> Iterator[OpenQuestion]:
+def _codes(survey: Survey, place: Span, proposed: set[Arising]) -> Iterator[OpenQuestion]:
     codes = survey.contract.errors.codes
     if isinstance(codes, StatedNone):
         return
-    every = arising(survey)
-    coded = {(name.condition, name.subject) for code in value_of(codes) or () for name in value_of(code.when) or ()}
+    without = tuple(each for each in _without_code(survey) if each not in proposed)
+    at = unanswered(codes, place) or At(codes.span if codes is not None else place)
+    if without:
+        yield _question(without, arising(survey), at)
+
+
+def _question(without: tuple[Arising, ...], every: tuple[Arising, ...], at: At) -> OpenQuestion:
+    listed = in_short(without, every)
+    text = f"the code of each condition that can arise here: {', '.join(f'`{name}`' for name in listed)}"
+    return leaving_out(CODES, ", ".join(listed), at, "codes: these conditions are bare statuses", text)
+
+
+def _proposed(survey: Survey) -> Iterator[tuple[ErrorCode, tuple[Arising, ...]]]:
+    """The codes that are proposed for conditions without one, beside others that are shown."""
+    without = dict.fromkeys(_without_code(survey))
+    for code in value_of(survey.contract.errors.codes) or ():
+        match code.when:
+            case Proposal(Shown(names)):
+                coded = {(name.condition, name.subject) for name in names}
+                conditions = tuple(each for each in without if _has_code(each, coded))
+                without = dict.fromkeys(each for each in without if each not in conditions)
+                if conditions:
+                    yield code, conditions
+
+
+def conditions_without_code(survey: Survey) -> tuple[str, ...]:
+    """The conditions of the closed list that can arise here about something of which no code is stated."""
+    if isinstance(survey.contract.errors.codes, StatedNone):
+        return ()
+    return tuple(dict.fromkeys(each.condition for each in _without_code(survey)))
+
+
+def _without_code(survey: Survey) -> tuple[Arising, ...]:
+    codes = value_of(survey.contract.errors.codes) or ()
+    coded = {(name.condition, name.subject) for code in codes for name in value_of(code.when) or ()}
     own = {
         endpoint.key: {condition.text for condition, _ in value_of(endpoint.errors) or ()}
         for endpoint in survey.endpoints
     }
-    without = tuple(
+    return tuple(
         each
-        for each in every
+        for each in arising(survey)
         if not _has_code(each, coded) and own.get(each.endpoint or "", set()).isdisjoint({each.condition, each.text})
     )
-    if not without and value_of(codes) is not None:
-        return
-    at = unanswered(codes, place) or At(codes.span if codes is not None else place)
-    listed = in_short(without, every)
-    if listed:
-        text = f"the code of each condition that can arise here: {', '.join(f'`{name}`' for name in listed)}"
-        yield leaving_out(CODES, ", ".join(listed), at, "codes: these conditions are bare statuses", text)
 
 
 def in_short(without: Iterable[Arising], every: Iterable[Arising]) -> tuple[str, ...]:

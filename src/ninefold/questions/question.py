@@ -262,3 +262,6 @@ QUESTIONS = (
 
 WRITTEN = Question("written", 0, "what `not shown` stands for at {}", "blocks", "what depends on it", "a key")
 """Asked of a key that no question asks for, where `not shown` is written. Its part is that of the key."""
+
+PROPOSED = Question("proposed", 0, "whether {} is as it is proposed", "blocks", "what depends on it", "a key")
+"""The same of a key for which a proposal is written, and nothing else."""

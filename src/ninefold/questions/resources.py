@@ -63,7 +63,8 @@ def _of_resource(survey: Survey, resource: Resource) -> Iterator[OpenQuestion]:
         for field in fields:
             if field.name == name.text and (makerless := _without_maker(survey, resource, field)):
                 text = f"who makes `{resource.name}.{field.name}`, which identifies `{resource.name}`"
-                yield blocking(IDENTIFIER, resource.name, At(field.span), makerless, text)
+                at = unanswered(field.on_create, field.span) or At(field.span)
+                yield blocking(IDENTIFIER, resource.name, at, makerless, text)
 
 
 def _untyped(field: Field) -> At | None:
@@ -76,12 +77,12 @@ def _untyped(field: Field) -> At | None:
             return at
     match field.schema:
         case Shown(schema):
-            return _unsaid(schema, At(field.span))
+            return unsaid(schema, At(field.span))
         case _:
             return At(field.span)
 
 
-def _unsaid(schema: Schema, at: At) -> At | None:
+def unsaid(schema: Schema, at: At) -> At | None:
     """Where a schema says no type: at its `not shown`, if one is written."""
     for entry in schema.node.entries:
         if entry.name in TYPING:
@@ -108,7 +109,7 @@ def _without_maker(survey: Survey, resource: Resource, field: Field) -> tuple[st
     """The endpoints that create rows without an identifier: it has no `on create`, and neither their body, their
     path nor their `sets` gives it. An identifier without `on create` is the client's, who must be able to name it.
     """
-    if field.on_create is not None or field.computed is not None:
+    if not is_open(field.on_create) or field.computed is not None:
         return ()
     return tuple(
         key for key in survey.creating(resource.name) if not _gives(survey, survey.by_key[key], resource.name, field)
@@ -129,7 +130,7 @@ def _of_type(survey: Survey, shared: SharedType) -> Iterator[OpenQuestion]:
     if at := unanswered(shared.fields, shared.span):
         yield blocking(FIELDS, subject, at, reaching)
     for name, schema in value_of(shared.fields) or ():
-        if at := _unsaid(schema, At(name.span)):
+        if at := unsaid(schema, At(name.span)):
             yield blocking(TYPE, f"{subject}.{name.text}", at, reaching)
 
 

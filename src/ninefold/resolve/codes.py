@@ -1,6 +1,8 @@
-"""The diagnostics of resolving: what is wrong with a document that reads well, NF0301 to NF0322."""
+"""The diagnostics of resolving: what is wrong with a document that reads well, NF0301 to NF0323."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from ninefold.diagnostics.diagnostic import Code, Severity
 
@@ -145,10 +147,9 @@ NOT_A_STATUS = _error(
 
 CONTRADICTION = _error(
     "NF0319", "Two keys do not go together",
-    "One fact is said in one way. A guard is `when` and `otherwise`, or an entry of `guards`; `otherwise` without "
-    "`when` has nothing to speak of.",
-    'PATCH /orders/{id}: {does: update order, otherwise: not_a_draft}',
-    'PATCH /orders/{id}: {does: update order, when: "order.open", otherwise: not_a_draft}',
+    "One fact is said in one way. A guard is `when` and `otherwise`, or an entry of `guards`; not both.",
+    'PATCH /orders/{id}: {does: update order, when: "order.open", guards: [{when: "order.total > 0"}]}',
+    'PATCH /orders/{id}: {does: update order, guards: [{when: "order.open"}, {when: "order.total > 0"}]}',
 )  # fmt: skip
 
 NOT_A_CHANGE = _error(
@@ -170,6 +171,17 @@ TOO_MANY_SCHEMES = _error(
     "There are at most 32 schemes. `any` stands for all of them at every endpoint.",
     "schemes: {key1: {…}, key2: {…}, …, key33: {…}}",
     "schemes: {key: {type: http, scheme: bearer, matches: client.key}}",
+)  # fmt: skip
+
+WITHOUT_GUARD = replace(
+    _error(
+        "NF0323", "A guard or an invariant has no condition",
+        "`otherwise` is the code of a request for which `when` does not hold. Without a condition every request is "
+        "admitted, and none ends in that code.",
+        "PATCH /orders/{id}: {does: update order, otherwise: not_a_draft}",
+        'PATCH /orders/{id}: {does: update order, when: "order.open", otherwise: not_a_draft}',
+    ),
+    severity=Severity.WARNING,
 )  # fmt: skip
 
 CODES = (
@@ -195,4 +207,5 @@ CODES = (
     NOT_A_CHANGE,
     SAME_NAME,
     TOO_MANY_SCHEMES,
+    WITHOUT_GUARD,
 )

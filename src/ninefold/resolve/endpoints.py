@@ -19,7 +19,7 @@ from ninefold.contract.resources import Schema
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.resolve import leaves, responses, routes
 from ninefold.resolve.actions import actions
-from ninefold.resolve.codes import CONTRADICTION
+from ninefold.resolve.codes import CONTRADICTION, WITHOUT_GUARD
 from ninefold.resolve.errors import condition_name
 from ninefold.resolve.expressions import ANY, assignments, expression, template
 from ninefold.resolve.limits import pages
@@ -243,9 +243,9 @@ def guards(r: Reading, level: Level) -> Fact[tuple[Guard, ...]] | None:
     if when is None:
         if otherwise is not None:
             r.say(
-                CONTRADICTION,
+                WITHOUT_GUARD,
                 "`otherwise` stands without `when`",
-                Label(otherwise.key.span),
+                Label(otherwise.key.span, "no request ends so"),
                 help=("write the guard: `when: …`",),
             )
         return None

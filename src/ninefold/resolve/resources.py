@@ -7,7 +7,7 @@ from ninefold.contract.fact import Fact, Gap, Name
 from ninefold.contract.resources import Field, Invariant, Resource, Resources, Schema, SharedType, View
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.resolve import leaves
-from ninefold.resolve.codes import WRONG_SHAPE
+from ninefold.resolve.codes import WITHOUT_GUARD
 from ninefold.resolve.expressions import expression, template
 from ninefold.resolve.identifiers import RESOURCE_NAMES, declare
 from ninefold.resolve.reading import Level, Reading, Slot, collected, quoted, spoken
@@ -124,8 +124,8 @@ def conditions(
         if when is not None:
             found.append((when, otherwise, item))
         elif isinstance(item, Mapping) and item.get("when") is None:
-            r.say(WRONG_SHAPE, f"an item of {quoted(slot.called)} has no condition", Label(item.span),
-                  help=("write `when: …`, the condition that holds",))  # fmt: skip
+            r.say(WITHOUT_GUARD, f"an item of {quoted(slot.called)} has no condition",
+                  Label(item.span, "refuses nothing"), help=("write `when: …`, the condition that holds",))  # fmt: skip
     return tuple(found)
 
 

@@ -6,7 +6,7 @@ from ninefold.contract.fact import Name, Shown
 from ninefold.contract.states import Machine, ResourceStates, States, Transition
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.resolve import leaves
-from ninefold.resolve.codes import CONTRADICTION
+from ninefold.resolve.codes import WITHOUT_GUARD
 from ninefold.resolve.expressions import assignments, expression
 from ninefold.resolve.identifiers import declare
 from ninefold.resolve.quantities import duration
@@ -57,9 +57,9 @@ def transition(r: Reading, entry: Entry) -> Transition:
     level = r.level(entry.value, 3, "RESOURCE.transitions.TRANSITION", entry.name)
     if "otherwise" in level.known and "when" not in level.known:
         r.say(
-            CONTRADICTION,
+            WITHOUT_GUARD,
             "`otherwise` stands without `when`",
-            Label(level.known["otherwise"].key.span),
+            Label(level.known["otherwise"].key.span, "no request ends so"),
             help=("write the guard: `when: …`",),
         )
     return Transition(

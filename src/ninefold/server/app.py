@@ -27,6 +27,8 @@ Message: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
+Watch: TypeAlias = Callable[[Exchange, Response | None, bytes], None]
+
 _WITHOUT_CONTENT = frozenset((204, 304))
 """Statuses whose responses have no content, and say no length of one (RFC 9110 8.6)."""
 
@@ -36,7 +38,8 @@ class Disconnected(Exception):
 
 
 class Application:
-    """`observe` is called once a request, after its response was sent."""
+    """`observe` is called once a request, after its response was sent. `watch` is given what no log holds: the request
+    with all that was found of it, its response (None: the client went away), and the body as far as it was read."""
 
     def __init__(
         self,
@@ -44,11 +47,13 @@ class Application:
         database: Database,
         observe: Observe | None = None,
         address: ClientAddress = client_address(()),  # noqa: B008 - a constant
+        watch: Watch | None = None,
     ) -> None:
         self._service = service
         self._database = database
         self._observe = observe
         self._address = address
+        self._watch = watch
         # Argon2 takes memory as well as time: no more of it at once than there are processors.
         self._threads = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="ninefold-compute")
 
@@ -65,10 +70,14 @@ class Application:
         while True:
             message = await receive()
             if message["type"] == "lifespan.shutdown":
-                self._threads.shutdown()
+                self.close()
                 await send({"type": "lifespan.shutdown.complete"})
                 return
             await send({"type": "lifespan.startup.complete"})
+
+    def close(self) -> None:
+        """End the threads, once nothing is answered any more."""
+        self._threads.shutdown()
 
     async def _http(self, scope: Message, receive: Receive, send: Send) -> None:
         began = perf_counter()
@@ -82,11 +91,13 @@ class Application:
             self._address(peer[0] if peer else "", headers),
         )
         x = arrived(self._service, request)
-        body = _Body(receive)
+        body = _Body(receive, kept=self._watch is not None)
         try:
             response = await self._answer(x, body)
         except Disconnected:
             self._observed(x, None, 0, began)
+            if self._watch is not None:
+                self._watch(x, None, body.content)
             return
         content = b"" if request.method == "HEAD" else response.body
         await send(
@@ -94,6 +105,8 @@ class Application:
         )
         await send({"type": "http.response.body", "body": content})
         self._observed(x, response.status, len(content), began)
+        if self._watch is not None:
+            self._watch(x, response, body.content)
 
     def _observed(self, x: Exchange, status: int | None, size: int, began: float) -> None:
         if self._observe is None:
@@ -175,12 +188,15 @@ def _kept(future: Future[Any]) -> Awaitable[Any]:
 
 
 class _Body:
-    """The body of one request. `read_to_the_end`: nothing of it is still on its way."""
+    """The body of one request. `read_to_the_end`: nothing of it is still on its way. `content`: what was read, if it is
+    `kept`."""
 
-    __slots__ = ("_receive", "read_to_the_end")
+    __slots__ = ("_kept", "_receive", "content", "read_to_the_end")
 
-    def __init__(self, receive: Receive) -> None:
+    def __init__(self, receive: Receive, kept: bool) -> None:
         self._receive = receive
+        self._kept = kept
+        self.content = b""
         self.read_to_the_end = False
 
     async def read(self, limit: int) -> bytes | TooLarge:
@@ -198,7 +214,10 @@ class _Body:
             chunks.append(chunk)
             if not message.get("more_body", False):
                 self.read_to_the_end = True
-                return b"".join(chunks)
+                content = b"".join(chunks)
+                if self._kept:
+                    self.content = content
+                return content
 
 
 def _headers(request: Request, response: Response, body: _Body) -> HeaderFields:

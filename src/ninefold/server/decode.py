@@ -74,6 +74,10 @@ class Body:
             document = parse(data)
         except ValueError:
             return _MALFORMED
+        return self.values(document)
+
+    def values(self, document: Any) -> dict[str, Value] | Failure:
+        """The same of a body that is parsed already, which is changed by what the contract says to `normalise`."""
         for each in self._fields:
             each.normalise(document)
         failures = list(self._unknown(document))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.plan import problems as plan
+from ninefold.plan.places import Place
 from ninefold.plan.responses import In
 from ninefold.server.encode import NO_ROW, roots, show
 from ninefold.server.messages import HeaderFields, Response, header_value
@@ -28,12 +29,14 @@ class FieldFailure:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A condition that refuses the request, perhaps narrowed to a subject, with the code stated for it alone."""
+    """A condition that refuses the request, perhaps narrowed to a subject, with the code stated for it alone. `trace`
+    is where the contract states it, which changes nothing of the answer."""
 
     condition: str
     subject: str | None = None
     code: str | None = None
     fields: tuple[FieldFailure, ...] = ()
+    trace: tuple[Place, ...] = field(default=(), compare=False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -73,7 +76,7 @@ def failed_condition(condition: plan.Condition) -> Failure:
     if condition.location is not None:
         where = condition.location
         fields = (FieldFailure(where.place, where.pointer, where.name, condition.rule or condition.condition),)
-    return Failure(condition.condition, condition.subject, condition.code, fields)
+    return Failure(condition.condition, condition.subject, condition.code, fields, condition.trace)
 
 
 class Problems:

@@ -87,7 +87,12 @@ def ready(
         versions=plan.versions,
         cursors=Cursors(cursor_key),
         sources=sources,
-        env={root: {} for root in _ROOTS} | {"operator": given, SOURCES: sources.of_expressions()},
+        env=constants(sources, given),
         body_bytes=largest_body if limits.body_bytes is None else limits.body_bytes,
         seconds=None if limits.request_microseconds is None else limits.request_microseconds / 1_000_000,
     )
+
+
+def constants(sources: Sources, operator: Mapping[str, object]) -> dict[str, Any]:
+    """The environment that is the same for every call of an operation: see `ninefold.plan.environment`."""
+    return {root: {} for root in _ROOTS} | {"operator": operator, SOURCES: sources.of_expressions()}

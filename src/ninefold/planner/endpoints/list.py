@@ -14,6 +14,7 @@ from ninefold.planner import inputs
 from ninefold.planner.contents import Columns
 from ninefold.planner.endpoints.rows import acted_on, answer, row_columns
 from ninefold.planner.perspective import Perspective
+from ninefold.planner.places import traced
 from ninefold.planner.requirements import all_of, judge, parents, path_conditions
 from ninefold.sql.fragment import Fragment, bind, identifier, join
 from ninefold.values import Integer, Row
@@ -72,7 +73,9 @@ def list_rows(endpoint: Endpoint, admission: Admission, perspective: Perspective
         select=statement,
         paging=_paging(endpoint),
         sorts=tuple(sorts),
-        filters=tuple(FilterParameter(each.name, each.type, each.default) for each in endpoint.filters),
+        filters=tuple(
+            FilterParameter(each.name, each.type, each.default, traced(each.place)) for each in endpoint.filters
+        ),
         sort_parameter=None if endpoint.sorts is None else endpoint.sorts.parameter,
         count=count,
         judge=judge(Fragment("(SELECT 1)"), on_the_way, endpoint, resource, perspective) if on_the_way else None,

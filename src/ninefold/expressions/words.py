@@ -1,4 +1,4 @@
-"""A plan's expressions as the contract would write them (CEL)."""
+"""A typed expression as a contract would write it (CEL)."""
 
 from __future__ import annotations
 

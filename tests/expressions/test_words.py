@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ninefold.cli.words import words
+from ninefold.expressions.words import words
 from ninefold.expressions.tree import All, Call, Comprehension, Constant, MakeArray, MakeObject, Select, Typed, Variable
 from ninefold.values import Array, Boolean, Integer, Object, Row, Text
 

@@ -1,0 +1,304 @@
+"""`ninefold add FILE RESOURCE NAME=VALUE…`"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from cyclopts import Parameter
+from rich.console import Console
+from rich.progress import Progress
+
+from ninefold.cli.contract_file import AcceptProposals, File, load
+from ninefold.cli.database_file import database_of
+from ninefold.cli.failures import failures_in_words
+from ninefold.cli.operator_values import operator_values
+from ninefold.cli.resource import given, operations_of, pairs
+from ninefold.cli.row_file import NotRows, row_file
+from ninefold.cli.row_table import masked, rows_as_text
+from ninefold.cli.terminal import Unusable, complain, remark, say, show
+from ninefold.database.protocol import Session, Unavailable
+from ninefold.database.sqlite import Opened, Refused, SQLite, open_sqlite
+from ninefold.diagnostics.diagnostic import Severity
+from ninefold.diagnostics.render import visible
+from ninefold.expressions.evaluate import EvaluationError
+from ninefold.operator.rows import Adding, Caller, ShownRow
+from ninefold.plan.operator import Adding as AddingPlan
+from ninefold.plan.operator import OperatorOperations
+from ninefold.plan.service import ServicePlan
+from ninefold.server.execute import Refusal
+from ninefold.server.problems import Failure
+from ninefold.values import Value
+
+MOST_TOLD = 20
+"""Rows of a file whose faults are told at once."""
+
+FEW = 200
+"""Rows that are added without a progress bar: it would be gone before it is seen."""
+
+
+def add(
+    file: File,
+    resource: str | None = None,
+    /,
+    *values: str,
+    from_: Annotated[str | None, Parameter(name="--from", allow_leading_hyphen=True)] = None,
+    format: Literal["text", "json"] = "text",
+    database: str | None = None,
+    settings: Annotated[Sequence[str], Parameter(name="--set", negative=(), show_default=False)] = (),
+    secrets: Path | None = None,
+    accept_proposals: AcceptProposals = False,
+) -> int:
+    """Add rows under the contract's own rules.
+
+    Schemas, required and unique fields, references, invariants and the values that the contract gives all hold, as they
+    do for an endpoint; permissions and row rules do not, and what the contract takes from a caller has to be given. A
+    row begins in its initial state. A token that is made for a row is printed this once: only its digest is kept.
+
+    A file of rows is added whole or not at all. A database that a service has open has its one writer: stop the service
+    first.
+
+    Exit status: 0 if all was added, 1 if a rule refuses a row or the contract has errors, 2 if the database, the file or
+    a field cannot be used.
+
+        ninefold add orders.md customer email=ada@example.org name=Ada
+        ninefold add orders.md order 'lines=[{"sku": "TEA-250", "quantity": 2, "unit_price": 450}]'
+        ninefold add orders.md customer --from customers.json
+        ninefold add orders.md --from fixtures.json
+
+    Parameters
+    ----------
+    resource
+        As the contract names it.
+    values
+        NAME=VALUE. The value of a field that is not a text is JSON: `quantity=2`, `tags=["a", "b"]`.
+    from_
+        A JSON file, `-` for standard input: an array of objects or one object a line, of the resource that is named; or
+        an object with such an array for each resource, in the order in which they are added.
+    format
+        `json` prints each row that was added, a line each.
+    database
+        `sqlite:///PATH` or a path, as for `serve`. It is made if it is not there.
+    settings
+        NAME=VALUE: what the contract calls `operator.NAME`, where a value that is made reads it.
+    secrets
+        A file of lines NAME=VALUE, refused if others may read it.
+    """
+    loaded = load(file, accept_proposals)
+    show((found for found in loaded.diagnostics if found.code.severity is Severity.ERROR), loaded.source, sys.stderr)
+    plan = loaded.plan
+    if plan is None:
+        return 1
+    if from_ == "-" and file == "-":
+        raise Unusable("the contract and the rows cannot both come from standard input")
+    wanted = _from_file(plan, resource, from_, values) if from_ else [_from_values(plan, resource, values)]
+    given_values = operator_values([value.name for value in plan.operator], settings, secrets, os.environ)
+    read = _read(wanted)
+    if isinstance(read, _Faults):
+        _tell(read, visible(file), from_)
+        return 1
+    opening = open_sqlite(database_of(plan, file, database), plan.schema)
+    if isinstance(opening, Refused):
+        raise _unusable(opening)
+    try:
+        added = _added(read, opening.database, Caller(given_values))
+    except Unavailable as error:
+        raise Unusable(f"the database cannot be written: {error}; nothing was added") from None
+    finally:
+        opening.database.close()
+    if isinstance(added, _Faults):
+        _tell(added, visible(file), from_)
+        return 1
+    _print(read, added, opening, format)
+    return 0
+
+
+def _unusable(refused: Refused) -> Unusable:
+    if refused.held:
+        help = "a database has one writer, and that is the service while it runs: stop it, add, and start it again"
+        return Unusable(refused.message, help, details=refused.details)
+    return Unusable(refused.message, *refused.help, details=refused.details)
+
+
+# ── What is to be added ───────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """A resource to which rows are to be added."""
+
+    operations: OperatorOperations
+    body: AddingPlan
+    adding: Adding
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A row that is to be added: `pointer` is where it stands in its file (RFC 6901), `document` its JSON."""
+
+    kind: _Kind
+    pointer: str
+    document: Any
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    kind: _Kind
+    pointer: str
+    values: Mapping[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class _Fault:
+    row: _Wanted | _Read
+    failures: tuple[Failure, ...]
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Faults:
+    """Why nothing was added. `more`: whether rows after these were not looked at."""
+
+    faults: tuple[_Fault, ...]
+    more: bool = False
+
+
+def _kind(plan: ServicePlan, resource: str) -> _Kind:
+    operations = operations_of(plan, resource)
+    if operations.adding is None:
+        raise Unusable(f"nothing can be added to {resource}", details=operations.blocked)
+    return _Kind(operations, operations.adding, Adding(operations, operations.adding))
+
+
+def _from_values(plan: ServicePlan, resource: str | None, values: Sequence[str]) -> _Wanted:
+    if resource is None:
+        raise Unusable("no resource is named", "ninefold add FILE RESOURCE NAME=VALUE…, or --from rows.json")
+    kind = _kind(plan, resource)
+    names = [each.field for each in kind.body.body.fields]
+    written = pairs(values, names, f"field of {resource} that can be given")
+    return _Wanted(kind, "", given(written, kind.body.body.schema.get("properties", {})))
+
+
+def _from_file(plan: ServicePlan, resource: str | None, path: str, values: Sequence[str]) -> list[_Wanted]:
+    if values:
+        raise Unusable("values are given and --from as well", "put the values into the file")
+    try:
+        found = row_file(path, resource)
+    except NotRows as error:
+        raise Unusable(f"{path}: {error}", *error.help) from None
+    kinds = {name: _kind(plan, name) for name in dict.fromkeys(row.resource for row in found)}
+    return [_Wanted(kinds[row.resource], row.pointer, row.document) for row in found]
+
+
+def _read(wanted: Sequence[_Wanted]) -> list[_Read] | _Faults:
+    """The values of every row, or the faults that can be told without the database."""
+    read, faults = list[_Read](), list[_Fault]()
+    for row in wanted:
+        values = row.kind.adding.read(row.document)
+        if isinstance(values, Failure):
+            faults.append(_Fault(row, (values,)))
+        else:
+            read.append(_Read(row.kind, row.pointer, values))
+    return _Faults(tuple(faults)) if faults else read
+
+
+# ── Adding ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _added(rows: Sequence[_Read], database: SQLite, caller: Caller) -> list[ShownRow] | _Faults:
+    """Add all rows in one transaction, or none."""
+
+    async def transacted() -> list[ShownRow] | _Faults:
+        with _progress(len(rows)) as advance:
+            try:
+                return await database.transact(lambda session: _one_after_another(rows, session, caller, advance))
+            except _Undone as undone:
+                return _Faults((undone.fault,), more=undone.fault.row is not rows[-1])
+
+    return asyncio.run(transacted())
+
+
+class _Undone(Exception):
+    """A row is refused, and with it the transaction."""
+
+    def __init__(self, fault: _Fault) -> None:
+        super().__init__()
+        self.fault = fault
+
+
+def _one_after_another(
+    rows: Sequence[_Read], session: Session, caller: Caller, advance: Callable[[], None]
+) -> list[ShownRow]:
+    added = []
+    for row in rows:
+        try:
+            added.append(row.kind.adding.add(row.values, session, caller))
+        except Refusal as refusal:
+            raise _Undone(_Fault(row, refusal.failures)) from None
+        except EvaluationError as error:
+            words = f"a value that the contract makes cannot be made: {error}"
+            raise _Undone(_Fault(row, (), words)) from None
+        advance()
+    return added
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Callable[[], None]]:
+    """A bar on a terminal, where there is enough to wait for."""
+    console = Console(stderr=True)
+    if total < FEW or not console.is_terminal:
+        yield lambda: None
+        return
+    with Progress(console=console, transient=True) as progress:
+        task = progress.add_task("adding rows", total=total)
+        yield lambda: progress.advance(task)
+
+
+# ── What is said ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _tell(faults: _Faults, document: str, file: str | None) -> None:
+    lines = []
+    for fault in faults.faults[:MOST_TOLD]:
+        row = f"{fault.row.pointer} " if file else ""
+        if fault.words:
+            lines.append(row + fault.words)
+        lines += [row + line for line in failures_in_words(fault.failures, fault.row.kind.body.body, document)]
+    if len(faults.faults) > MOST_TOLD:
+        lines.append(f"… and {len(faults.faults) - MOST_TOLD:,} rows more")
+    what = f"{file}: " if file else ""
+    if faults.more:
+        lines.append("the rows after this one were not tried")
+    complain(f"{what}nothing was added", details=lines)
+
+
+def _print(rows: Sequence[_Read], added: Sequence[ShownRow], opening: Opened, format: Literal["text", "json"]) -> None:
+    if format == "json":
+        sys.stdout.writelines(msgspec.json.encode(row).decode() + "\n" for row in added)
+    elif len(added) == 1:
+        say(rows_as_text([masked(added[0], rows[0].kind.operations.sensitive)], list(added[0])))
+    else:
+        _print_tokens(rows, added)
+    counts: dict[str, int] = {}
+    for row in rows:
+        counts[row.kind.operations.resource] = counts.get(row.kind.operations.resource, 0) + 1
+    words = ", ".join(f"{count:,} of {name}" for name, count in counts.items()) or "nothing"
+    remark(f"added {words} to {opening.path}{' (new)' if opening.created else ''}")
+    if any(name in shown for row, shown in zip(rows, added, strict=True) for name in row.kind.operations.secrets):
+        remark("a token is shown this once: what is kept of it is a digest")
+
+
+def _print_tokens(rows: Sequence[_Read], added: Sequence[ShownRow]) -> None:
+    """Of many rows, only what nobody can look up later."""
+    for row, shown in zip(rows, added, strict=True):
+        for name in row.kind.operations.secrets:
+            if shown.get(name) is not None:
+                key = "/".join(str(shown[each]) for each in row.kind.body.create.key)
+                say(visible(f"{row.kind.operations.resource} {key}  {name}  {shown[name]}"))

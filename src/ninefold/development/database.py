@@ -1,0 +1,121 @@
+"""The database of `dev`: a file of its own, which follows the contract."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import apsw
+
+from ninefold.database.carry_over import CarriedOver, NotCarried, carry_over
+from ninefold.database.failures import words
+from ninefold.database.protocol import Stored
+from ninefold.database.sqlite import Opened, Refused, open_sqlite
+from ninefold.expressions.evaluate import EvaluationError, compile
+from ninefold.operator.rows import Caller
+from ninefold.plan.operations import Assign
+from ninefold.plan.service import ServicePlan
+from ninefold.values import from_sqlite, to_sqlite
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """`carried` None: nothing had to be carried over. `anew`: why what was there could not be used, if it could not."""
+
+    opened: Opened
+    carried: CarriedOver | None = None
+    anew: str = ""
+
+
+def file_of(document: Path, environment: Mapping[str, str]) -> Path:
+    """Where the rows of a document are kept: in the user's cache, called after the document; in the folder for
+    temporary files where that cannot be written."""
+    whole = document.resolve()
+    name = f"{whole.stem}-{hashlib.sha256(os.fsencode(whole)).hexdigest()[:8]}.db"
+    folder = _cache(environment) / "ninefold" / "dev"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if os.access(folder, os.W_OK):
+            return folder / name
+    except OSError:
+        pass
+    return Path(tempfile.mkdtemp(prefix="ninefold-dev-")) / name
+
+
+def _cache(environment: Mapping[str, str]) -> Path:
+    """XDG Base Directory Specification; on macOS where applications keep theirs."""
+    stated = Path(environment.get("XDG_CACHE_HOME", ""))
+    if stated.is_absolute():
+        return stated
+    return Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")
+
+
+def prepared(path: Path, plan: ServicePlan, caller: Caller) -> Prepared | Refused:
+    """Open the database of a plan: as it is, with what can be added, or made anew with the rows that still fit."""
+    opening = open_sqlite(str(path), plan.schema)
+    if isinstance(opening, Opened):
+        return Prepared(opening)
+    if opening.held:
+        return opening
+    beside = path.with_name(path.name + ".new")
+    try:
+        remove(beside)
+        carried, anew = None, ""
+        try:
+            carried = carry_over(path, beside, plan.schema, _Maker(plan, caller).value)
+        except NotCarried as error:
+            anew = str(error)
+        remove(path)
+        if carried is not None:
+            os.replace(beside, path)
+    except apsw.Error as error:
+        return Refused(f"the database {path} cannot be made: {words(error)}")
+    except OSError as error:
+        return Refused(f"the database {path} cannot be made: {(error.strerror or str(error)).lower()}")
+    opening = open_sqlite(str(path), plan.schema)
+    return opening if isinstance(opening, Refused) else Prepared(opening, carried, anew)
+
+
+def remove(path: Path) -> None:
+    """Take a database away, with what SQLite keeps beside it. Raises OSError."""
+    for ending in ("", "-wal", "-shm", "-journal"):
+        path.with_name(path.name + ending).unlink(missing_ok=True)
+
+
+class _Maker:
+    """What the contract itself gives a field on create: the value of a field that the rows have not had so far."""
+
+    def __init__(self, plan: ServicePlan, caller: Caller) -> None:
+        self._caller = caller
+        self._operations = {each.resource: each for each in plan.operator_operations}
+        self._types = {
+            (table.name, column.name): column.type for table in plan.schema.tables for column in table.columns
+        }
+
+    def value(self, resource: str, field: str, row: Mapping[str, Stored]) -> Stored:
+        assign = self._assign(resource, field)
+        if assign is None or assign.otherwise is None or assign.secret == "password":
+            return None
+        known = {
+            name: from_sqlite(self._types[resource, name], stored)
+            for name, stored in row.items()
+            if not isinstance(stored, bytes)
+        }
+        env = self._caller.call(self._operations[resource]).env
+        try:
+            value = compile(assign.otherwise)({**env, resource: known})
+        except EvaluationError:
+            return None
+        if assign.secret == "token" and isinstance(value, str):
+            return hashlib.sha256(value.encode()).digest()
+        return to_sqlite(assign.type, value)
+
+    def _assign(self, resource: str, field: str) -> Assign | None:
+        adding = self._operations[resource].adding
+        assigns = () if adding is None else adding.create.assigns
+        return next((each for each in assigns if each.field == field), None)

@@ -1,0 +1,81 @@
+"""Small values that a JSON Schema admits: for lines to try, and for rows to try them with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jsonschema_rs
+
+CANDIDATES = (
+    "text",
+    "ada@example.com",
+    "https://example.com",
+    "ABC-123",
+    "A",
+    "1",
+    "2026-01-01T00:00:00Z",
+    "2026-01-01",
+    "12:00:00Z",
+    "PT1H",
+    "127.0.0.1",
+    "123e4567-e89b-42d3-a456-426614174000",
+    "example.com",
+)
+"""Texts for a field: the first that its schema admits. Some pattern admits none of them, and has no line then."""
+
+
+def sample(schema: Any) -> Any:
+    """A value that the schema admits; None where none was found."""
+    found = _sample(schema, schema, 0)
+    return found if found is not None and admits(schema, found) else None
+
+
+def _sample(schema: Any, root: Any, depth: int) -> Any:
+    """A small value that a schema admits, as far as it can be told; None where it cannot."""
+    if not isinstance(schema, dict) or depth > 16:
+        return None
+    if isinstance(reference := schema.get("$ref"), str):
+        return _sample(_resolved(reference, root), root, depth + 1)
+    for key in ("example", "const", "default"):
+        if key in schema:
+            return schema[key]
+    if schema.get("enum"):
+        return schema["enum"][0]
+    types = schema.get("type", "object" if "properties" in schema else "string")
+    match types if isinstance(types, str) else next((each for each in types if each != "null"), None):
+        case "object":
+            properties = schema.get("properties", {})
+            return {name: _sample(properties.get(name, {}), root, depth + 1) for name in schema.get("required", ())}
+        case "array":
+            items = _sample(schema.get("items", {}), root, depth + 1)
+            return [items] * min(schema.get("minItems", 0), 3)
+        case "string":
+            alone = {**schema, "$defs": root.get("$defs", {})} if isinstance(root, dict) else schema
+            longer = (text * (1 + schema.get("minLength", 0) // len(text)) for text in CANDIDATES)
+            return next((text for text in (*CANDIDATES, *longer) if admits(alone, text)), None)
+        case "integer" | "number":
+            return max(schema.get("minimum", 1), schema.get("exclusiveMinimum", 0) + 1, 1)
+        case "boolean":
+            return True
+        case _:
+            return None
+
+
+def _resolved(reference: str, root: Any) -> Any:
+    """What a local reference (RFC 6901 in a fragment) points at."""
+    for step in reference.removeprefix("#").split("/")[1:]:
+        root = root.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(root, dict) else None
+    return root
+
+
+def admits(schema: Any, value: Any) -> bool:
+    """Whether a schema admits a value."""
+    try:
+        validator = jsonschema_rs.validator_for(schema, validate_formats=True, retriever=_nothing_is_fetched)
+        return bool(validator.is_valid(value))
+    except (ValueError, jsonschema_rs.ValidationError):
+        return False
+
+
+def _nothing_is_fetched(uri: str) -> Any:
+    raise ValueError(f"{uri} is not in the contract")

@@ -1,0 +1,321 @@
+"""A JSON Schema of the language for editors: of the plain form, and of the blocks of one part.
+
+It is made from the table of keys, so that hovering over a key shows what the reference says, and completion offers
+what may be written. Draft 7, which the YAML extensions of editors read. A schema sees the shape of a contract and not
+its meaning: what it admits may still be wrong, and `ninefold check` has the word. It knows nothing of tags either:
+`!proposed` before a value is made known to an editor in its own settings.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, TypeAlias
+
+from ninefold.contract.errors import CONDITIONS
+from ninefold.questions.question import PART_QUESTIONS, QUESTIONS
+from ninefold.syntax.headings import TITLES
+from ninefold.syntax.nodes import PARTS
+from ninefold.vocabulary import Key, Kind, describe, keys_under
+from ninefold.vocabulary.endpoints import METHODS, OUTCOMES, VERBS
+from ninefold.vocabulary.errors import RULES
+from ninefold.vocabulary.events import EVENT_VERBS
+from ninefold.vocabulary.json_schema import REFUSED, keywords
+from ninefold.vocabulary.shapes import (
+    JSON,
+    Boolean,
+    Date,
+    Duration,
+    Expression,
+    HeaderName,
+    Integer,
+    JSONSchema,
+    ListOf,
+    MappingOf,
+    MediaType,
+    Members,
+    Name,
+    Names,
+    OneOf,
+    Path,
+    Shape,
+    Size,
+    Template,
+    Text,
+    Word,
+)
+
+Schema: TypeAlias = dict[str, Any]
+
+DIALECT: Final = "http://json-schema.org/draft-07/schema#"
+
+UNANSWERED: Final = ("none", "not shown")
+"""What may be written for every key."""
+
+# Patterns are of ECMA-262, without what its mode `u` refuses.
+
+_TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+_IDENTIFIER = "[A-Za-z_][A-Za-z0-9_]*"
+_SEGMENT = "(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+"
+_ENDPOINT = f"(?:{'|'.join(METHODS)}) /\\S*"
+_CONDITION = f"(?:{'|'.join(CONDITIONS)})(?: \\S+)?"
+
+FORMS: Final[Mapping[type[Shape], str]] = {
+    Duration: "P[0-9]{1,9}W|P(?=[0-9T])(?:[0-9]{1,9}D)?"
+    "(?:T(?=[0-9])(?:[0-9]{1,9}H)?(?:[0-9]{1,9}M)?(?:[0-9]{1,12}(?:\\.[0-9]{1,6})?S)?)?",
+    Size: "(?!0+ )[0-9]{1,12} (?:B|KiB|MiB|GiB)",
+    Date: "[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])",
+    MediaType: f'{_TOKEN}/{_TOKEN}(?:\\s*;\\s*{_TOKEN}=(?:{_TOKEN}|"[^"\\\\]*"))*',
+    HeaderName: _TOKEN,
+    Path: f"(?:/{_SEGMENT})+",
+}
+"""The texts that have a form of their own, each as a pattern of the whole text."""
+
+NAMES: Final[Mapping[str, str]] = {
+    "a condition": _CONDITION,
+    "a shared schema such as `#/types/line`": f"#/types/{_IDENTIFIER}",
+}
+"""Names of which the language knows the form, by what they are names of."""
+
+PLACEHOLDERS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("RESOURCE", "FIELD", "VIEW", "TYPE", "TRANSITION"), _IDENTIFIER),
+    "ENDPOINT": _ENDPOINT,
+    "STATUS": "[23][0-9]{2}",
+    "OUTCOME": "|".join(OUTCOMES),
+    "CONDITION": _CONDITION,
+    "RULE": "|".join(RULES),
+    "HEADER": _TOKEN,
+}
+"""Which names a segment in capitals stands for, where the language knows."""
+
+SUGGESTED: Final[Mapping[tuple[int, str], tuple[str, ...]]] = {
+    (4, "ENDPOINT.does"): VERBS,
+    (6, "kinds.KIND.upon"): EVENT_VERBS,
+    (7, "codes.CODE.when"): CONDITIONS,
+    (7, "precedence"): CONDITIONS,
+}
+"""Words that begin what may be written for a key. Editors offer them as `defaultSnippets`, which is, as all keywords
+here that JSON Schema has not, without a meaning to others."""
+
+_KINDS: Final[Mapping[Kind, str]] = {
+    Kind.ASKED: "It is asked for",
+    Kind.RESTRICTS: "It restricts",
+    Kind.ADDS: "It adds",
+    Kind.NAMES: "It names",
+    Kind.TELLS: "It tells",
+}
+
+_PROPOSED = "Before a value, `!proposed` makes it a proposal: a gap with a candidate."
+_NUMBERS = frozenset(["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"])
+_QUESTIONS = {question.id: question for question in QUESTIONS}
+_KEYWORDS = {key.name: key for key in keywords(2, "")}
+
+_TEXT: Schema = {"type": ["string", "number", "boolean"]}
+"""Text, as YAML has it: a number or a truth value is the text that is written."""
+
+_NESTED: Schema = {"anyOf": [{"$ref": "#/definitions/schema"}, {"type": "boolean"}]}
+"""A schema inside a schema."""
+
+
+def plain_form() -> Schema:
+    """The schema of a document in the plain form: nine keys, one a part."""
+    parts = {name: _part(number) for number, name in enumerate(PARTS, 1)}
+    return _document("A service contract in nine parts.", _closed(parts))
+
+
+def block_of(part: int) -> Schema:
+    """The schema of one `yaml` block of a part (counted from 1) of the literate form. Part 1 has no facts but its
+    prose: its schema is that of a text."""
+    return _document(f"Part {part}: {TITLES[part - 1]}.", dict(_TEXT) if part == 1 else _object(part, ""))
+
+
+def _document(description: str, body: Schema) -> Schema:
+    """A schema that stands alone: with what it refers to, and no more."""
+    definitions = _definitions()
+    used: Schema = {}
+    waiting = list(_references(body))
+    while waiting:
+        name = waiting.pop()
+        if name not in used:
+            used[name] = definitions[name]
+            waiting += _references(used[name])
+    return {
+        "$schema": DIALECT,
+        "description": f"{description} {_PROPOSED}",
+        **body,
+        "definitions": {name: definition for name, definition in definitions.items() if name in used},
+    }
+
+
+def _references(schema: Any) -> Iterator[str]:
+    """The names of the definitions that a schema uses."""
+    match schema:
+        case {"$ref": str(reference)}:
+            yield reference.removeprefix("#/definitions/")
+        case dict():
+            for value in schema.values():
+                yield from _references(value)
+        case list():
+            for item in schema:
+                yield from _references(item)
+
+
+def _part(number: int) -> Schema:
+    asked = PART_QUESTIONS[number - 1]
+    facts = {"type": "string"} if number == 1 else _unanswered(_object(number, ""))
+    words = f"Part {number}: {TITLES[number - 1]}. It is asked {asked.text}. A gap {asked.effect} {asked.cost}."
+    return {"description": words, **facts}
+
+
+def _definitions() -> Schema:
+    """What is used in many places, or within itself."""
+    words = {"type": ["string", "number", "boolean", "null"], "pattern": "\\S"}
+    nested = {"$ref": "#/definitions/template"}
+    return {
+        "expression": words,
+        "template": {
+            "anyOf": [
+                {"$ref": "#/definitions/expression"},
+                {"type": "object", "additionalProperties": nested},
+                {"type": "array", "items": nested},
+            ]
+        },
+        "schema": _closed({name: {"$ref": f"#/definitions/keyword-{name}"} for name in _KEYWORDS} | _refused()),
+        **{f"keyword-{name}": _keyword(key) for name, key in _KEYWORDS.items()},
+        **{f"refused-{name}": _never(reason) for name, reason in REFUSED.items()},
+    }
+
+
+def _keyword(key: Key) -> Schema:
+    """A keyword of JSON Schema, held to what the draft says of its value."""
+    if key.name in _NUMBERS:
+        value: Schema = {"type": "number"}
+    elif key.name == "dependentRequired":
+        value = {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}}
+    elif isinstance(key.shape, MappingOf):
+        value = {"type": "object", "additionalProperties": _unanswered(_NESTED)}
+    elif isinstance(key.shape, JSONSchema):
+        value = _NESTED
+    elif key.shape == ListOf(JSONSchema()):
+        value = {"type": "array", "items": _NESTED, "minItems": 1}
+    else:
+        value = _shape(key.shape, key.part, key.path)
+    return {**_hover(key), **_unanswered(value)}
+
+
+def _object(part: int, path: str) -> Schema:
+    """The mapping at a path of the table: its keys, and the names that the contract chooses."""
+    properties: Schema = {}
+    patterns: Schema = {}
+    others: Schema | bool = False
+    below = keys_under(part, path)
+    if not below:
+        return {"type": "object"}
+    for key in below:
+        if key.reserved:
+            properties[key.name] = _never(f"It is designed, and not built yet: {key.meaning}")
+        elif not key.is_placeholder:
+            shared = (own := _KEYWORDS.get(key.name)) is not None and own.meaning == key.meaning
+            properties[key.name] = {"$ref": f"#/definitions/keyword-{key.name}"} if shared else _value(key)
+        elif (form := PLACEHOLDERS.get(key.name)) is not None:
+            patterns[form] = _value(key)
+        else:
+            others = _value(key)
+    if "contentSchema" in properties:
+        properties |= _refused()
+    written = _closed(properties)
+    if patterns:
+        # A key of the language is not at the same time a name.
+        own_keys = [re.escape(name) for name in properties if any(re.fullmatch(form, name) for form in patterns)]
+        but = f"(?!(?:{'|'.join(own_keys)})$)" if own_keys else ""
+        written["patternProperties"] = {f"^{but}(?:{form})$": value for form, value in patterns.items()}
+    return {**written, "additionalProperties": others}
+
+
+def _closed(properties: Schema) -> Schema:
+    return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+def _refused() -> Schema:
+    """The keywords of JSON Schema that are not of the language."""
+    return {name: {"$ref": f"#/definitions/refused-{name}"} for name in REFUSED}
+
+
+def _never(reason: str) -> Schema:
+    """What may not be written. Editors show a `deprecationMessage`, which is no keyword of JSON Schema."""
+    return {"not": {}, "description": reason, "deprecationMessage": reason}
+
+
+def _value(key: Key) -> Schema:
+    """What is written for a key."""
+    value = _shape(key.shape, key.part, key.path)
+    words = SUGGESTED.get((key.part, key.path), ())
+    snippets = {"defaultSnippets": [{"label": word, "body": word} for word in words]} if words else {}
+    return {**_hover(key), **snippets, **_unanswered(value)}
+
+
+def _hover(key: Key) -> Schema:
+    """What an editor shows of a key: plainly, and, for those that read it, as Markdown."""
+    question = _QUESTIONS.get(key.question or "")
+    asked = f" ({question.in_general})" if question is not None else ""
+    written = f"It is written as {describe(key.shape)}. `none` and `not shown` may be written too."
+    absent = f"{_KINDS[key.kind]}{asked}. Where it is absent: {key.absence}"
+    return {
+        "description": f"{key.meaning} {written} {absent}",
+        "markdownDescription": f"{key.meaning}\n\n{written}\n\n{absent}",
+    }
+
+
+def _unanswered(schema: Schema, words: tuple[str, ...] = UNANSWERED) -> Schema:
+    """The schema with `none` and `not shown` besides."""
+    match schema:
+        case {"enum": [*others]}:
+            return {**schema, "enum": [*others, *(word for word in words if word not in others)]}
+        case {"anyOf": [*shapes]}:
+            return {**schema, "anyOf": [*shapes, {"enum": list(words)}]}
+        case _:
+            return {"anyOf": [schema, {"enum": list(words)}]}
+
+
+def _shape(shape: Shape, part: int, path: str) -> Schema:
+    """A shape of the table at a path of it."""
+    match shape:
+        case Word(words):
+            return {"enum": list(words)}
+        case Boolean(only_true):
+            return {"enum": [True] if only_true else [True, False]}
+        case Integer(minimum, maximum):
+            return {"type": "integer", "minimum": minimum} | ({} if maximum is None else {"maximum": maximum})
+        case Text():
+            return dict(_TEXT)
+        case Expression():
+            return {"$ref": "#/definitions/expression"}
+        case Duration() | Size() | Date() | MediaType() | HeaderName() | Path():
+            form = f"^(?:{FORMS[type(shape)]})$"
+            return {"type": "string", "pattern": form, "patternErrorMessage": f"This is not {describe(shape)}."}
+        case Name(of):
+            return _name(of)
+        case Names(of, alone):
+            several = {"type": "array", "items": _name(of)}
+            return {"anyOf": [_name(of), several]} if alone else several
+        case Template():
+            return {"$ref": "#/definitions/template"}
+        case JSON():
+            return {}
+        case Members() | MappingOf():
+            return _object(part, path)
+        case JSONSchema():
+            return _object(part, path) if keys_under(part, path) else {"$ref": "#/definitions/schema"}
+        case ListOf(item):
+            below = next((key for key in keys_under(part, path) if key.is_placeholder), None)
+            inner = _shape(item, part, path) if below is None else _hover(below) | _shape(item, part, below.path)
+            return {"type": "array", "items": _unanswered(inner, UNANSWERED[1:])}
+        case OneOf(shapes):
+            return {"anyOf": [_shape(each, part, path) for each in shapes]}
+
+
+def _name(of: str) -> Schema:
+    form = NAMES.get(of)
+    if form is None:
+        return {**_TEXT, "minLength": 1}
+    return {"type": "string", "pattern": f"^(?:{form}|not shown)$", "patternErrorMessage": f"This is not {of}."}

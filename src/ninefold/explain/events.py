@@ -1,0 +1,48 @@
+"""Part 6: events and their delivery."""
+
+from __future__ import annotations
+
+from ninefold.contract.events import EventKind
+from ninefold.contract.fact import value_of
+from ninefold.explain.explanation import Item
+from ninefold.explain.grounds import Grounds
+from ninefold.explain.quantities import duration
+
+
+def kind(g: Grounds, own: EventKind) -> Item:
+    facts = g.fact("upon", own.upon, lambda done: " or ".join(f"`{each.verb} {each.subject}`" for each in done))
+    facts += g.fact("its payload", own.payload, meanings=(10,))
+    return g.together(f"the event `{own.name}`", own.span, facts)
+
+
+def delivery(g: Grounds) -> list[Item]:
+    stated = value_of(g.contract.events.delivery)
+    if stated is None:
+        return g.fact("delivery", g.contract.events.delivery)
+    items: list[Item] = []
+    webhooks, stream, envelope = value_of(stated.webhooks), value_of(stated.stream), value_of(stated.envelope)
+    if webhooks is not None and stated.webhooks is not None:
+        facts = g.word("signature", webhooks.signature) + g.fact("attempts", webhooks.attempts, str)
+        facts += g.fact("waits between them", webhooks.backoff, lambda waits: ", ".join(map(duration, waits)))
+        items.append(g.together("delivered by webhooks", stated.webhooks.span, facts))
+    else:
+        items += g.fact("webhooks", stated.webhooks)
+    if stream is not None and stated.stream is not None:
+        facts = g.word("format", stream.format) + g.word("resumed by", stream.resume)
+        facts += g.fact("kept for", stream.kept, duration)
+        items.append(g.together("delivered as a stream", stated.stream.span, facts))
+    else:
+        items += g.fact("stream", stated.stream)
+    items += g.word("broker", stated.broker)
+    if envelope is not None and stated.envelope is not None:
+        facts = g.word("format", envelope.format) + g.expression("source", envelope.source)
+        items.append(g.together("in an envelope", stated.envelope.span, facts))
+    else:
+        items += g.fact("envelope", stated.envelope)
+    return items + g.word("order", stated.order)
+
+
+def part(g: Grounds) -> list[Item]:
+    kinds = value_of(g.contract.events.kinds)
+    items = [kind(g, each) for each in kinds or ()] or g.fact("kinds", g.contract.events.kinds)
+    return items if g.contract.events.delivery is g.contract.events.kinds else items + delivery(g)

@@ -1,0 +1,214 @@
+"""What an explanation is drawn from: a document after all its stages, and how each of its facts stands.
+
+A contract may be half-written, or wrong. So facts are told from `Contract`, which there always is; what only later
+stages know (the conditions of a judge, the statements) is added where there is a plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, TypeVar, assert_never
+
+from ninefold.contract.endpoints import Endpoint
+from ninefold.contract.expression import Expression
+from ninefold.contract.fact import Fact, Gap, Name, Proposal, Shown, StatedNone
+from ninefold.contract.resources import Field, Resource
+from ninefold.contract.service import Contract
+from ninefold.diagnostics.diagnostic import Diagnostic, Severity
+from ninefold.diagnostics.source import Place, Span
+from ninefold.explain.explanation import Cause, Item
+from ninefold.pipeline import Loaded
+from ninefold.questions.question import OpenQuestion
+from ninefold.questions.survey import Survey, actions, subject
+from ninefold.syntax.nodes import Mapping, Node, Part, Scalar, Sequence
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Grounds:
+    loaded: Loaded
+
+    @property
+    def contract(self) -> Contract:
+        return self.loaded.contract
+
+    @cached_property
+    def survey(self) -> Survey:
+        return Survey(self.contract)
+
+    @cached_property
+    def questions(self) -> dict[Span, OpenQuestion]:
+        """Open questions by where their answer is missing."""
+        return {each.span: each for each in reversed(self.loaded.open_questions)}
+
+    @cached_property
+    def notes(self) -> dict[int, Diagnostic]:
+        """What is stated and not in force, by the offset at which it stands."""
+        return {each.span.start: each for each in self.loaded.diagnostics if each.code.severity is Severity.NOTE}
+
+    def place(self, span: Span) -> Place:
+        return self.loaded.source.place(span.start)
+
+    def line(self, span: Span) -> int:
+        return self.place(span).line
+
+    def written(self, span: Span) -> str:
+        """A stretch of the document in one line."""
+        text = self.loaded.source.cut(span)
+        if "\n" in text and not text.startswith(("{", "[", '"', "'")):
+            # The lines of a block are members or items, which nothing else would divide.
+            return "; ".join(filter(None, (line.strip() for line in text.splitlines())))
+        return " ".join(text.split())
+
+    def part(self, name: str) -> Part:
+        return self.contract.document.part(name)
+
+    # Names.
+
+    def resource(self, name: str | None) -> Resource | None:
+        return self.survey.graph.resources.get(name or "")
+
+    def fields(self, resource: str | None) -> dict[str, Field]:
+        return dict(self.survey.graph.fields.get(resource or "", {}))
+
+    def acted_on(self, endpoint: Endpoint) -> str | None:
+        """The resource that an endpoint acts on."""
+        return next((name for action in actions(endpoint) if (name := subject(action)) is not None), None)
+
+    # Items.
+
+    def item(
+        self,
+        text: str,
+        span: Span | None = None,
+        items: Iterable[Item] = (),
+        meanings: tuple[int, ...] = (),
+        cause: Cause | None = None,
+    ) -> Item:
+        """A fact at its place. Where a note says that it is not in force, the item says so too."""
+        below = tuple(items)
+        if span is None:
+            return Item(text, meanings=meanings, items=below, cause=cause)
+        note = self.notes.get(span.start)
+        if note is None:
+            return Item(text, self.place(span), meanings=meanings, items=below, cause=cause)
+        consequence = note.labels[0].text
+        return Item(text, self.place(span), "not in force", consequence, meanings, below, cause)
+
+    def fact(
+        self,
+        called: str,
+        fact: Fact[T] | None,
+        tell: Callable[[T], str] | None = None,
+        meanings: tuple[int, ...] = (),
+        span: Span | None = None,
+        whole: bool = False,
+    ) -> list[Item]:
+        """A fact under its key: one item, none where nothing is written. `tell` gives the words for a value, which
+        otherwise is told as it is written; `whole`: these words are the whole sentence. `span`: where the fact is told
+        to stand, if not at its value."""
+        match fact:
+            case None:
+                return []
+            case Gap():
+                return [self._gap(f"{called}: not shown", fact.span, "gap")]
+            case Proposal(candidate=candidate):
+                return [self._gap(f"{called}: {self._candidate(candidate)} is proposed", fact.span, "proposed")]
+            case StatedNone():
+                item = self.item(f"{called}: none", span or fact.span, meanings=meanings)
+                return [replace(item, standing="accepted") if fact.proposed else item]
+            case Shown(value):
+                words = self.written(fact.span) if tell is None else tell(value)
+                item = self.item(words if whole else f"{called}: {words}", span or fact.span, meanings=meanings)
+                return [replace(item, standing="accepted") if fact.proposed else item]
+            case _:
+                assert_never(fact)
+
+    def _candidate(self, candidate: Shown[Any] | StatedNone) -> str:
+        return "`none`" if isinstance(candidate, StatedNone) else f"`{self.written(candidate.span)}`"
+
+    def _gap(self, text: str, span: Span, standing: str) -> Item:
+        question = self.questions.get(span)
+        return Item(text, self.place(span), standing, cost(question) if question else "")  # type: ignore[arg-type]
+
+    def gap(self, question: OpenQuestion) -> Item:
+        """An open question."""
+        item = self._gap(f"not shown: {question.text}", question.span, "proposed" if question.candidate else "gap")
+        return replace(item, consequence=cost(question))
+
+    def together(self, text: str, span: Span, parts: Iterable[Item], meanings: tuple[int, ...] = ()) -> Item:
+        """A thing and its facts in one item: those that stand on its own line in its sentence, the others below."""
+        whole = self.item(text, span, meanings=meanings)
+        here, below, cited = [], [], list(meanings)
+        for part in parts:
+            plain = part.standing == "in force" and not part.items and part.cause is None
+            if plain and (part.place is None or (whole.place is not None and part.place.line == whole.place.line)):
+                here.append(part.text)
+                cited += part.meanings
+            else:
+                below.append(part)
+        words = f"{text}: {', '.join(here)}" if here else text
+        return replace(whole, text=words, items=tuple(below), meanings=tuple(sorted(set(cited))))
+
+    def sentence(
+        self, called: str, fact: Fact[Name] | None, sentence: str, meanings: tuple[int, ...] = ()
+    ) -> list[Item]:
+        """A fact that is one word, in a sentence that leaves a `{}` for it."""
+        return self.fact(called, fact, lambda value: sentence.format(value.text), meanings, whole=True)
+
+    def expression(self, called: str, fact: Fact[Expression] | None, meanings: tuple[int, ...] = ()) -> list[Item]:
+        return self.fact(called, fact, lambda value: f"`{value.text}`", meanings)
+
+    def word(self, called: str, fact: Fact[Name] | None, meanings: tuple[int, ...] = ()) -> list[Item]:
+        return self.fact(called, fact, lambda value: value.text, meanings)
+
+    def names(self, called: str, fact: Fact[tuple[Name, ...]] | None, meanings: tuple[int, ...] = ()) -> list[Item]:
+        return self.fact(called, fact, lambda value: ", ".join(each.text for each in value), meanings)
+
+    def errors_within(self, span: Span) -> list[Item]:
+        """What is wrong in a stretch of the document, or oddly said."""
+        return [
+            Item(f"{each.code.severity.value}[{each.code.id}]: {each.message}", self.place(each.span), "wrong")
+            for each in self.loaded.diagnostics
+            if each.code.severity is not Severity.NOTE and span.start <= each.span.start < max(span.end, span.start + 1)
+        ]
+
+    def unmentioned(self, node: Node, mentioned: set[int]) -> list[Item]:
+        """What is written in a stretch of facts on lines that no item is about, as it is written."""
+        found: dict[int, Item] = {}
+        for span, text in leaves(node):
+            line = self.line(span)
+            if line not in mentioned and line not in found:
+                found[line] = self.item(text, span)
+        return list(found.values())
+
+
+def cost(question: OpenQuestion) -> str:
+    """What leaving a question open costs, in words."""
+    blocked = {0: "", 1: f"blocks {question.blocks[0]}" if question.blocks else ""}.get(
+        len(question.blocks), f"blocks {len(question.blocks)} endpoints"
+    )
+    left_out = f"leaves out {question.left_out}" if question.left_out else ""
+    return "; ".join(filter(None, (blocked, left_out)))
+
+
+def leaves(node: Node) -> Iterator[tuple[Span, str]]:
+    """The single facts in a stretch of facts, a list of words being one: where each stands, and its words."""
+    match node:
+        case Scalar():
+            pass
+        case Mapping(entries=entries):
+            for entry in entries:
+                if isinstance(entry.value, Scalar):
+                    yield entry.value.span, f"{entry.name}: {entry.value.text}"
+                else:
+                    yield from leaves(entry.value)
+        case Sequence(items=items):
+            if all(isinstance(item, Scalar) for item in items):
+                yield node.span, ", ".join(item.text for item in items if isinstance(item, Scalar))
+            else:
+                for item in items:
+                    yield from leaves(item) if not isinstance(item, Scalar) else ((item.span, item.text),)

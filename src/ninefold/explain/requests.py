@@ -1,0 +1,255 @@
+"""What a request to an endpoint may bring: which rows its path names, its body, its parameters and headers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ninefold.contract.endpoints import Action, Endpoint, Filter, Parameter, PathName, SortKey
+from ninefold.contract.expression import Items, Leaf, Members, Template
+from ninefold.contract.fact import Fact, StatedNone, is_open, value_of
+from ninefold.contract.limits import Pages
+from ninefold.diagnostics.source import Span
+from ninefold.explain import resources
+from ninefold.explain.explanation import Item
+from ninefold.explain.grounds import Grounds
+from ninefold.expressions.ast import Member, Name
+from ninefold.questions.survey import actions, is_transition
+
+DEEDS = {
+    "create": "creates one `{}`",
+    "read": "shows one `{}`",
+    "list": "lists rows of `{}`",
+    "update": "changes one `{}`",
+    "replace": "replaces one `{}`",
+    "delete": "deletes one `{}`",
+    "ensure": "creates one `{}`, or compares the one that is there and leaves it",
+    "remove": "deletes one `{}`, if there is one",
+    "sign in": "signs in to one `{}`",
+    "compute": "computes a response; it acts on no row",
+    "subscribe": "makes a subscription to events",
+    "unsubscribe": "ends a subscription to events",
+    "stream events": "streams events",
+    "call": "calls the function `{}`",
+}
+
+
+def deeds(g: Grounds, endpoint: Endpoint) -> list[Item]:
+    """What it does, and on which row."""
+    items = [g.item(_deed(action), action.span) for action in actions(endpoint)]
+    items = items or g.fact("what it does", endpoint.does)
+    items += g.fact("base", g.contract.endpoints.base, lambda base: f"`{base}` comes before its path", whole=True)
+    items += path(g, endpoint)
+    items += g.expression("the row that it acts on", endpoint.row)
+    items += g.expression("only rows where", endpoint.where, (9,))
+    return items
+
+
+def _deed(action: Action) -> str:
+    if is_transition(action):
+        return f"takes the transition `{action.verb}` of one `{action.subject}`"
+    return DEEDS[action.verb].format(action.subject)
+
+
+def path(g: Grounds, endpoint: Endpoint) -> list[Item]:
+    """Each name in the path, from the left, with the row that it names."""
+    first = g.acted_on(endpoint)
+    items = []
+    for segment in endpoint.segments:
+        if isinstance(segment, PathName):
+            items.append(_path_name(g, endpoint, segment, first))
+    if not items and endpoint.row is None and first is not None:
+        items.append(g.item("the path names no row", endpoint.span))
+    return items
+
+
+def _path_name(g: Grounds, endpoint: Endpoint, segment: PathName, first: str | None) -> Item:
+    written = f"`{{{'.'.join(segment.names)}}}`"
+    names = list(segment.names)
+    if first is not None and len(names) > 1 and names[0] == first and names[0] not in g.fields(first):
+        names = names[1:]
+    at, through = first, [first or ""]
+    for name in names[:-1]:
+        reference = g.fields(at).get(name)
+        target = None if reference is None else value_of(reference.refers_to)
+        if target is None:
+            return g.item(f"{written}: which row it names is not known", segment.span, meanings=(6,))
+        at = target.text
+        through.append(name)
+    own, key = g.resource(at), g.fields(at).get(names[-1])
+    if own is None or key is None:
+        return g.item(f"{written}: which row it names is not known", segment.span, meanings=(6,))
+    verbs = {action.verb for action in actions(endpoint)}
+    if len(through) == 1:
+        words = f"{written}: the `{at}` whose `{names[-1]}` it is"
+    elif verbs & {"create", "ensure"} and len(through) == 2:
+        words = f"{written}: the `{at}` whose `{names[-1]}` it is; `{'.'.join(through)}` is set to it"
+    else:
+        words = f"{written}: the `{at}` whose `{names[-1]}` it is; `{'.'.join(through)}` has to be that one"
+    return g.item(words, segment.span, (resources.field(g, own, key),), meanings=(6,))
+
+
+@dataclass(frozen=True)
+class Given:
+    """A field that a body gives: at `pointer`, the names of members from the root."""
+
+    pointer: tuple[str, ...]
+    resource: str
+    field: str
+    span: Span
+
+
+def given(g: Grounds, endpoint: Endpoint) -> tuple[Given, ...]:
+    """The fields that the body names, as far as they are fields."""
+    stated, own = value_of(endpoint.body), g.acted_on(endpoint)
+    if stated is None or own is None:
+        return ()
+    if stated.reference is not None:
+        name = stated.reference.text.removeprefix(resources.REFERENCE)
+        for shared in g.contract.resources.types:
+            if shared.name == name:
+                members = value_of(shared.fields) or ()
+                return tuple(Given((each.text,), own, each.text, stated.reference.span) for each, _ in members)
+        return ()
+    return () if stated.template is None else tuple(_given(stated.template, own, ()))
+
+
+def _given(template: Template, own: str, pointer: tuple[str, ...]) -> Iterator[Given]:
+    match template:
+        case Members(members):
+            for member in members:
+                yield from _given(member.value, own, (*pointer, member.name))
+        case Items(items):
+            for item in items:
+                if isinstance(item, Leaf) and isinstance(item.expression.ast, Name):
+                    name = item.expression.ast.name
+                    yield Given((*pointer, name), own, name, item.expression.span)
+                else:
+                    yield from _given(item, own, pointer)
+        case Leaf(expression):
+            match expression.ast:
+                case Name(name=name):
+                    yield Given(pointer, own, name, expression.span)
+                case Member(operand=Name(name=root), name=name):
+                    yield Given(pointer, root, name, expression.span)
+                case _:
+                    pass
+
+
+def body(g: Grounds, endpoint: Endpoint) -> list[Item]:
+    """The media type, each member with the rules of its field, and what happens to any other."""
+    items: list[Item] = []
+    stated = value_of(endpoint.body)
+    if stated is None and endpoint.body is not None:
+        meanings = (18,) if isinstance(endpoint.body, StatedNone) else ()
+        items += g.fact("body", endpoint.body, meanings=meanings)
+    elif stated is None:
+        return [g.item("no fact asks for a body", meanings=(19,))] if not is_open(endpoint.does) else []
+    requests = value_of(g.contract.endpoints.requests)
+    if requests is None:
+        items += g.fact("requests", g.contract.endpoints.requests)
+    if stated is not None and requests is not None:
+        items += g.word("media type", requests.media_type, (19,))
+    items += g.fact("patch", endpoint.patch, lambda word: f"{word.text}, by RFC {PATCHES.get(word.text, '')}", (7, 2))
+    items += [_member(g, each) for each in given(g, endpoint)]
+    if requests is not None:
+        items += g.sentence("unknown members", requests.unknown_members, "members that no fact names are {}")
+    if stated is not None:
+        items.append(g.item("of a member that is given twice the last counts", meanings=(15,)))
+    return items
+
+
+PATCHES = {"merge": "7396", "json-patch": "6902"}
+
+
+def _member(g: Grounds, each: Given) -> Item:
+    pointer = "/".join(("", *each.pointer))
+    own, field = g.resource(each.resource), g.fields(each.resource).get(each.field)
+    if own is None or field is None:
+        return g.item(f"`{pointer}`: `{each.resource}.{each.field}`", each.span)
+    meanings = (16,) if field.refers_to is not None else ()
+    below = (resources.field(g, own, field),)
+    return g.item(f"`{pointer}` gives `{each.resource}.{each.field}`", each.span, below, meanings=meanings)
+
+
+def parameters(g: Grounds, endpoint: Endpoint) -> list[Item]:
+    """Query parameters, headers, filters, orders and pages."""
+    items = [*_parameters(g, "query parameter", endpoint.query)]
+    items += _parameters(g, "header", endpoint.request_headers)
+    items += [_filter(g, each) for each in value_of(endpoint.filters) or ()] or g.fact("filters", endpoint.filters)
+    items += _sorts(g, endpoint)
+    if any(action.verb == "list" for action in actions(endpoint)):
+        items += pages(g, endpoint.pages, g.contract.limits.pages)
+    items += g.sentence("idempotency key", endpoint.idempotency_key, "the header `Idempotency-Key` is {}")
+    if isinstance(endpoint.validators, StatedNone):
+        items += g.fact("validators", endpoint.validators)
+    elif endpoint.validators is not None:
+        items += [each for words in _conditional(endpoint) for each in _told(g, endpoint, words)]
+    requests = value_of(g.contract.endpoints.requests)
+    if requests is not None:
+        items += g.sentence(
+            "unknown parameters", requests.unknown_parameters, "query parameters that no fact names are {}"
+        )
+    return items
+
+
+def _told(g: Grounds, endpoint: Endpoint, words: str) -> list[Item]:
+    return g.fact("validators", endpoint.validators, lambda _: words, (20,), whole=True)
+
+
+def _conditional(endpoint: Endpoint) -> Iterator[str]:
+    if any(action.verb == "read" for action in actions(endpoint)):
+        yield "`If-None-Match` with the entity tag of the row is answered with 304 (RFC 9110, section 13.1.2)"
+    yield "`If-Match` without the entity tag of the row is refused (RFC 9110, section 13.1.1)"
+
+
+def _parameters(g: Grounds, kind: str, fact: Fact[tuple[Parameter, ...]] | None) -> Iterator[Item]:
+    stated = value_of(fact)
+    if stated is None:
+        yield from g.fact(kind + "s", fact)
+    for each in stated or ():
+        facts = list(resources.asked(g, each.schema))
+        facts += [g.item("required", each.span)] if each.required else []
+        facts += [g.item(f"else `{each.otherwise.text}`", each.otherwise.span)] if each.otherwise else []
+        yield g.together(f"the {kind} `{each.name}`", each.span, facts)
+
+
+def _filter(g: Grounds, each: Filter) -> Item:
+    facts = g.expression("rows where", each.condition, (5, 9))
+    facts += g.fact("several values are", each.written, str)
+    facts += g.expression("where it is not given, the value is", each.default)
+    return g.together(f"the query parameter `{each.name}` filters", each.span, facts, (5,))
+
+
+def _sorts(g: Grounds, endpoint: Endpoint) -> list[Item]:
+    sorts = value_of(endpoint.sorts)
+    if sorts is None:
+        return g.fact("order", endpoint.sorts, meanings=(21,))
+    items = g.fact("order", sorts.default, _keys, (5, 21))
+    items += g.fact("the order is chosen by the query parameter", sorts.parameter, lambda name: f"`{name.text}`")
+    return items + g.fact("orders that can be chosen", sorts.offered, _keys, (21,))
+
+
+def _keys(keys: tuple[SortKey, ...]) -> str:
+    return ", ".join(f"`{key.field}` {'descending' if key.descending else 'ascending'}" for key in keys)
+
+
+def pages(g: Grounds, own: Fact[Pages] | None, shared: Fact[Pages] | None = None) -> list[Item]:
+    """The bounds of a list: what its own `pages` says wins over part 8, key by key."""
+    first, second = value_of(own), value_of(shared)
+    if own is not None and first is None:
+        return g.fact("pages", own)
+    if first is None and second is None:
+        return g.fact("pages", shared)
+
+    def said(name: str) -> Fact[Any] | None:
+        stated = getattr(first, name) if first is not None else None
+        return stated if stated is not None or second is None else getattr(second, name)
+
+    items = g.word("pages by", said("by"))
+    items += g.fact("rows of a page whose size is not given", said("default"), str, (5,))
+    items += g.fact("most rows of a page", said("largest"), str, (5,))
+    for called, name in (("size of a page", "size"), ("cursor of the next page", "next"), ("offset", "start")):
+        items += g.fact(f"the query parameter of the {called}", said(name), lambda word: f"`{word.text}`", (5,))
+    return items

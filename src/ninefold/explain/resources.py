@@ -1,0 +1,144 @@
+"""Part 2: resources, their fields, and what a schema asks of a value."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ninefold.contract.fact import Fact, Name, is_stated, value_of
+from ninefold.contract.resources import Field, Resource, Schema, SharedType
+from ninefold.diagnostics.source import Span
+from ninefold.explain.explanation import Item
+from ninefold.explain.grounds import Grounds
+
+REFERENCE = "#/types/"
+
+
+def rules(schema: Mapping[str, Any]) -> str:
+    """What a JSON Schema asks of a value, keyword by keyword, the type first."""
+    keywords = sorted(schema.items(), key=lambda pair: pair[0] != "type")
+    return ", ".join(f"{keyword}: {_value(value)}" for keyword, value in keywords if keyword not in TELLING)
+
+
+TELLING = frozenset({"title", "description", "examples", "deprecated", "$comment"})
+"""Keywords that tell people something and ask nothing of a value."""
+
+
+def asked(g: Grounds, schema: Schema) -> Iterator[Item]:
+    """The rules of a schema, in one item for each line of them."""
+    lines: dict[int, dict[str, Any]] = {}
+    spans: dict[int, Span] = {}
+    for entry in schema.node.entries:
+        line = g.line(entry.value.span)
+        spans.setdefault(line, entry.value.span)
+        if entry.name in schema.json and entry.name not in TELLING:
+            lines.setdefault(line, {})[entry.name] = schema.json[entry.name]
+    for line, keywords in lines.items():
+        yield g.item(rules(keywords), spans[line], meanings=(3,))
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"({rules(value)})"
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        return " or ".join(value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def field(g: Grounds, resource: Resource, own: Field) -> Item:
+    """A field with all that is said of it, and the shared types that its schema uses."""
+    facts = list(_of_field(g, own))
+    facts += [g.item("required", name.span) for name in value_of(resource.required) or () if name.text == own.name]
+    schema = value_of(own.schema)
+    types = [] if schema is None else list(_types_used(g, schema.json, frozenset()))
+    return g.together(f"`{own.name}`", own.span, [*facts, *types])
+
+
+def _of_field(g: Grounds, own: Field) -> Iterator[Item]:
+    schema = value_of(own.schema)
+    yield from g.fact("schema", own.schema) if schema is None else asked(g, schema)
+    yield from g.sentence("refers to", own.refers_to, "refers to a `{}`")
+    yield from g.fact("back", own.back, lambda name: f"`{name.text}`")
+    yield from g.word("on delete", own.on_delete)
+    yield from g.expression("on create", own.on_create, (4,))
+    yield from g.expression("on change", own.on_change, (4,))
+    yield from g.names("made again on a change of", own.again_on)
+    yield from g.expression("computed", own.computed, (9,))
+    yield from g.expression("normalised before it is judged", own.normalise)
+    yield from g.fact("secret", own.secret, lambda name: SECRETS.get(name.text, name.text))
+    for words, fact in (
+        ("unique", own.unique),
+        ("immutable", own.immutable),
+        ("masked in logs", own.sensitive),
+        ("the state, which moves by transitions alone", own.state),
+    ):
+        yield from _flag(g, words, fact)
+
+
+SECRETS = {
+    "password": "password, kept as an Argon2id hash and never readable",
+    "token": "token, kept as a SHA-256 digest and readable once, when it is made",
+}
+
+
+def _flag(g: Grounds, words: str, fact: Fact[bool] | None) -> list[Item]:
+    meanings = (4,) if words.startswith("the state") else (3,) if words == "unique" else ()
+    if is_stated(fact):
+        return g.fact(words, fact, lambda _: words, meanings, whole=True)
+    return [each for each in g.fact(words, fact) if each.standing != "in force"]
+
+
+def _types_used(g: Grounds, schema: Any, seen: frozenset[str]) -> Iterator[Item]:
+    for name in dict.fromkeys(_references(schema)):
+        shared = next((each for each in g.contract.resources.types if each.name == name), None)
+        if shared is not None and name not in seen:
+            yield shared_type(g, shared, seen | {name})
+
+
+def _references(schema: Any) -> Iterator[str]:
+    if isinstance(schema, dict):
+        for keyword, value in schema.items():
+            if keyword == "$ref" and isinstance(value, str) and value.startswith(REFERENCE):
+                yield value.removeprefix(REFERENCE)
+            else:
+                yield from _references(value)
+    elif isinstance(schema, list):
+        for value in schema:
+            yield from _references(value)
+
+
+def shared_type(g: Grounds, shared: SharedType, seen: frozenset[str] = frozenset()) -> Item:
+    required = {name.text: name for name in value_of(shared.required) or ()}
+    members = []
+    for name, schema in value_of(shared.fields) or ():
+        facts = list(asked(g, schema))
+        facts += [g.item("required", required[name.text].span)] if name.text in required else []
+        facts += _types_used(g, schema.json, seen | {shared.name})
+        members.append(g.together(f"`{name.text}`", name.span, facts))
+    return g.item(f"the shared type `{shared.name}`", shared.span, members)
+
+
+def resource(g: Grounds, own: Resource) -> Item:
+    """A whole resource."""
+    facts = g.names("identifier", own.identifier)
+    facts += [each for each in g.fact("fields", own.fields) if each.standing in ("gap", "proposed")]
+    facts += [field(g, own, each) for each in value_of(own.fields) or ()]
+    facts += [each for each in g.fact("required", own.required) if each.standing != "in force"]
+    for group in value_of(own.unique) or ():
+        facts.append(g.item(f"unique together: {listed(group)}", group[0].span, meanings=(3,)))
+    for invariant in value_of(own.invariants) or ():
+        code = f", else `{invariant.otherwise.text}`" if invariant.otherwise else ""
+        facts.append(g.item(f"holds after every write: `{invariant.when.text}`{code}", invariant.span, meanings=(10,)))
+    for view in value_of(own.views) or ():
+        facts.append(g.item(f"the view `{view.name}`: {g.written(_extent(view.template))}", view.span))
+    facts += g.fact("records", own.records)
+    return g.item(f"`{own.name}`", own.span, facts)
+
+
+def _extent(template: Any) -> Any:
+    return template.expression.span if hasattr(template, "expression") else template.span
+
+
+def listed(names: tuple[Name, ...]) -> str:
+    return ", ".join(f"`{name.text}`" for name in names)

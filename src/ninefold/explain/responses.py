@@ -1,0 +1,146 @@
+"""What an endpoint answers with when all goes well: each member, and where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ninefold.contract.endpoints import Endpoint, Response
+from ninefold.contract.expression import Expression, Items, Leaf, Members, Template
+from ninefold.contract.fact import Shown, StatedNone, value_of
+from ninefold.contract.resources import View
+from ninefold.explain import resources
+from ninefold.explain.explanation import Item
+from ninefold.explain.grounds import Grounds
+from ninefold.expressions.ast import Ast, Invocation, Member, Name
+from ninefold.questions.endpoints import shows_content
+from ninefold.questions.survey import actions
+
+DEEPEST = 8
+"""How deep views are followed into each other."""
+
+
+def content(g: Grounds, template: Template) -> Iterator[Item]:
+    """The members of a template that shows no row of its own: of an error, of an event."""
+    return _content(g, template, "", None, None, 0)
+
+
+def responses(g: Grounds, endpoint: Endpoint) -> list[Item]:
+    items = [_response(g, endpoint, each) for each in value_of(endpoint.responses) or ()]
+    items = items or g.fact("responses", endpoint.responses)
+    if shows_content(endpoint):
+        items += g.word("media type", g.contract.endpoints.response_media_type, (1,))
+    items += [
+        g.item(f"the header `{each.name}` is `{each.value.text}`", each.span)
+        for each in value_of(endpoint.headers) or ()
+    ] or g.fact("headers", endpoint.headers)
+    if isinstance(endpoint.validators, Shown):
+        words = "the header `ETag` is the entity tag of the row"
+        items += g.fact("validators", endpoint.validators, lambda _: words, (20,), whole=True)
+    items += g.fact("cross origin", g.contract.endpoints.cross_origin)
+    return items
+
+
+def _response(g: Grounds, endpoint: Endpoint, each: Response) -> Item:
+    outcome = f" where it is {each.outcome.text}" if each.outcome is not None else ""
+    head = f"{each.status}{outcome}"
+    content = each.content
+    if isinstance(content, StatedNone):
+        return g.together(f"{head}, with no body", each.span, ())
+    template = value_of(content)
+    if template is None or not isinstance(template, Leaf | Members | Items):
+        return g.together(head, each.span, g.fact("body", content))
+    first = g.acted_on(endpoint)
+    listed = first if any(action.verb == "list" for action in actions(endpoint)) else None
+    return g.item(f"{head}, with the body", each.span, _content(g, template, "", first, listed, 0), (1, 2))
+
+
+def _content(
+    g: Grounds, template: Template, at: str, own: str | None, listed: str | None, depth: int
+) -> Iterator[Item]:
+    """Items for the members under the JSON Pointer `at`. `own`: the resource whose fields bare names mean in a view;
+    `listed`: that of `page.items`."""
+    match template:
+        case Members(members):
+            for member in members:
+                if isinstance(member.value, Leaf):
+                    yield _leaf(g, member.value.expression, f"{at}/{member.name}", listed, depth)
+                else:
+                    below = _content(g, member.value, f"{at}/{member.name}", own, listed, depth)
+                    yield g.item(f"`{at}/{member.name}`", member.span, below)
+        case Items(items):
+            for number, item in enumerate(items):
+                if isinstance(item, Leaf):
+                    yield _leaf(g, item.expression, f"{at}/{number}", listed, depth)
+                else:
+                    yield from _content(g, item, f"{at}/{number}", own, listed, depth)
+        case Leaf(expression):
+            yield _leaf(g, expression, at, listed, depth)
+
+
+def _leaf(g: Grounds, expression: Expression, at: str, listed: str | None, depth: int) -> Item:
+    called = f"`{at}`" if at else "it"
+    ast = expression.ast
+    if _is_items(ast) and listed is not None:
+        below = _whole(g, listed, f"{at}/0")
+        return g.item(f"{called} lists the rows of the page, each with", expression.span, below, (1,))
+    if isinstance(ast, Name) and g.resource(ast.name) is not None:
+        return g.item(f"{called} is the `{ast.name}`, with", expression.span, _whole(g, ast.name, at), (1,))
+    if isinstance(ast, Invocation) and ast.target is None and len(ast.arguments) == 1:
+        (argument,) = ast.arguments
+        resource = listed if _is_items(argument) else None
+        found = list(_views(g, ast.function, resource))
+        if len(found) == 1 and depth < DEEPEST:
+            name, view = found[0]
+            words = f"{called} is `{expression.text}`, by the view `{view.name}` of `{name}`"
+            each = f"{at}/0" if _is_items(argument) else at
+            shown = g.item(f"the view `{view.name}`", view.span, _view(g, name, view, each, depth + 1))
+            return g.item(words, expression.span, (shown,))
+    return g.item(f"{called} is `{expression.text}`", expression.span, _source(g, ast))
+
+
+def _views(g: Grounds, called: str, resource: str | None) -> Iterator[tuple[str, View]]:
+    for name, own in g.survey.graph.resources.items():
+        for view in value_of(own.views) or ():
+            if view.name == called and resource in (None, name):
+                yield name, view
+
+
+def _view(g: Grounds, resource: str, view: View, at: str, depth: int) -> Iterator[Item]:
+    own = g.resource(resource)
+    if not isinstance(view.template, Items):
+        yield from _content(g, view.template, at, resource, None, depth)
+        return
+    for item in view.template.items:
+        if isinstance(item, Leaf) and isinstance(item.expression.ast, Name):
+            name = item.expression.ast.name
+            field = g.fields(resource).get(name)
+            source = () if own is None or field is None else (resources.field(g, own, field),)
+            yield g.item(f"`{at}/{name}` is `{resource}.{name}`", item.expression.span, source)
+        else:
+            yield from _content(g, item, at, resource, None, depth)
+
+
+def _whole(g: Grounds, resource: str, at: str) -> Iterator[Item]:
+    """Every field that is not secret."""
+    for name, field in g.fields(resource).items():
+        if field.secret is None:
+            what = "the identifier of its row, " if field.refers_to is not None else ""
+            source = "computed, " if field.computed is not None else ""
+            yield g.item(f"`{at}/{name}`: {what}{source}`{resource}.{name}`", field.span)
+
+
+def _source(g: Grounds, ast: Ast) -> list[Item]:
+    """The field that an expression `resource.field` shows."""
+    if isinstance(ast, Member) and isinstance(ast.operand, Name):
+        own, field = g.resource(ast.operand.name), g.fields(ast.operand.name).get(ast.name)
+        if own is not None and field is not None:
+            return [resources.field(g, own, field)]
+    return []
+
+
+def _is_items(ast: Ast) -> bool:
+    return isinstance(ast, Member) and ast.name == "items" and ast.operand == _page(ast.operand)
+
+
+def _page(ast: Ast) -> Ast | None:
+    return ast if isinstance(ast, Name) and ast.name == "page" else None

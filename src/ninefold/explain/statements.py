@@ -1,0 +1,66 @@
+"""The statements of an endpoint, as the plan holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import assert_never
+
+from ninefold.contract.endpoints import Endpoint
+from ninefold.diagnostics.source import Place
+from ninefold.explain.explanation import Item
+from ninefold.explain.grounds import Grounds
+from ninefold.expressions.words import words
+from ninefold.plan.operations import Compute, List, Operation, Read, Write
+from ninefold.plan.routes import Served
+from ninefold.plan.statement import Statement
+
+
+def statements(g: Grounds, endpoint: Endpoint) -> Iterator[Item]:
+    """For each kind of caller, each statement with what its question marks stand for. Nothing for an endpoint that
+    is not served."""
+    for route in g.loaded.plan.routes if g.loaded.plan is not None else ():
+        if isinstance(route, Served) and route.key == endpoint.key:
+            for admission in route.admissions:
+                place = next((Place(each.line, each.column) for each in admission.trace), None)
+                below = tuple(
+                    Item(f"{called}: {text(statement)}", items=tuple(_binds(statement)))
+                    for called, statement in _of(admission.operation)
+                )
+                who = "for anyone" if admission.who == "anyone" else f"for a caller known by `{admission.who}`"
+                yield Item(who if below else f"{who}: no statement", place, items=below)
+
+
+def _of(operation: Operation) -> Iterator[tuple[str, Statement]]:
+    match operation:
+        case Read():
+            yield "reads", operation.select
+            yield "where nothing is found, asks why", operation.judge.statement
+        case List():
+            yield "reads", operation.select
+            if operation.count is not None:
+                yield "counts", operation.count
+            if operation.judge is not None:
+                yield "where nothing is found, asks why", operation.judge.statement
+        case Write():
+            yield "writes", operation.statement
+            if operation.read is not None:
+                yield "then reads, in the same transaction", operation.read
+            yield "where nothing is touched, asks why", operation.judge.statement
+        case Compute():
+            if operation.select is not None:
+                yield "reads", operation.select
+        case _:
+            assert_never(operation)
+
+
+def text(statement: Statement) -> str:
+    """The pieces one after another; those that a request switches on stand in brackets behind what switches them."""
+    return " ".join(
+        piece.text.strip() if piece.when is None else f"[{piece.when}: {piece.text.strip()}]"
+        for piece in statement.pieces
+    )
+
+
+def _binds(statement: Statement) -> Iterator[Item]:
+    binds = (bind for piece in statement.pieces for bind in piece.binds)
+    return (Item(f"? {number}: `{words(bind)}`") for number, bind in enumerate(binds, 1))

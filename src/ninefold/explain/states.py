@@ -1,0 +1,37 @@
+"""Part 3: states and transitions."""
+
+from __future__ import annotations
+
+from ninefold.contract.fact import Name, value_of
+from ninefold.contract.states import Machine, ResourceStates, Transition
+from ninefold.explain.explanation import Item
+from ninefold.explain.grounds import Grounds
+from ninefold.explain.quantities import duration
+
+
+def transition(g: Grounds, own: Transition) -> Item:
+    facts = g.fact("from", own.origin, words)
+    facts += g.fact("to", own.to, lambda name: f"`{name.text}`")
+    facts += g.expression("guard", own.when, (9, 10))
+    facts += g.fact("else", own.otherwise, lambda name: f"`{name.text}`")
+    facts += [g.item(f"sets `{each.name}`: `{each.value.text}`", each.span) for each in value_of(own.sets) or ()]
+    facts += g.fact("taken by the service after", own.after, duration, (10,))
+    return g.together(f"the transition `{own.name}`", own.span, facts)
+
+
+def machine(g: Grounds, own: ResourceStates) -> Item:
+    """The states of a resource, or that it has none."""
+    found: Machine | None = value_of(own.machine)
+    if found is None:
+        return g.fact(f"states of `{own.resource.text}`", own.machine, span=own.resource.span)[0]
+    facts = g.fact("kept in", found.field, lambda name: f"`{name.text}`")
+    facts += g.fact("initial", found.initial, lambda name: f"`{name.text}`")
+    facts += g.fact("states", found.states, words)
+    facts += g.fact("final", found.final, words)
+    facts += g.fact("gone", found.gone, words)
+    facts += [transition(g, each) for each in value_of(found.transitions) or ()]
+    return g.item(f"states of `{own.resource.text}`", own.resource.span, facts)
+
+
+def words(names: tuple[Name, ...]) -> str:
+    return " or ".join(f"`{name.text}`" for name in names)

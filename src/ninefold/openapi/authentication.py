@@ -1,0 +1,79 @@
+"""Part 5: how callers are recognised, and who may call what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ninefold.contract import authentication as stated
+from ninefold.contract.authentication import Every
+from ninefold.contract.fact import Fact, Name, value_of
+from ninefold.openapi.schemas import component
+from ninefold.openapi.service import Endpoint, Json, Service
+
+ANYONE = "anyone"
+
+
+def security_schemes(service: Service) -> Json:
+    known = {scheme.name for scheme in service.checked.schemes}
+    return {
+        component(scheme.name): _scheme(scheme, service)
+        for scheme in value_of(service.contract.authentication.schemes) or ()
+        if scheme.name in known
+    }
+
+
+def _scheme(scheme: stated.Scheme, service: Service) -> Json:
+    """A scheme in OpenAPI's words. One that needs an address of another system, which is the operator's and never in
+    a contract, is told as what goes over the wire: a bearer token (RFC 6750)."""
+    kind = _text(scheme.type)
+    place = {"line": service.line(scheme.span)}
+    match kind:
+        case "http":
+            return {"type": "http", "scheme": _text(scheme.scheme), "x-ninefold": place}
+        case "apiKey":
+            where, name = _text(scheme.location), _text(scheme.parameter)
+            return {"type": "apiKey", "in": where, "name": name, "x-ninefold": place}
+        case "mutualTLS":
+            return {"type": "mutualTLS", "x-ninefold": place}
+        case _:
+            url = value_of(scheme.open_id_connect_url)
+            known = {"type": kind} | ({} if url is None else {"openIdConnectUrl": url.text})
+            return {"type": "http", "scheme": "bearer", "x-ninefold": place | known}
+
+
+def _text(fact: Fact[Name] | None) -> str:
+    name = value_of(fact)
+    return "" if name is None else name.text
+
+
+def security(endpoint: Endpoint) -> list[Json]:
+    """One requirement for each kind of caller; an empty one where anyone may call besides."""
+    who = [admission.who for admission in endpoint.checked.admissions]
+    if who == [ANYONE]:
+        return []
+    return [{} if each == ANYONE else {component(each): []} for each in who]
+
+
+def callers(endpoint: Endpoint, service: Service) -> list[Json]:
+    """Who may call, with the conditions that OpenAPI has no words for."""
+    lines = {each.endpoint.text: each for each in value_of(service.contract.authentication.permissions) or ()}
+    line = lines.get(endpoint.stated.key) or lines.get("all others")
+    return [] if line is None else list(_admitted(value_of(line.admits) or (), service))
+
+
+def _admitted(admissions: tuple[stated.Admission, ...], service: Service) -> Iterator[Json]:
+    for admission in admissions:
+        condition = value_of(admission.condition)
+        when = {} if condition is None or isinstance(condition, Every) else {"when": condition.text}
+        yield {"who": admission.who.text, **when, "line": service.line(admission.who.span)}
+
+
+def rows(service: Service) -> Json:
+    """Which rows a caller sees at all: by resource and by who calls."""
+    stated_rows = value_of(service.contract.authentication.rows)
+    if stated_rows is None:
+        return {}
+    if isinstance(stated_rows, Every):
+        return {"rows": "any"}
+    rules = {rule.resource.text: list(_admitted(value_of(rule.admits) or (), service)) for rule in stated_rows}
+    return {"rows": rules, "unseen rows": service.checked.unseen_rows}

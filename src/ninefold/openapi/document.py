@@ -1,0 +1,71 @@
+"""The whole document. `openapi` is where to start reading."""
+
+from __future__ import annotations
+
+from ninefold.openapi import authentication, errors, events, limits, purpose, resources, states, versioning
+from ninefold.openapi.endpoints import paths
+from ninefold.openapi.responses import TEXT
+from ninefold.openapi.schemas import component
+from ninefold.openapi.service import Json, Service
+from ninefold.plan.problems import Condition
+from ninefold.questions.ask import in_order
+
+VERSION = "3.1.0"
+
+
+def openapi(service: Service) -> Json:
+    """The OpenAPI document of a service, as JSON values. What is not served is not in `paths`."""
+    shared = errors.shared(service)
+    components: Json = {
+        "schemas": resources.components(service) | errors.components(service),
+        "responses": shared | _outside(service),
+        "securitySchemes": authentication.security_schemes(service),
+    }
+    return {
+        "openapi": VERSION,
+        "info": purpose.info(service),
+        "servers": versioning.servers(service),
+        "paths": paths(service, shared),
+        "components": {kind: members for kind, members in components.items() if members},
+        "x-ninefold": _beyond(service),
+    }
+
+
+def _outside(service: Service) -> Json:
+    """The answers to requests that no path of the document is about."""
+    found: Json = {}
+    for condition in ("no such path", "method not allowed"):
+        for answer in errors.answers([Condition(condition)], service):
+            found[component(condition)] = answer.response
+    found["method_not_allowed"]["headers"] = {"Allow": {"required": True, "schema": TEXT}}
+    return found
+
+
+def _beyond(service: Service) -> Json:
+    """What OpenAPI has no words for, and what the contract does not show."""
+    return {
+        "contract": service.contract.document.source.name,
+        "blocked": [
+            {"endpoint": each.key, "line": each.place.line, "reasons": list(each.reasons)}
+            for each in service.checked.stopped
+        ],
+        "gaps": [
+            {
+                "part": each.question.part,
+                "question": each.text,
+                "line": service.line(each.span),
+                "effect": each.effect,
+                "blocks": list(each.blocks),
+            }
+            for each in in_order(service.open_questions)
+        ],
+        "not in force": [
+            {"what": each.what, "consequence": each.consequence, "line": each.place.line}
+            for each in service.plan.not_in_force
+        ],
+        "precedence": list(service.plan.problems.precedence),
+        **states.states(service),
+        **authentication.rows(service),
+        **events.events(service),
+        **limits.limits(service),
+    }

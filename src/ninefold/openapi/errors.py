@@ -1,0 +1,251 @@
+"""Part 7: what can refuse a request on a route, and the answers to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from ninefold.checked.endpoints import Array, Content, Leaf, Object, Rows
+from ninefold.expressions.evaluate import EvaluationError, compile
+from ninefold.expressions.rewrite import free_variables
+from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.openapi.schemas import component, error_name, reference, rewritten, value_or_null
+from ninefold.openapi.service import Endpoint, Json, Service
+from ninefold.plan.operations import Compute, List, Operation, Read, Write
+from ninefold.plan.problems import Condition, ErrorCode
+from ninefold.plan.routes import PathParameter, Served
+from ninefold.values import required
+
+# ── What can refuse ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def conditions(endpoint: Endpoint, service: Service) -> list[Condition]:
+    """Every condition that can refuse a request whose path is this endpoint's."""
+    route, plan = endpoint.route, service.plan
+    found = list(_before_the_operation(route, service))
+    found += _of_parameters(route)
+    if route.body is not None and not (route.body.optional and route.body.unknown == "ignored"):
+        found += map(Condition, ("too large", "unsupported media type", "malformed", "invalid"))
+    for admission in route.admissions:
+        if admission.condition is not None:
+            found.append(Condition("forbidden", subject=_resource(admission.operation)))
+        found += _of_operation(admission.operation)
+    if plan.limits.request_microseconds is not None:
+        found.append(Condition("timed out"))
+    return [*found, Condition("unavailable"), Condition("internal")]
+
+
+def _before_the_operation(route: Served, service: Service) -> Iterator[Condition]:
+    versions = service.plan.versions
+    if versions is not None and versions.by != "path":
+        yield Condition("unknown version")
+    for segment in route.segments:
+        if isinstance(segment, PathParameter):
+            # A value that is no UTF-8, or a literal segment elsewhere, leads to no endpoint at all.
+            yield Condition("no such path")
+            yield Condition("missing", subject=segment.resource)
+    if route.offers is not None:
+        yield Condition("not acceptable")
+    who = {admission.who for admission in route.admissions}
+    if "anyone" not in who or service.plan.schemes:
+        yield Condition("unauthenticated")
+    strangers = {scheme.scheme for scheme in service.plan.schemes if scheme.lookup is not None} - who
+    if strangers and "anyone" not in who:
+        yield Condition("forbidden", subject=next((_resource(each.operation) for each in route.admissions), None))
+
+
+def _of_parameters(route: Served) -> Iterator[Condition]:
+    for parameter in (*route.query, *route.headers):
+        yield Condition("invalid", code=parameter.code)
+    lists = [admission.operation for admission in route.admissions if isinstance(admission.operation, List)]
+    if route.unknown_parameters == "refused" or any(map(_takes_parameters, lists)):
+        yield Condition("invalid")
+
+
+def _takes_parameters(operation: List) -> bool:
+    paging = operation.paging
+    return bool(operation.filters or operation.sort_parameter or paging.size or paging.next or paging.start)
+
+
+def _of_operation(operation: Operation) -> Iterator[Condition]:
+    match operation:
+        case Read(judge=judge):
+            yield from judge.conditions
+            if operation.validator:
+                yield Condition("stale", subject=operation.resource)
+        case List(judge=judge):
+            yield from () if judge is None else judge.conditions
+        case Write(judge=judge):
+            yield from judge.conditions
+            yield from operation.invariants
+        case Compute():
+            pass
+
+
+def _resource(operation: Operation) -> str | None:
+    return None if isinstance(operation, Compute) else operation.resource
+
+
+# ── How it is answered ────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An error response. `name` is made of the codes that it can bear, and of the conditions that have none."""
+
+    status: str
+    name: str
+    response: Json
+
+
+def responses(endpoint: Endpoint, service: Service) -> list[Answer]:
+    """The error responses of an endpoint, by rising status. Conditions of one status share a response."""
+    return answers(conditions(endpoint, service), service, endpoint.route)
+
+
+def shared(service: Service) -> Json:
+    """The error responses that several endpoints give, by name: components of the document."""
+    found: dict[str, list[Json]] = {}
+    for endpoint in service.endpoints:
+        for each in responses(endpoint, service):
+            found.setdefault(each.name, []).append(each.response)
+    return {name: several[0] for name, several in found.items() if several.count(several[0]) > 1}
+
+
+def answers(refused: list[Condition], service: Service, route: Served | None = None) -> list[Answer]:
+    """The responses to some conditions."""
+    coded: dict[int, dict[str, tuple[ErrorCode, str]]] = {}
+    bare: dict[int, list[str]] = {}
+    for each in refused:
+        code = code_of(each, service, {} if route is None else route.errors)
+        if code is None:
+            names = bare.setdefault(service.plan.problems.statuses[each.condition], [])
+            if each.condition not in names:
+                names.append(each.condition)
+        else:
+            coded.setdefault(code.status, {}).setdefault(code.name, (code, each.condition))
+    found = []
+    for status in sorted(coded.keys() | bare.keys()):
+        codes, without = coded.get(status, {}), bare.get(status, [])
+        response = _answer(codes, without, service, route)
+        if status == 401 and any(scheme.challenge for scheme in service.plan.schemes):
+            response["headers"] = {"WWW-Authenticate": {"required": True, "schema": {"type": "string"}}}
+        found.append(Answer(str(status), component(".".join((*codes, *without))), response))
+    return found
+
+
+def code_of(condition: Condition, service: Service, own: Mapping[str, str]) -> ErrorCode | None:
+    """The code with which a condition is answered: its own, else that of its narrowest name (`conflict user.email`,
+    `conflict user`, `conflict`), the endpoint's codes before the service's. None: a bare status."""
+    names = [condition.condition]
+    if condition.subject is not None:
+        whole = condition.subject
+        names = [f"{condition.condition} {whole}", f"{condition.condition} {whole.partition('.')[0]}", *names]
+    of_all = service.plan.problems.conditions
+    found = condition.code or next((codes[name] for codes in (own, of_all) for name in names if name in codes), None)
+    return next((code for code in service.plan.problems.codes if code.name == found), None)
+
+
+def _answer(
+    codes: Mapping[str, tuple[ErrorCode, str]], bare: list[str], service: Service, route: Served | None
+) -> Json:
+    """One response. Its description is what the contract calls the errors, and what the language does where the
+    contract does not."""
+    told = [code.title or name for name, (code, _) in codes.items()]
+    answer: Json = {"description": "; ".join(dict.fromkeys([*told, *bare]))}
+    errors = service.checked.errors
+    if codes and errors.content is not None and errors.media_type is not None:
+        body: Json = {"schema": reference(error_name(service))}
+        examples = {
+            name: {"value": value}
+            for name, (code, condition) in codes.items()
+            if (value := _example(code, condition, service, route)) is not None
+        }
+        if examples:
+            body["examples"] = examples
+        answer["content"] = {errors.media_type: body}
+        if bare:
+            answer["x-ninefold"] = {"without a body": bare}
+    return answer
+
+
+def components(service: Service) -> Json:
+    """The schema of an error, where the contract shows its shape. An answer with a body always has a code, and a
+    title where every code has one."""
+    content = service.checked.errors.content
+    if content is None:
+        return {}
+    certain = {"code"} | ({"title"} if all(code.title for code in service.checked.errors.codes) else set())
+
+    def given(node: Typed) -> Typed | None:
+        match node:
+            case Select(operand=Variable(name="error"), name=name) if name in certain:
+                return msgspec.structs.replace(node, type=required(node.type))
+            case _:
+                return None
+
+    return {error_name(service): value_or_null(rewritten(content, given), service)}
+
+
+# ── Examples ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _example(code: ErrorCode, condition: str, service: Service, route: Served | None) -> Any:
+    """The body that a code is answered with. None where it depends on more than the code: on the row, or on which
+    value of the request is wrong, unless a required member that is left out can stand for all."""
+    content = service.checked.errors.content
+    detailed = next(each for each in service.checked.errors.codes if each.name == code.name).detail is not None
+    if content is None or detailed or not _reads_only_the_error(content):
+        return None
+    error: Json = {"code": code.name, "status": code.status, "fields": [], "messages": {}}
+    if code.title is not None:
+        error["title"] = code.title
+        if code.about is not None:
+            error["messages"] = {code.about: [code.title]}
+    if condition in ("invalid", "conflict"):
+        name = None if condition == "conflict" else _required_member(route)
+        if name is None:
+            return None
+        message = service.plan.problems.messages.get("required") or service.plan.problems.messages.get("otherwise")
+        field = {"in": "body", "pointer": f"/{name}", "name": name, "rule": "required"}
+        error["fields"] = [field | ({} if message is None else {"message": message})]
+        error["messages"] = {name: [] if message is None else [message]}
+    return _value(content, {"error": error})
+
+
+def _required_member(route: Served | None) -> str | None:
+    """The first member that a body cannot do without."""
+    needed = [] if route is None or route.body is None else route.body.schema.get("required", [])
+    return next((name for name in needed if "/" not in name and "~" not in name), None)
+
+
+def _reads_only_the_error(content: Content) -> bool:
+    match content:
+        case Leaf(expression=expression):
+            return free_variables(expression) <= {"error"}
+        case Object(members=members):
+            return all(_reads_only_the_error(value) for _, value in members)
+        case Array(items=items):
+            return all(map(_reads_only_the_error, items))
+        case Rows():
+            return False
+
+
+def _value(content: Content, env: Mapping[str, Any]) -> Any:
+    """What a content shows; None: no value."""
+    match content:
+        case Leaf(expression=expression):
+            try:
+                return compile(expression)(env)
+            except EvaluationError:
+                return None
+        case Object(members=members):
+            values = ((name, _value(value, env), value) for name, value in members)
+            return {name: value for name, value, of in values if value is not None or getattr(of, "null_shown", False)}
+        case Array(items=items):
+            return [value for each in items if (value := _value(each, env)) is not None]
+        case Rows():
+            return None

@@ -1,0 +1,75 @@
+"""The parameters of an endpoint: of its path, of its query, and headers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ninefold.contract.fact import value_of
+from ninefold.expressions.tree import Constant
+from ninefold.openapi.limits import page_parameters
+from ninefold.openapi.schemas import field_schema, stated, type_schema
+from ninefold.openapi.service import Endpoint, Json, Service
+from ninefold.openapi.versioning import version_parameters
+from ninefold.plan.operations import List, Read, Write
+from ninefold.plan.routes import Parameter
+
+_OTHERWISE_DESCRIBED = frozenset(("accept", "authorization", "content-type"))
+"""Header parameters that OpenAPI ignores: they are told by media types and security schemes."""
+
+
+def parameters(endpoint: Endpoint, names: tuple[str, ...], service: Service) -> list[Json]:
+    """All parameters; `names` are those of the path, as the document calls them."""
+    found = [*_of_path(endpoint, names, service), *_of_list(endpoint, service)]
+    found += [_declared(each, "query", service) for each in endpoint.route.query]
+    found += [_declared(each, "header", service) for each in endpoint.route.headers]
+    found += [*_conditional(endpoint), *version_parameters(service)]
+    return [each for each in found if each["in"] != "header" or each["name"].lower() not in _OTHERWISE_DESCRIBED]
+
+
+def _of_path(endpoint: Endpoint, names: tuple[str, ...], service: Service) -> Iterator[Json]:
+    for called, segment in zip(names, endpoint.checked.names, strict=True):
+        resource = service.checked.resources[segment.resource]
+        schema = field_schema(resource.fields[segment.field], resource, service)
+        parameter = {"name": called, "in": "path", "required": True, "schema": schema}
+        yield parameter if called == segment.text else parameter | {"x-ninefold": {"name": segment.text}}
+
+
+def _of_list(endpoint: Endpoint, service: Service) -> Iterator[Json]:
+    """Filters, the order, the page. They are the same for every kind of caller."""
+    lists = [each.operation for each in endpoint.route.admissions if isinstance(each.operation, List)]
+    if not lists:
+        return
+    first = lists[0]
+    words = {
+        each.name: condition.text
+        for each in value_of(endpoint.stated.filters) or ()
+        if (condition := value_of(each.condition)) is not None
+    }
+    for each in endpoint.checked.filters:
+        schema = type_schema(each.type, service)
+        if isinstance(each.default, Constant):
+            schema["default"] = each.default.value
+        told = {"is": words[each.name], "line": each.place.line}
+        yield {"name": each.name, "in": "query", "schema": schema, "x-ninefold": told}
+    if first.sort_parameter is not None:
+        offered = [sort.name for sort in first.sorts if sort.name]
+        yield {"name": first.sort_parameter, "in": "query", "schema": {"type": "string", "enum": offered}}
+    yield from page_parameters(first.paging)
+
+
+def _declared(parameter: Parameter, where: str, service: Service) -> Json:
+    return {
+        "name": parameter.name,
+        "in": where,
+        "required": parameter.required,
+        "schema": stated(parameter.schema, service),
+    }
+
+
+def _conditional(endpoint: Endpoint) -> Iterator[Json]:
+    """`If-Match` and `If-None-Match` act where there are entity tags (RFC 9110 13.1)."""
+    operations = [each.operation for each in endpoint.route.admissions]
+    if any(isinstance(each, Read | Write) and each.validator for each in operations):
+        yield {"name": "If-Match", "in": "header", "schema": {"type": "string"}}
+    if any(isinstance(each, Read) and each.validator for each in operations):
+        yield {"name": "If-None-Match", "in": "header", "schema": {"type": "string"}}

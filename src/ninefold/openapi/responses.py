@@ -1,0 +1,51 @@
+"""What an endpoint answers: the good ends, and beside them the errors."""
+
+from __future__ import annotations
+
+from ninefold.openapi import errors
+from ninefold.openapi.schemas import is_certain, reference, shown, value_or_null
+from ninefold.openapi.service import Endpoint, Json, Service
+from ninefold.plan.operations import Compute, Read
+
+TEXT: Json = {"type": "string"}
+
+
+def responses(endpoint: Endpoint, shared: Json, service: Service) -> Json:
+    """Responses by status; `shared` are error responses that have a name of their own."""
+    response = endpoint.checked.response
+    headers = _headers(endpoint, service)
+    good: Json = {"description": endpoint.does} | headers
+    if response.content is not None and endpoint.route.offers is not None:
+        good["content"] = {endpoint.route.offers: {"schema": value_or_null(response.content, service)}}
+    found = {str(response.status): good}
+    if any(isinstance(each.operation, Read) and each.operation.validator for each in endpoint.route.admissions):
+        found["304"] = {"description": "Not Modified"} | headers
+    for each in errors.responses(endpoint, service):
+        if each.status in found:
+            found[each.status] = _either(found[each.status], each.response)
+        elif shared.get(each.name) == each.response:
+            found[each.status] = reference(each.name, "responses")
+        else:
+            found[each.status] = each.response
+    return found
+
+
+def _headers(endpoint: Endpoint, service: Service) -> Json:
+    """The headers that the contract gives the response, and its entity tag (RFC 9110 8.8.3)."""
+    headers: Json = {}
+    for name, value in endpoint.checked.response.headers:
+        headers[name] = {"required": is_certain(value, service), "schema": shown(value, service)}
+    tagged = [each.operation.response for each in endpoint.route.admissions if not isinstance(each.operation, Compute)]
+    if any(response.revision is not None for response in tagged):
+        headers["ETag"] = {"required": True, "schema": TEXT}
+    return {"headers": headers} if headers else {}
+
+
+def _either(first: Json, second: Json) -> Json:
+    """One response in the place of two that have the same status."""
+    content = dict(first.get("content", {}))
+    for media_type, body in second.get("content", {}).items():
+        known = content.get(media_type)
+        content[media_type] = body if known is None else {"schema": {"anyOf": [known["schema"], body["schema"]]}}
+    description = "; ".join((first["description"], second["description"]))
+    return {**second, **first, "description": description} | ({"content": content} if content else {})

@@ -1,0 +1,71 @@
+"""What the document is written from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from ninefold.checked import endpoints
+from ninefold.checked.service import Checked
+from ninefold.contract.endpoints import Endpoint as Stated
+from ninefold.contract.fact import value_of
+from ninefold.contract.service import Contract
+from ninefold.diagnostics.source import Span
+from ninefold.plan.routes import Served
+from ninefold.plan.service import ServicePlan
+from ninefold.questions.question import OpenQuestion
+
+Json: TypeAlias = dict[str, Any]
+"""An object of the document."""
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """One endpoint that is served, as three stages know it: the words of the contract, the types of what is checked,
+    and what its route can answer."""
+
+    stated: Stated
+    checked: endpoints.Endpoint
+    route: Served
+
+    @property
+    def does(self) -> str:
+        """What it does, in the contract's words: `create order`."""
+        actions = value_of(self.stated.does) or ()
+        return ", ".join(f"{each.verb} {each.subject or ''}".strip() for each in actions)
+
+
+@dataclass(frozen=True)
+class Service:
+    """A contract with what came of it."""
+
+    contract: Contract
+    checked: Checked
+    plan: ServicePlan
+    open_questions: tuple[OpenQuestion, ...]
+
+    @cached_property
+    def endpoints(self) -> tuple[Endpoint, ...]:
+        """Those that are served, in written order."""
+        checked = {each.key: each for each in self.checked.endpoints}
+        routes = {each.key: each for each in self.plan.routes if isinstance(each, Served)}
+        return tuple(
+            Endpoint(each, checked[each.key], routes[each.key])
+            for each in value_of(self.contract.endpoints.endpoints) or ()
+            if each.key in checked
+        )
+
+    @cached_property
+    def callers(self) -> frozenset[str]:
+        """Every scheme, and perhaps `anyone`, that something served admits."""
+        return frozenset(admission.who for each in self.endpoints for admission in each.checked.admissions)
+
+    def line(self, span: Span) -> int:
+        """The line of the contract at which a fact begins."""
+        return self.contract.document.source.place(span.start).line
+
+    def is_seen_by_all(self, resource: str) -> bool:
+        """Whether no row of a resource is hidden from any caller."""
+        rules = self.checked.row_rules.get(resource, {})
+        return all(who in rules and rules[who] is None for who in self.callers)

@@ -1,0 +1,150 @@
+"""Rows, looked at and added by the operator: operations of the plan, called without a request.
+
+They are the operations that endpoints cause, made ready by the same code (`ninefold.server.execute`), and taken to
+their end inside a transaction that is open already: a file of rows is added whole or not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import msgspec
+
+from ninefold.database.protocol import Session
+from ninefold.plan import environment
+from ninefold.plan.operator import Adding as AddingPlan
+from ninefold.plan.operator import OperatorOperations
+from ninefold.server.cursor import Cursors
+from ninefold.server.decode import Body
+from ninefold.server.execute import Call, List, NothingFound, Write
+from ninefold.server.flow import Compute, Next, ReadBody, Select, Transact, Wait
+from ninefold.server.messages import Request, Response
+from ninefold.server.parameters import Page
+from ninefold.server.problems import Failure
+from ninefold.server.service import constants
+from ninefold.server.sources import Sources
+from ninefold.values import Value, from_text
+
+OPERATOR = "operator"
+"""Who calls. No cursor is made for the operator, and no expression can read this."""
+
+_NO_REQUEST = Request("", b"", b"", {}, "")
+
+ShownRow: TypeAlias = dict[str, Any]
+"""A row as JSON shows it, by field."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """What operations are called with. `given`: the values that the contract calls `operator.NAME`."""
+
+    given: Mapping[str, object]
+    sources: Sources = Sources()
+
+    def call(self, operations: OperatorOperations) -> Call:
+        env = {
+            **constants(self.sources, self.given),
+            "now": self.sources.now(),
+            "caller": {},
+            "request": {"query": {}, "headers": {}},
+        }
+        return Call(_NO_REQUEST, env, self.sources, Cursors(bytes(32)), f"rows of {operations.resource}", OPERATOR)
+
+
+# ── Looking ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """`total`: how many rows there are that meet the filters, of which these are the first."""
+
+    rows: tuple[ShownRow, ...]
+    total: int
+
+
+def filters_of(operations: OperatorOperations, wanted: Mapping[str, str]) -> dict[str, Value]:
+    """The values of filters from texts. The names are known. Raises `ninefold.values.Invalid`."""
+    types = {each.name: each.type for each in operations.list.filters}
+    return {name: from_text(types[name], text) for name, text in wanted.items()}
+
+
+def look(
+    operations: OperatorOperations,
+    session: Session,
+    caller: Caller,
+    filters: Mapping[str, Value],
+    sort: str,
+    limit: int,
+) -> Looked:
+    """The first rows of a resource, in one of the orders of `operations.list.sorts`."""
+    listing = List(operations.list)
+    call = caller.call(operations)
+    sorts = {each.name: each for each in operations.list.sorts}
+    call.page = Page(sorts[sort], limit, filters=dict(filters))
+    listing.prepare(call)
+    shown = msgspec.json.decode(_finished(listing.perform(call), session).body)
+    return Looked(tuple(shown["rows"]), shown["total"])
+
+
+# ── Adding ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Adding:
+    """`create R`, made ready for any number of rows."""
+
+    def __init__(self, operations: OperatorOperations, adding: AddingPlan) -> None:
+        self.resource = operations.resource
+        self._operations = operations
+        self._body = Body(adding.body)
+        self._create = Write(adding.create)
+
+    def read(self, document: Any) -> dict[str, Value] | Failure:
+        """The values of a row that is given as JSON, or everything that is wrong with it."""
+        return self._body.values(document)
+
+    def prepared(self, values: Mapping[str, Value], caller: Caller) -> Call:
+        """What will be stored, secrets included, before anything is. Raises EvaluationError for a value that the
+        contract makes and that cannot be made."""
+        call = caller.call(self._operations)
+        call.body = dict(values)
+        self._create.prepare(call)
+        return call
+
+    def add(self, values: Mapping[str, Value], session: Session, caller: Caller) -> ShownRow:
+        """Add a row inside a transaction: the row as it has become, with the secrets that were made for it.
+
+        Raises `Refusal` for a rule of the contract that only the database can tell, and EvaluationError.
+        """
+        try:
+            return self.stored(self.prepared(values, caller), session)
+        except NothingFound:
+            # Values made at random were taken: others will do.
+            return self.stored(self.prepared(values, caller), session)
+
+    def stored(self, call: Call, session: Session) -> ShownRow:
+        """Store what is prepared. Raises `Refusal` and NothingFound."""
+        shown: ShownRow = msgspec.json.decode(_finished(self._create.perform(call), session).body)
+        return shown
+
+    @staticmethod
+    def issued(call: Call) -> dict[str, str]:
+        """The tokens that were made for a prepared row, by field."""
+        issued: dict[str, str] = call.env.get("issued", {})
+        return {name: value for name, value in issued.items() if name in call.env[environment.NEW]}
+
+
+def _finished(step: Next, session: Session) -> Response:
+    """Take an operation to its end; whatever it waits for is done at once."""
+    while isinstance(step, Wait):
+        match step.work:
+            case Select(text, binds):
+                step = step.resume(session.run(text, binds))
+            case Transact(work):
+                step = step.resume(work(session))
+            case Compute(compute):
+                step = step.resume(compute())
+            case ReadBody():
+                raise ValueError("an operation reads no body: its values are given")
+    return step

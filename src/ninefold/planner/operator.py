@@ -1,0 +1,158 @@
+"""Looking at rows and adding them: what the operator does, planned like any endpoint, with every row in sight."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from ninefold.checked.endpoints import (
+    Admission,
+    BodyLeaf,
+    Content,
+    Endpoint,
+    Filter,
+    Leaf,
+    Object,
+    Pages,
+    Response,
+    Rows,
+    Sorts,
+)
+from ninefold.checked.resources import Field, Resource
+from ninefold.checked.service import Checked
+from ninefold.expressions.rewrite import free_variables
+from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.plan.operator import Adding, OperatorOperations
+from ninefold.planner.endpoints.create import create
+from ninefold.planner.endpoints.list import list_rows
+from ninefold.planner.perspective import OPERATOR, Perspective
+from ninefold.planner.requirements import equals
+from ninefold.planner.routes import body
+from ninefold.sql.dialect import Dialect
+from ninefold.values import Array, Digest, Integer, Null, Row, Text
+from ninefold.values import Object as ObjectType
+
+MEDIA_TYPE = "application/json"
+"""What the operator gives and is given is JSON, whatever the contract's endpoints speak."""
+
+_OF_REQUESTS = frozenset({"caller", "request"})
+
+
+def operator_operations(checked: Checked, dialect: Dialect) -> Iterator[OperatorOperations]:
+    resources = {name: _without_caller(resource) for name, resource in checked.resources.items()}
+    own = replace(
+        checked,
+        resources=resources,
+        request_media_type=MEDIA_TYPE,
+        response_media_type=MEDIA_TYPE,
+        unknown_members="refused",
+    )
+    perspective = Perspective(own, OPERATOR, dialect)
+    for resource in resources.values():
+        admission = Admission(OPERATOR, None, False, resource.place)
+        adding = None
+        if not resource.creation_stopped:
+            endpoint = _creating(resource)
+            given = body(endpoint, own)
+            assert given is not None
+            adding = Adding(given, create(endpoint, admission, perspective))
+        yield OperatorOperations(
+            resource=resource.name,
+            list=list_rows(_listing(resource, resources), admission, perspective),
+            secrets=tuple(field.name for field in resource.fields.values() if field.secret is not None),
+            sensitive=tuple(field.name for field in resource.fields.values() if field.sensitive),
+            adding=adding,
+            blocked=resource.creation_stopped,
+        )
+
+
+def _without_caller(resource: Resource) -> Resource:
+    """The operator is no caller, and makes no request: what the contract takes from one has to be given."""
+    fields = {
+        name: replace(field, on_create=_of_the_contract(field.on_create), on_change=_of_the_contract(field.on_change))
+        for name, field in resource.fields.items()
+    }
+    # A column that is never null needs its value, whether or not `required` says so.
+    return replace(
+        resource,
+        fields={
+            name: replace(field, required=field.required or not field.type.nullable) for name, field in fields.items()
+        },
+    )
+
+
+def _of_the_contract(made: Typed | None) -> Typed | None:
+    return None if made is None or free_variables(made) & _OF_REQUESTS else made
+
+
+def _creating(resource: Resource) -> Endpoint:
+    fields = [field for field in resource.fields.values() if _can_be_given(field, resource)]
+    shown: list[tuple[str, Content]] = []
+    for field in resource.fields.values():
+        if field.secret is None:
+            shown.append((field.name, _shown(resource, field)))
+        elif field.secret == "token":
+            issued = Select(Variable("issued", ObjectType()), field.name, Text(nullable=True))
+            shown.append((field.name, Leaf(issued)))
+    return Endpoint(
+        key=f"create {resource.name}",
+        method="",
+        segments=(),
+        place=resource.place,
+        verb="create",
+        resource=resource.name,
+        response=Response(201, Object(tuple(shown)), (), resource.place),
+        admissions=(),
+        body=tuple(BodyLeaf((field.name,), field.name) for field in fields),
+    )
+
+
+def _can_be_given(field: Field, resource: Resource) -> bool:
+    """A state moves by transitions alone, and a token that the service makes is not chosen by anybody."""
+    if not field.stored or field.serial:
+        return False
+    if field.secret == "token" and field.on_create is not None:
+        return False
+    return resource.machine is None or resource.machine.field != field.name
+
+
+def _listing(resource: Resource, resources: Mapping[str, Resource]) -> Endpoint:
+    fields = list(resource.fields.values())
+    columns = [(field.name, _shown(resource, field)) for field in fields if field.secret is None]
+    total = Leaf(Select(Variable("page", ObjectType()), "total", Integer()))
+    sortable = [field.name for field in fields if field.secret is None]
+    return Endpoint(
+        key=f"list {resource.name}",
+        method="",
+        segments=(),
+        place=resource.place,
+        verb="list",
+        resource=resource.name,
+        response=Response(200, Object((("rows", Rows(Object(tuple(columns)))), ("total", total))), (), resource.place),
+        admissions=(),
+        filters=tuple(_filters(resource, resources)),
+        sorts=Sorts("sort", (), tuple(((name, descending),) for name in sortable for descending in (False, True))),
+        pages=Pages("offset"),
+        total=True,
+    )
+
+
+def _filters(resource: Resource, resources: Mapping[str, Resource]) -> Iterator[Filter]:
+    """Equality, for each field that has one simple value; a reference is compared by its target's identifier."""
+    for field in resource.fields.values():
+        found: Typed = _field(resource, field)
+        while isinstance(found.type, Row):
+            key = resources[found.type.resource].key
+            found = Select(found, key.name, key.type, "field")
+        if not isinstance(found.type, Array | ObjectType | Digest | Null):
+            value = Variable("value", found.type)
+            yield Filter(field.name, found.type, equals(found, value), None, field.place)
+
+
+def _field(resource: Resource, field: Field) -> Select:
+    through = "field" if field.computed is None else "computed"
+    return Select(Variable(resource.name, Row(resource=resource.name)), field.name, field.type, through)  # type: ignore[arg-type]
+
+
+def _shown(resource: Resource, field: Field) -> Leaf:
+    return Leaf(_field(resource, field), null_shown=True)

@@ -1,0 +1,331 @@
+"""The conventions: for which questions there is one, who recommends it, and what it says in a given contract.
+
+Who may call, which rows are seen, what the service is and does: no convention knows. Neither does one say how large
+a body may be (RFC 9110 has no bound), how long a request may take, how long an idempotency key is kept
+(draft-ietf-httpapi-idempotency-key-header leaves it to the service), which rates hold, or whether there are
+versions. These questions stay open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ninefold.contract.errors import ErrorCode
+from ninefold.contract.events import Stream, Webhooks
+from ninefold.contract.expression import Members
+from ninefold.contract.fact import Gap, Shown, is_open, value_of
+from ninefold.contract.resources import Field, Resource
+from ninefold.propose.facts import Proposed, Value
+from ninefold.propose.paging import pages
+from ninefold.propose.statuses import status_of
+from ninefold.questions.errors import conditions_without_code
+from ninefold.questions.question import (
+    CODES,
+    COMPATIBLE,
+    DELIVERY,
+    ENDPOINTS,
+    IDENTIFIER,
+    LIMITS,
+    ON_DELETE,
+    ORDER,
+    PAGES,
+    PATCH,
+    RATES,
+    REQUEST_MEDIA_TYPE,
+    RESPONSE_MEDIA_TYPE,
+    RESPONSES,
+    SHAPE,
+    STATUS,
+    TYPE,
+    UNKNOWN_MEMBERS,
+    UNKNOWN_PARAMETERS,
+    UNSEEN_ROWS,
+    Question,
+)
+from ninefold.questions.survey import Survey, actions
+
+Facts: TypeAlias = Callable[[Survey, str], tuple[Proposed, ...]]
+"""What a convention proposes in a contract about the subject of a question; nothing where it does not apply."""
+
+
+@dataclass(frozen=True, slots=True)
+class Convention:
+    """One row of the table. `text`: what is proposed, in words. `beside`: no question asks for it; it is proposed
+    where the question has its answer, and the key is not written."""
+
+    question: Question
+    text: str
+    source: str
+    facts: Facts
+    beside: bool = False
+
+
+UUID = "RFC 9562: UUIDs, which the service makes"
+JSON = "RFC 8259: JSON"
+STRICT = "RFC 9413: what nobody specified is refused, not tolerated"
+MERGE = "RFC 7396: JSON merge patch"
+NEWEST_FIRST = "newest first, as GitHub and Stripe list"
+BY_IDENTIFIER = "by identifier: an order in which no row moves"
+DELETED = "RFC 9110, section 9.3.5: done, and nothing to show"
+REFERENTIAL = "SQL (ISO/IEC 9075-2): where nothing is said, the deletion is refused"
+HIDDEN = "RFC 9110, section 15.5.4: 404 hides what is there"
+PAGED = "20, and at most 100, as GitLab; `limit` and `cursor` as Slack"
+WEBHOOKS = "Standard Webhooks 1.0, with the retries that it gives as an example"
+EVENT_STREAM = "HTML, section 9.2: server-sent events"
+PROBLEM = "RFC 9457: problem details"
+CODED = "RFC 9110, section 15, and RFC 6585"
+RATE_HEADERS = "draft-ietf-httpapi-ratelimit-headers; RFC 9110, section 10.2.3: Retry-After"
+ADDING = "AIP-180: adding is compatible"
+
+
+def _at(part: int, *path: str, value: Value, source: str) -> Facts:
+    """A fact that is the same in every contract."""
+    return lambda survey, subject: (Proposed(part, path, value, source),)
+
+
+# Resources
+
+A_UUID = "{type: string, format: uuid, on create: uuid()}"
+
+
+def _identifier(survey: Survey, subject: str) -> tuple[Proposed, ...]:
+    """`id`, a UUID. A field that is there and is something else is left alone."""
+    resource = survey.graph.resources.get(subject)
+    if resource is None or is_open(resource.fields):
+        return ()
+    if not is_open(resource.identifier):
+        return tuple(_makers(resource))
+    named = Proposed(2, (subject, "identifier"), "id", UUID, first=True)
+    if any(field.name == "id" for field in value_of(resource.fields) or ()):
+        return (named,)
+    return named, Proposed(2, (subject, "fields", "id"), A_UUID, UUID, first=True)
+
+
+def _makers(resource: Resource) -> Iterator[Proposed]:
+    names = {name.text for name in value_of(resource.identifier) or ()}
+    for field in value_of(resource.fields) or ():
+        if field.name in names and is_open(field.on_create) and _may_be_a_uuid(field):
+            yield Proposed(2, (resource.name, "fields", field.name, "on create"), "uuid()", UUID)
+
+
+def _may_be_a_uuid(field: Field) -> bool:
+    """A text of which nothing is said that a UUID could break."""
+    schema = value_of(field.schema)
+    if schema is None or schema.json.get("type") != "string":
+        return False
+    rest = set(schema.json) - {"type", "title", "description", "examples"}
+    return schema.json.get("format", "uuid") == "uuid" and rest <= {"format"}
+
+
+def _type(survey: Survey, subject: str) -> tuple[Proposed, ...]:
+    """The type of an identifier of which nothing is said at all."""
+    name, _, member = subject.partition(".")
+    resource = survey.graph.resources.get(name)
+    identifier = [each.text for each in value_of(resource.identifier) or ()] if resource is not None else []
+    field = survey.graph.fields.get(name, {}).get(member)
+    if identifier != [member] or field is None or not is_open(field.on_create):
+        return ()
+    said = value_of(field.schema)
+    if said is not None and said.json:
+        return ()
+    path = (name, "fields", member)
+    if isinstance(field.schema, Gap):
+        return (Proposed(2, path, A_UUID, UUID),)
+    each: tuple[tuple[str, str], ...] = (("type", "string"), ("format", "uuid"), ("on create", "uuid()"))
+    return tuple(Proposed(2, (*path, key), value, UUID) for key, value in each)
+
+
+def _on_delete(survey: Survey, subject: str) -> tuple[Proposed, ...]:
+    resource, _, field = subject.partition(".")
+    return (Proposed(2, (resource, "fields", field, "on delete"), "refuse", REFERENTIAL),)
+
+
+# Endpoints
+
+
+def _media_types(survey: Survey, subject: str) -> tuple[Proposed, ...]:
+    """How requests and responses are written, said before there is an endpoint."""
+    facts = survey.contract.endpoints
+    found: list[Proposed] = []
+    if facts.requests is None:
+        found += [
+            Proposed(4, ("requests", "media type"), "application/json", JSON),
+            Proposed(4, ("requests", "unknown members"), "refused", STRICT),
+            Proposed(4, ("requests", "unknown parameters"), "refused", STRICT),
+        ]
+    if facts.response_media_type is None:
+        found.append(Proposed(4, ("responses", "media type"), "application/json", JSON))
+    return tuple(found)
+
+
+def _patch(survey: Survey, subject: str) -> tuple[Proposed, ...]:
+    return (Proposed(4, (subject, "patch"), "merge", MERGE),)
+
+
+def _order(survey: Survey, subject: str) -> tuple[Proposed, ...]:
+    """By the time of creation, if rows keep it; else by identifier."""
+    path = (subject, "sorts", "default")
+    resource = next((a.subject for a in actions(survey.by_key[subject]) if a.verb == "list"), None) or ""
+    for name in ("created_at", "createdAt", "created"):
+        field = survey.graph.fields.get(resource, {}).get(name)
+        schema = value_of(field.schema) if field is not None else None
+        if field is not None and schema is not None and schema.json.get("format") == "date-time":
+            if isinstance(field.on_create, Shown):
+                return (Proposed(4, path, f"[-{name}]", NEWEST_FIRST),)
+    own = survey.graph.resources.get(resource)
+    identifier = ", ".join(name.text for name in value_of(own.identifier) or ()) if own is not None else ""
+    return (Proposed(4, path, f"[{identifier}]", BY_IDENTIFIER),) if identifier else ()
+
+
+def _responses(survey: Survey, subject: str) -> tuple[Proposed, ...]:
+    """What a deletion answers. What else a response shows is the contract's to say."""
+    endpoint = survey.by_key[subject]
+    if [action.verb for action in actions(endpoint)] != ["delete"] or not is_open(endpoint.responses):
+        return ()
+    return (Proposed(4, (subject, "responses"), "{204: none}", DELETED),)
+
+
+# Events
+
+
+def _delivery(survey: Survey, subject: str) -> tuple[Proposed, ...]:
+    """What is not said of webhooks or of a stream; of neither is anything said, then what is served decides."""
+    delivery = value_of(survey.contract.events.delivery)
+    verbs = {action.verb for endpoint in survey.endpoints for action in actions(endpoint)}
+    only_stream = "stream events" in verbs and "subscribe" not in verbs
+    if subject == "stream" or (subject == "delivery" and only_stream):
+        return tuple(_stream(value_of(delivery.stream) if delivery is not None else None))
+    if subject in ("webhooks", "delivery"):
+        return tuple(_webhooks(value_of(delivery.webhooks) if delivery is not None else None))
+    return ()
+
+
+def _webhooks(said: Webhooks | None) -> Iterator[Proposed]:
+    path = ("delivery", "webhooks")
+    if said is None or is_open(said.signature):
+        yield Proposed(6, (*path, "signature"), "standard-webhooks", WEBHOOKS)
+    if said is None or is_open(said.attempts):
+        yield Proposed(6, (*path, "attempts"), "10", WEBHOOKS)
+    if said is None or is_open(said.backoff):
+        waits = "[PT5S, PT5M, PT30M, PT2H, PT5H, PT10H, PT14H, PT20H, PT24H]"
+        yield Proposed(6, (*path, "backoff"), waits, WEBHOOKS)
+
+
+def _stream(said: Stream | None) -> Iterator[Proposed]:
+    """How long events are kept is nobody's convention."""
+    path = ("delivery", "stream")
+    if said is None or is_open(said.format):
+        yield Proposed(6, (*path, "format"), "server-sent events", EVENT_STREAM)
+    if said is None:
+        yield Proposed(6, (*path, "resume"), "Last-Event-ID", EVENT_STREAM)
+
+
+# Errors
+
+PROBLEM_BODY: Value = (
+    ("title", "error.title"),
+    ("status", "error.status"),
+    ("detail", "error.detail"),
+    ("code", "error.code"),
+    ("errors", '''"error.fields.map(f, {'in': f['in'], 'pointer': f.pointer, 'rule': f.rule, 'detail': f.message})"'''),
+)
+"""Without `type` a problem is `about:blank` (RFC 9457, section 4.2.1): its title is the phrase of its status, and
+`code`, an extension member, tells the problems of one status apart."""
+
+
+def _shape(survey: Survey, subject: str) -> tuple[Proposed, ...]:
+    shape = value_of(survey.contract.errors.shape)
+    media_type, body = (shape.media_type, shape.body) if shape is not None else (None, None)
+    problem = Proposed(7, ("shape", "media type"), "application/problem+json", PROBLEM)
+    if is_open(media_type) and is_open(body):
+        return problem, Proposed(7, ("shape", "body"), PROBLEM_BODY, PROBLEM)
+    if is_open(body):
+        name = value_of(media_type)
+        is_problem = name is not None and name.text == "application/problem+json"
+        return (Proposed(7, ("shape", "body"), PROBLEM_BODY, PROBLEM),) if is_problem else ()
+    template = value_of(body)
+    names = {member.name for member in template.members} if isinstance(template, Members) else set()
+    json = Proposed(7, ("shape", "media type"), "application/json", JSON)
+    return (problem,) if {"title", "status"} <= names else (json,)
+
+
+def _codes(survey: Survey, subject: str) -> tuple[Proposed, ...]:
+    """A code for each condition that can arise here and has none."""
+    taken = {code.name for code in value_of(survey.contract.errors.codes) or ()}
+    return tuple(_code(condition, taken) for condition in conditions_without_code(survey))
+
+
+def _code(condition: str, taken: set[str]) -> Proposed:
+    name = condition.replace(" ", "_")
+    while name in taken:
+        name += "_"
+    status = status_of(condition)
+    value = f"{{status: {status.number}, title: {status.phrase}, when: {condition}}}"
+    return Proposed(7, ("codes", name), value, status.source)
+
+
+def _status(survey: Survey, subject: str) -> tuple[Proposed, ...]:
+    """The status of a code whose conditions all have the same bare status."""
+    codes: tuple[ErrorCode, ...] = value_of(survey.contract.errors.codes) or ()
+    conditions = [name.condition for code in codes if code.name == subject for name in value_of(code.when) or ()]
+    statuses = {status_of(condition) for condition in conditions}
+    if len(statuses) != 1:
+        return ()
+    status = statuses.pop()
+    return (Proposed(7, ("codes", subject, "status"), str(status.number), status.source),)
+
+
+# Limits
+
+
+def _pages(survey: Survey, subject: str) -> tuple[Proposed, ...]:
+    return pages(survey, survey.by_key[subject], PAGED)
+
+
+def _limits(survey: Survey, subject: str) -> tuple[Proposed, ...]:
+    """Page bounds, where there are lists or it is not said yet which endpoints there are."""
+    lists = [e for e in survey.endpoints if any(action.verb == "list" for action in actions(e))]
+    if lists:
+        return pages(survey, lists[0], PAGED)
+    return pages(survey, None, PAGED) if is_open(survey.contract.endpoints.endpoints) else ()
+
+
+def _rate_headers(survey: Survey, subject: str) -> tuple[Proposed, ...]:
+    if not value_of(survey.contract.limits.rates) or survey.contract.limits.headers is not None:
+        return ()
+    return (Proposed(8, ("headers",), "[RateLimit-Policy, RateLimit, Retry-After]", RATE_HEADERS),)
+
+
+_ADDITIONS = (
+    "[add a resource, add an optional field, add an endpoint, add an optional parameter, add a response member]"
+)
+
+CONVENTIONS = (
+    Convention(IDENTIFIER, "a UUID, made by the service", UUID, _identifier),
+    Convention(TYPE, "of an identifier: a UUID, made by the service", UUID, _type),
+    Convention(ON_DELETE, "it is refused", REFERENTIAL, _on_delete),
+    Convention(ENDPOINTS, "no endpoint, but JSON, and that what no fact names is refused", JSON, _media_types),
+    Convention(PATCH, "as a merge patch", MERGE, _patch),
+    Convention(RESPONSES, "of a deletion: 204 and no content", DELETED, _responses),
+    Convention(ORDER, "newest first if rows keep their time of creation, else by identifier", NEWEST_FIRST, _order),
+    Convention(REQUEST_MEDIA_TYPE, "JSON", JSON,
+               _at(4, "requests", "media type", value="application/json", source=JSON)),
+    Convention(RESPONSE_MEDIA_TYPE, "JSON", JSON,
+               _at(4, "responses", "media type", value="application/json", source=JSON)),
+    Convention(UNKNOWN_MEMBERS, "they are refused", STRICT,
+               _at(4, "requests", "unknown members", value="refused", source=STRICT)),
+    Convention(UNKNOWN_PARAMETERS, "they are refused", STRICT,
+               _at(4, "requests", "unknown parameters", value="refused", source=STRICT)),
+    Convention(UNSEEN_ROWS, "it is missing", HIDDEN, _at(5, "unseen rows", value="missing", source=HIDDEN)),
+    Convention(DELIVERY, "by signed webhooks, or by a stream where only one is served", WEBHOOKS, _delivery),
+    Convention(SHAPE, "problem details", PROBLEM, _shape),
+    Convention(CODES, "one for each condition, titled with the phrase of its status", CODED, _codes),
+    Convention(STATUS, "the bare status of its conditions", CODED, _status),
+    Convention(LIMITS, "page bounds alone", PAGED, _limits),
+    Convention(PAGES, "20, and at most 100, by cursor", PAGED, _pages),
+    Convention(RATES, "headers that tell of the rates", RATE_HEADERS, _rate_headers, beside=True),
+    Convention(COMPATIBLE, "additions", ADDING, _at(9, "compatible", value=_ADDITIONS, source=ADDING)),
+)  # fmt: skip
+"""The table, in the order of the parts. A question that is not in it stays open."""

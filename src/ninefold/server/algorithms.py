@@ -1,0 +1,175 @@
+"""How requests are counted: four algorithms, each a few functions over the state of one key.
+
+A state is None until the first request is counted. Times are nanoseconds of one clock that never goes back. A request
+that is refused is not counted, so whoever keeps trying is not kept out for longer.
+
+What each promises of the requests that it takes, `per` being the length of time stated:
+
+| algorithm        | at most                                                                          |
+|------------------|----------------------------------------------------------------------------------|
+| `fixed window`   | `allow` in a window; a window begins with the first request that finds none open |
+| `sliding window` | `allow` in any stretch of length `per`                                           |
+| `token bucket`   | `burst + allow * t / per` in any stretch of length `t`                           |
+| `gcra`           | the same: it is the bucket's mirror image, with one number for a state           |
+
+All arithmetic is on integers, so that no request is lost or won by rounding.
+"""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+FINEST = 1024
+"""Times that a sliding window keeps of one key. A rate that allows more counts those in a stretch of
+`per / FINEST` as one time, the latest of them: it takes back late, never early."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a key stands. `remaining`: requests that would be taken now. `wait`: nanoseconds until one would be, 0 where
+    some remain. `reset`: nanoseconds until all is as if nothing had been counted."""
+
+    remaining: int
+    wait: int
+    reset: int
+
+
+class Algorithm(Protocol):
+    def standing(self, state: Any, now: int) -> Standing:
+        """How a key with this state stands."""
+
+    def counted(self, state: Any, now: int) -> Any:
+        """The state after one more request, of which some remained. The old state is not used again."""
+
+    def size(self, state: Any) -> int:
+        """How many numbers the state holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class FixedWindow:
+    """The state: when the window began, and how many were counted in it."""
+
+    allow: int
+    per: int
+
+    def standing(self, state: tuple[int, int] | None, now: int) -> Standing:
+        if state is None or now - state[0] >= self.per:
+            return Standing(self.allow, 0, 0)
+        began, count = state
+        left = began + self.per - now
+        return Standing(self.allow - count, 0 if count < self.allow else left, left)
+
+    def counted(self, state: tuple[int, int] | None, now: int) -> tuple[int, int]:
+        if state is None or now - state[0] >= self.per:
+            return now, 1
+        return state[0], state[1] + 1
+
+    def size(self, state: Any) -> int:
+        return 2
+
+
+class Log:
+    """The times of the requests in a window, oldest first: `counts[i]` requests, the last of them at `ends[i]`; the
+    first of the newest entry was at `opened`."""
+
+    __slots__ = ("counts", "ends", "opened", "total")
+
+    def __init__(self) -> None:
+        self.ends = array("q")
+        self.counts = array("L")
+        self.opened = 0
+        self.total = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SlidingWindow:
+    """The state: a `Log`."""
+
+    allow: int
+    per: int
+
+    def standing(self, state: Log | None, now: int) -> Standing:
+        if state is None:
+            return Standing(self.allow, 0, 0)
+        self._forget(state, now)
+        if not state.ends:
+            return Standing(self.allow, 0, 0)
+        remaining = self.allow - state.total
+        wait = 0 if remaining > 0 else state.ends[0] + self.per - now
+        return Standing(remaining, wait, state.ends[-1] + self.per - now)
+
+    def counted(self, state: Log | None, now: int) -> Log:
+        log = Log() if state is None else state
+        self._forget(log, now)
+        together = 0 if self.allow <= FINEST else self.per // FINEST
+        if log.ends and now - log.opened < together:
+            log.ends[-1] = now
+            log.counts[-1] += 1
+        else:
+            log.opened = now
+            log.ends.append(now)
+            log.counts.append(1)
+        log.total += 1
+        return log
+
+    def size(self, state: Log) -> int:
+        return 2 * len(state.ends) + 2
+
+    def _forget(self, log: Log, now: int) -> None:
+        past = 0
+        while past < len(log.ends) and now - log.ends[past] >= self.per:
+            log.total -= log.counts[past]
+            past += 1
+        if past:
+            del log.ends[:past], log.counts[:past]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenBucket:
+    """The state: what was in the bucket, and when. A token is `per` parts; each nanosecond brings `allow` parts, so
+    that `allow` tokens come in `per` nanoseconds. It begins full, with `burst` tokens."""
+
+    allow: int
+    per: int
+    burst: int
+
+    def _level(self, state: tuple[int, int] | None, now: int) -> int:
+        full = self.burst * self.per
+        return full if state is None else min(full, state[0] + (now - state[1]) * self.allow)
+
+    def standing(self, state: tuple[int, int] | None, now: int) -> Standing:
+        level = self._level(state, now)
+        missing = self.per - level
+        wait = 0 if missing <= 0 else -(-missing // self.allow)
+        return Standing(level // self.per, wait, -(-(self.burst * self.per - level) // self.allow))
+
+    def counted(self, state: tuple[int, int] | None, now: int) -> tuple[int, int]:
+        return self._level(state, now) - self.per, now
+
+    def size(self, state: Any) -> int:
+        return 2
+
+
+@dataclass(frozen=True, slots=True)
+class Gcra:
+    """The generic cell rate algorithm (ITU-T I.371). The state: the theoretical arrival time of the next request, times
+    `allow`, so that the `per / allow` between two requests is a whole number: `per`."""
+
+    allow: int
+    per: int
+    burst: int
+
+    def standing(self, state: int | None, now: int) -> Standing:
+        ahead = 0 if state is None else max(0, state - now * self.allow)
+        room = self.burst * self.per - ahead
+        wait = 0 if room >= self.per else -(-(self.per - room) // self.allow)
+        return Standing(room // self.per, wait, -(-ahead // self.allow))
+
+    def counted(self, state: int | None, now: int) -> int:
+        present = now * self.allow
+        return (present if state is None else max(present, state)) + self.per
+
+    def size(self, state: Any) -> int:
+        return 1

@@ -1,0 +1,92 @@
+"""SARIF: accepted by the standard's own schema, with the right places, and with texts that are shown as they are."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from ninefold.diagnostics.diagnostic import Code, Diagnostic, Label, Severity
+from ninefold.diagnostics.sarif import Result, Rule, Tool, result_of, to_sarif
+from ninefold.diagnostics.source import Source, Span
+from ninefold.gaps import to_results
+from ninefold.pipeline import compile_document
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = sorted([*(ROOT / "examples").glob("*.md"), *(ROOT / "tests" / "cases").glob("*/contract.*")])
+TOOL = Tool("ninefold", "1.2.3")
+
+
+def official() -> Any:
+    schema = json.loads((Path(__file__).parent / "sarif" / "sarif-2.1.0-rtm.5.json").read_text(encoding="utf-8"))
+    for name in ("run", "toolComponent"):
+        # As in errata 01 of the standard: the bracket too many makes it no regular expression of ECMA-262.
+        schema["definitions"][name]["properties"]["language"]["pattern"] = "^[a-zA-Z]{2}(-[a-zA-Z]{2})?$"
+    return schema
+
+
+VALIDATOR = jsonschema_rs.Draft4Validator(official(), validate_formats=True)
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_the_schema_of_the_standard_accepts_it(path: Path) -> None:
+    loaded = compile_document(path.name, path.read_bytes())
+    for results in (tuple(map(result_of, loaded.diagnostics)), to_results(loaded.open_questions)):
+        log = to_sarif(results, loaded.source, TOOL, path.name)
+        VALIDATOR.validate(json.loads(json.dumps(log)))
+        run = log["runs"][0]
+        rules = run["tool"]["driver"]["rules"]
+        assert len(run["results"]) == len(results)
+        assert len({rule["id"] for rule in rules}) == len(rules)
+        for result in run["results"]:
+            assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
+
+
+def test_the_schema_is_not_indulgent() -> None:
+    log = to_sarif((), Source("a.md", ""), TOOL, "a.md")
+    VALIDATOR.validate(log)
+    log["runs"][0]["columnKind"] = "bytes"
+    assert not VALIDATOR.is_valid(log)
+
+
+CODE = Code("NF9999", Severity.WARNING, "something is odd", "It is.\n\nWrong:\n\n```yaml\na: {b: 1}\n```\n")
+
+
+def told(text: str, *labels: Label, message: str = "odd", help: tuple[str, ...] = ()) -> dict[str, Any]:
+    diagnostic = Diagnostic(CODE, message, labels, help)
+    log: dict[str, Any] = to_sarif([result_of(diagnostic)], Source("a.md", text), TOOL, "a.md")["runs"][0]
+    return log
+
+
+def test_a_region_counts_code_points_from_1() -> None:
+    run = told("a\r\nb🍰: c\r", Label(Span(5, 8)))
+    assert run["columnKind"] == "unicodeCodePoints"
+    location = run["results"][0]["locations"][0]["physicalLocation"]
+    assert location["region"] == {"startLine": 2, "startColumn": 3, "endLine": 2, "endColumn": 6}
+    assert location["artifactLocation"] == {"uri": "a.md", "index": 0}
+
+
+def test_labels_are_related_locations_and_help_is_told() -> None:
+    run = told("one\ntwo\n", Label(Span(0, 3), "here"), Label(Span(4, 7), "there"), help=("write it",))
+    result = run["results"][0]
+    assert result["level"] == "warning"
+    assert result["message"]["text"] == "odd: here\nhelp: write it"
+    (related,) = result["relatedLocations"]
+    assert related["message"]["text"] == "there"
+    assert related["physicalLocation"]["region"]["startLine"] == 2
+
+
+def test_the_rule_explains_itself() -> None:
+    (rule,) = told("")["tool"]["driver"]["rules"]
+    assert rule["shortDescription"]["text"] == "something is odd"
+    assert rule["help"]["markdown"].endswith("```yaml\na: {b: 1}\n```")
+    assert "```" not in rule["help"]["text"] and "a: {b: 1}" in rule["help"]["text"]
+
+
+def test_a_text_is_neither_placeholder_nor_link() -> None:
+    rule = Rule("x", "x", "note", "x")
+    log = to_sarif([Result(rule, "a {0} [b](1) `/c/{d}`", Span(0, 0))], Source("a.md", ""), TOOL, "a.md")
+    assert log["runs"][0]["results"][0]["message"]["text"] == "a {{0}} [b] (1) `/c/{d}`"
