@@ -99,10 +99,10 @@ here that JSON Schema has not, without a meaning to others."""
 
 _KINDS: Final[Mapping[Kind, str]] = {
     Kind.ASKED: "It is asked for",
-    Kind.RESTRICTS: "It restricts",
-    Kind.ADDS: "It adds",
-    Kind.NAMES: "It names",
-    Kind.TELLS: "It tells",
+    Kind.RESTRICTS: "It restricts what is accepted, how often or when",
+    Kind.ADDS: "It adds something",
+    Kind.NAMES: "Others refer to it by its name",
+    Kind.TELLS: "It tells people something",
 }
 
 _PROPOSED = "Before a value, `!proposed` makes it a proposal: a gap with a candidate."
@@ -112,6 +112,19 @@ _KEYWORDS = {key.name: key for key in keywords(2, "")}
 
 _TEXT: Schema = {"type": ["string", "number", "boolean"]}
 """Text, as YAML has it: a number or a truth value is the text that is written."""
+
+_WORDS: Schema = {"type": ["string", "number"]}
+"""A name or the like: a truth value could be one, but is offered nowhere."""
+
+_EXPRESSION: Schema = {"type": ["string", "number", "boolean", "null"], "pattern": "\\S"}
+
+_NESTED_TEMPLATE: Schema = {"$ref": "#/definitions/template"}
+_TEMPLATE: Schema = {
+    "type": [*_EXPRESSION["type"], "object", "array"],
+    "pattern": _EXPRESSION["pattern"],
+    "additionalProperties": _NESTED_TEMPLATE,
+    "items": _NESTED_TEMPLATE,
+}
 
 _NESTED: Schema = {"anyOf": [{"$ref": "#/definitions/schema"}, {"type": "boolean"}]}
 """A schema inside a schema."""
@@ -169,17 +182,8 @@ def _part(number: int) -> Schema:
 
 def _definitions() -> Schema:
     """What is used in many places, or within itself."""
-    words = {"type": ["string", "number", "boolean", "null"], "pattern": "\\S"}
-    nested = {"$ref": "#/definitions/template"}
     return {
-        "expression": words,
-        "template": {
-            "anyOf": [
-                {"$ref": "#/definitions/expression"},
-                {"type": "object", "additionalProperties": nested},
-                {"type": "array", "items": nested},
-            ]
-        },
+        "template": _TEMPLATE,
         "schema": _closed({name: {"$ref": f"#/definitions/keyword-{name}"} for name in _KEYWORDS} | _refused()),
         **{f"keyword-{name}": _keyword(key) for name, key in _KEYWORDS.items()},
         **{f"refused-{name}": _never(reason) for name, reason in REFUSED.items()},
@@ -273,8 +277,33 @@ def _unanswered(schema: Schema, words: tuple[str, ...] = UNANSWERED) -> Schema:
             return {**schema, "enum": [*others, *(word for word in words if word not in others)]}
         case {"anyOf": [*shapes]}:
             return {**schema, "anyOf": [*shapes, {"enum": list(words)}]}
+        case _ if _admits_text(schema):
+            return schema
         case _:
             return {"anyOf": [schema, {"enum": list(words)}]}
+
+
+def _admits_text(schema: Schema) -> bool:
+    """Whether any text is admitted (an expression is told from other text by nothing that a pattern could say)."""
+    return "string" in schema.get("type", ()) and schema.get("pattern", "\\S") == "\\S"
+
+
+def _either(schemas: list[Schema]) -> Schema:
+    """One of several schemas. Where their types differ they are one: editors explain that better than a choice."""
+    if any(map(_admits_text, schemas)):
+        words = [word for each in schemas for word in each.get("enum", ())]
+        schemas = [each for each in schemas if "enum" not in each]
+        snippets = {"defaultSnippets": [{"label": word, "body": word} for word in words]} if words else {}
+    else:
+        snippets = {}
+    types = [each.get("type") for each in schemas]
+    names = [name for each in types for name in (each if isinstance(each, list) else [each])]
+    if None in names or len(set(names)) < len(names):
+        return {"anyOf": schemas}
+    merged: Schema = {}
+    for each in schemas:
+        merged |= each
+    return {**merged, **snippets, "type": names}
 
 
 def _shape(shape: Shape, part: int, path: str) -> Schema:
@@ -286,10 +315,10 @@ def _shape(shape: Shape, part: int, path: str) -> Schema:
             return {"enum": [True] if only_true else [True, False]}
         case Integer(minimum, maximum):
             return {"type": "integer", "minimum": minimum} | ({} if maximum is None else {"maximum": maximum})
-        case Text():
-            return dict(_TEXT)
+        case Text(what):
+            return dict(_TEXT if what == "text" else _WORDS)
         case Expression():
-            return {"$ref": "#/definitions/expression"}
+            return dict(_EXPRESSION)
         case Duration() | Size() | Date() | MediaType() | HeaderName() | Path():
             form = f"^(?:{FORMS[type(shape)]})$"
             return {"type": "string", "pattern": form, "patternErrorMessage": f"This is not {describe(shape)}."}
@@ -297,9 +326,9 @@ def _shape(shape: Shape, part: int, path: str) -> Schema:
             return _name(of)
         case Names(of, alone):
             several = {"type": "array", "items": _name(of)}
-            return {"anyOf": [_name(of), several]} if alone else several
+            return _either([_name(of), several]) if alone else several
         case Template():
-            return {"$ref": "#/definitions/template"}
+            return dict(_TEMPLATE)
         case JSON():
             return {}
         case Members() | MappingOf():
@@ -311,11 +340,11 @@ def _shape(shape: Shape, part: int, path: str) -> Schema:
             inner = _shape(item, part, path) if below is None else _hover(below) | _shape(item, part, below.path)
             return {"type": "array", "items": _unanswered(inner, UNANSWERED[1:])}
         case OneOf(shapes):
-            return {"anyOf": [_shape(each, part, path) for each in shapes]}
+            return _either([_shape(each, part, path) for each in shapes])
 
 
 def _name(of: str) -> Schema:
     form = NAMES.get(of)
     if form is None:
-        return {**_TEXT, "minLength": 1}
+        return {**_WORDS, "minLength": 1}
     return {"type": "string", "pattern": f"^(?:{form}|not shown)$", "patternErrorMessage": f"This is not {of}."}

@@ -145,7 +145,7 @@ def _cost(each: OpenQuestion, endpoints: Sequence[str]) -> str:
     if each.effect == "leaves out":
         return left_out or "costs nothing that a caller sees"
     if not each.blocks:
-        cost = _of_subject(each)
+        cost = of_subject(each)
         return f"blocks {cost}; there is none yet" if endpoints else f"blocks {cost}"
     if len(each.blocks) == len(endpoints):
         blocked = f"blocks every endpoint ({len(endpoints)})" if len(endpoints) > 1 else f"blocks {endpoints[0]}"
@@ -154,11 +154,11 @@ def _cost(each: OpenQuestion, endpoints: Sequence[str]) -> str:
     return f"{blocked}; {left_out}" if left_out else blocked
 
 
-def _of_subject(each: OpenQuestion) -> str:
+def of_subject(each: OpenQuestion) -> str:
     """What a gap blocks in general, said of its subject: the table has a letter there."""
     letter, _, _ = each.question.of.partition(".")
     subject = each.subject.partition(".")[0] if letter != each.question.of else each.subject
-    return re.sub(rf"\b{letter}\b", f"`{subject}`", each.question.cost) if letter else each.question.cost
+    return re.sub(rf"\b{letter}\b", lambda _: f"`{subject}`", each.question.cost) if letter else each.question.cost
 
 
 def _summary(gaps: Sequence[OpenQuestion], endpoints: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ninefold.answers import example, keys_answering
 from ninefold.contract.fact import value_of
 from ninefold.contract.service import Contract
+from ninefold.gaps import of_subject
 from ninefold.questions.ask import in_order, shows_nothing
 from ninefold.questions.question import OpenQuestion
 from ninefold.syntax.headings import NUMBERED_TITLES
@@ -121,7 +122,7 @@ def _cost(each: OpenQuestion, endpoints: Sequence[str]) -> str:
     if each.effect == "leaves out":
         return f"{left_out}." if left_out else "nothing that a caller sees."
     if not each.blocks:
-        blocked = f"it blocks {each.question.cost}" + ("; there is none yet" if endpoints else "")
+        blocked = f"it blocks {_line(of_subject(each))}" + ("; there is none yet" if endpoints else "")
     elif len(each.blocks) == len(endpoints) > 1:
         blocked = f"none of the {len(endpoints)} endpoints is served"
     elif len(each.blocks) == 1:

@@ -21,6 +21,9 @@ from ninefold.vocabulary import describe
 WIDTH = 100
 """Columns of the text."""
 
+_PREFIX = "not in force in this build: "
+"""What the checks say before such a reason; here a heading says it of all."""
+
 
 @dataclass(frozen=True, slots=True)
 class Obstacles:
@@ -82,7 +85,7 @@ def _not_in_force(
     told = {f"not shown: {each.text} (line {source.place(each.span.start).line})" for each in questions}
     for stopped in checked.stopped:
         if stopped.key == endpoint:
-            yield from (reason for reason in stopped.reasons if reason not in told)
+            yield from (reason.removeprefix(_PREFIX) for reason in stopped.reasons if reason not in told)
     accepted = {"anyone", *(scheme.name for scheme in checked.schemes if scheme.matches is not None)}
     for served in checked.endpoints:
         admitted = [admission.who for admission in served.admissions]

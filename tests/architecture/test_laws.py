@@ -26,7 +26,7 @@ STAGES = {
     },
     "checked": {"service"},
     "checks": {"check", "codes", "findings", "later", "bodies", "contents", "lists", "model", "paths", "responses", "schemas"},
-    "planner": {"service", "contents", "inputs", "perspective", "places", "requirements", "routes"},
+    "planner": {"service", "operator", "contents", "inputs", "perspective", "places", "requirements", "routes"},
 }
 """The folders whose files are named after the parts of a contract, and the files of each that are not."""
 
@@ -38,7 +38,7 @@ COMPILER = (
     "contract",
     "diagnostics",
     "editor_schema.py",
-    "explain.py",
+    "explain",
     "expressions",
     "gaps.py",
     "letter.py",

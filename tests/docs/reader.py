@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import queue
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -15,10 +16,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
 from tests.docs.outputs import Known, as_on_the_page, in_this_run, is_shown, wrapped
 from tests.docs.pages import Command, Log, Parts, Step, exchanged, steps, with_parts
 
 ROOT = Path(__file__).parents[2]
+
+MARKS = [
+    pytest.mark.serves,
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="the pages are for a POSIX shell"),
+    pytest.mark.skipif(shutil.which("bash") is None, reason="the pages are for a shell"),
+    pytest.mark.skipif(shutil.which("curl") is None, reason="the pages call curl"),
+]
+"""Of every test that follows a page."""
 
 SECONDS = 30
 """How long a command may take before the reader gives up."""

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 import re
 import shutil
-import sys
 from pathlib import Path
 
-import pytest
-from tests.docs.reader import ROOT, follow
+from tests.docs.reader import MARKS, ROOT, follow
 
-pytestmark = [
-    pytest.mark.serves,
-    pytest.mark.slow,
-    pytest.mark.skipif(sys.platform == "win32", reason="the page is for a POSIX shell"),
-    pytest.mark.skipif(shutil.which("curl") is None, reason="the page calls curl"),
-]
+pytestmark = MARKS
 
 
 def test_the_readme_shows_what_really_happens(tmp_path: Path) -> None:

@@ -109,3 +109,8 @@ def test_the_text_tells_what_blocks_first_and_what_silence_costs() -> None:
 def test_the_text_keeps_to_its_width() -> None:
     contract = contract_of(ORDERS.replace("unseen rows: missing\n", "").replace("  codes:\n", "  codes: not shown\n"))
     assert max(map(len, to_text(contract, ask(contract)).splitlines())) <= WIDTH
+
+
+def test_a_backslash_in_a_name_is_only_a_character() -> None:
+    contract = contract_of('# T\n\n## 2\n\n```yaml\n"a\\\\u1":\n  fields: {x: {type: string}}\n```\n')
+    assert "`a\\u1`" in to_text(contract, ask(contract))

@@ -230,6 +230,7 @@ EXPECTED: dict[Kind, tuple[Outcome, ...]] = {
 }
 
 
+@cache
 def complete(path: Path) -> Loaded | None:
     """A contract in which no question is open and nothing is wrong; None for the others."""
     loaded = compile_document(path.name, path.read_bytes())

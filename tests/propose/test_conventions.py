@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.propose.keeping import assert_kept, compiled, wrong
+from tests.propose.taking_out import removals
 
-from ninefold.contract.fact import is_open
-from ninefold.diagnostics.diagnostic import Severity
-from ninefold.pipeline import Loaded, compile_document
+from ninefold.pipeline import Loaded
+from ninefold.plan.routes import Served
 from ninefold.propose.conventions import CONVENTIONS
 from ninefold.propose.propose import propose
 from ninefold.questions.question import QUESTIONS
-from tests.propose.taking_out import removals
+from ninefold.vocabulary import VOCABULARY, Kind
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -27,27 +27,28 @@ NEVER = {
 }  # fmt: skip
 """The questions that no convention answers."""
 
-NOT_APPLICABLE = {
-    "type": "the field is no identifier",
+ASKING = {
+    (key.part, key.path) for key in VOCABULARY
+    if key.kind is Kind.ASKED or key.path.endswith(("on create", "otherwise", "codes", "codes.CODE"))
+}  # fmt: skip
+"""The keys without which a question is open."""
+
+LEFT_OPEN = {
+    "type": "the field is no identifier, or nothing says that a UUID would fit it",
+    "identifier": "what identifies the rows is a number, or means something",
     "responses": "the endpoint is no deletion",
-    "status": "no condition has the code",
-    "delivery": "how long a stream is kept is no convention",
+    "delivery": "how long a stream is kept, and the source of an envelope, are no convention",
+    "shape": "the media type is the contract's own",
 }
-"""Why a question that has a convention is left open all the same."""
-
-
-def compiled(text: str, accept: bool = False) -> Loaded:
-    return compile_document("contract.md", text.encode(), accept)
-
-
-def wrong(loaded: Loaded) -> Counter[str]:
-    return Counter(each.message for each in loaded.diagnostics if each.code.severity is not Severity.NOTE)
+"""Why a question that has a convention may stay open all the same."""
 
 
 def cut_texts(name: str, only: set[str]) -> Iterator[tuple[str, str]]:
     """The example without one of its facts, where that opens a question of `only`; and where it stood."""
     whole = compiled((EXAMPLES / f"{name}.md").read_text(encoding="utf-8"))
-    for part, _, place, text in removals(whole.document):
+    for part, path, place, text in removals(whole.document):
+        if (part, path) not in ASKING:
+            continue
         loaded = compiled(text)
         if not wrong(loaded) and only & {each.question.id for each in loaded.open_questions}:
             yield f"{part}/{place}", text
@@ -70,26 +71,100 @@ def test_a_complete_contract_gets_no_proposal(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["orders", "conduit"])
 def test_a_fact_taken_out_is_proposed_where_there_is_a_convention(name: str) -> None:
-    """Each gap has a candidate then, or stays open for a reason; what is accepted compiles, and blocks nothing that
-    the example serves."""
-    served = {route.key for route in _routes(compiled((EXAMPLES / f"{name}.md").read_text(encoding="utf-8")))}
-    proposed = set()
+    """The gap has a candidate then, or stays open for a reason; accepted, the contract serves what the example does."""
+    served = keys(compiled((EXAMPLES / f"{name}.md").read_text(encoding="utf-8")))
+    told = set()
     for place, text in cut_texts(name, WITH_A_CONVENTION):
-        outcome = propose(compiled(text, accept=True))
+        before = compiled(text, accept=True)
+        outcome = propose(before)
+        assert_kept(before, outcome.text)
         as_it_stands, accepted = compiled(outcome.text), compiled(outcome.text, accept=True)
-        assert wrong(as_it_stands) == wrong(accepted) == Counter(), place
         for each in as_it_stands.open_questions:
-            if each.question.id in WITH_A_CONVENTION - set(NOT_APPLICABLE):
-                assert each.candidate, (place, each.text)
-        if not accepted.open_questions:
-            assert {route.key for route in _routes(accepted)} == served, place
+            assert each.candidate or each.question.id in LEFT_OPEN.keys() | NEVER, (place, each.text)
+        if outcome.answers and not accepted.open_questions:
+            assert keys(accepted) == served, place
             assert accepted.plan is not None and accepted.plan.proposals, place
-        proposed |= {answer.convention.question.id for answer in outcome.answers}
-    assert proposed >= {"identifier", "on delete", "patch", "order", "codes", "shape", "pages"} - (
-        {"on delete"} if name == "orders" else set()
-    )
+        told |= {answer.convention.question.id for answer in outcome.answers}
+    assert told >= {"identifier", "patch", "order", "responses", "codes", "status", "shape", "pages", "unknown members"}
 
 
-def _routes(loaded: Loaded) -> tuple[object, ...]:
+def keys(loaded: Loaded) -> set[str]:
+    """The endpoints that are served."""
     assert loaded.plan is not None
-    return loaded.plan.routes
+    return {route.key for route in loaded.plan.routes if isinstance(route, Served)}
+
+
+def test_codes_that_are_used_before_any_is_shown() -> None:
+    """Their names are kept: the guards and transitions that use them would be wrong otherwise."""
+    text = (EXAMPLES / "orders.md").read_text(encoding="utf-8")
+    start, end = text.index("codes:\n"), text.index("messages:\n")
+    outcome = propose(compiled(text[:start] + text[end:], accept=True))
+    assert "  not_a_draft: {status: 409, title: Conflict}  # RFC 9110, section 15.5.10\n" in outcome.text
+    assert outcome.open == ()
+
+
+@pytest.mark.parametrize(
+    ("fields", "identifier", "expected"),
+    [
+        ("{text: {type: string}}", "", "identifier: !proposed id"),
+        ("{id: {type: string}}", "identifier: id, ", "on create: !proposed uuid()"),
+        ("{id: {type: string, format: uuid}}", "identifier: id, ", "on create: !proposed uuid()"),
+        (
+            "{id: {description: What it is called.}}",
+            "identifier: id, ",
+            "format: !proposed uuid, on create: !proposed uuid()",
+        ),
+        ("{id: not shown}", "identifier: id, ", "id: !proposed {type: string, format: uuid, on create: uuid()}"),
+        ("{id: {type: integer}}", "identifier: id, ", None),
+        ("{id: {type: string, maxLength: 12}}", "identifier: id, ", None),
+        ("{id: {type: string, format: email}}", "identifier: id, ", None),
+        ("not shown", "", None),
+    ],
+)
+def test_identifiers(fields: str, identifier: str, expected: str | None) -> None:
+    text = f"resources:\n  note: {{{identifier}fields: {fields}}}\nendpoints:\n  POST /notes: {{does: create note, body: none}}\n"
+    before = compiled(text, "contract.yaml", accept=True)
+    after = propose(before).text
+    assert_kept(before, after)
+    if expected is None:
+        assert "uuid()" not in after
+    else:
+        assert expected in after
+
+
+@pytest.mark.parametrize(
+    ("pages", "expected"),
+    [
+        ("", "default: 20\n    largest: 100\n    by: cursor\n    parameters:\n      size: limit\n      next: cursor\n"),
+        ("limits: {pages: {by: offset}}", "by: offset, default: !proposed 20, largest: !proposed 100, parameters: !proposed {size: limit, start: offset}}"),
+        ("limits: {pages: {largest: 10}}", "largest: 10, default: !proposed 10, by: !proposed cursor"),
+        ("limits: {pages: {by: none}}", None),
+        ("limits: {pages: none}", None),
+    ],
+)  # fmt: skip
+def test_page_bounds(pages: str, expected: str | None) -> None:
+    text = (
+        "resources:\n  note: {identifier: id, fields: {id: {type: string, format: uuid, on create: uuid()}}}\nendpoints:\n"
+        f"  GET /notes: {{does: list note, responses: {{200: {{data: page.items, next: page.next}}}}}}\n{pages}\n"
+    )
+    before = compiled(text, "contract.yaml", accept=True)
+    after = propose(before).text
+    assert_kept(before, after)
+    if expected is None:
+        assert "cursor" not in after and "offset" not in after
+    else:
+        assert expected in after
+
+
+def test_a_cursor_that_nobody_is_shown_is_not_proposed() -> None:
+    text = "endpoints:\n  GET /notes: {does: list note, responses: {200: {data: page.items}}}\n"
+    after = propose(compiled(f"resources: {{note: {{identifier: id}}}}\n{text}", "contract.yaml", accept=True)).text
+    assert "by: offset" in after and "start: offset" in after
+
+
+def test_headers_of_rates_are_proposed_beside_rates() -> None:
+    rates = "limits:\n  rates: {calls: {of: address, allow: 10, per: PT1M, algorithm: fixed window}}\n"
+    after = propose(compiled(rates, "contract.yaml", accept=True)).text
+    assert "  headers: !proposed [RateLimit-Policy, RateLimit, Retry-After]  # draft-ietf-httpapi" in after
+    none = rates + "  headers: none\n"
+    assert "RateLimit" not in propose(compiled(none, "contract.yaml", accept=True)).text

@@ -105,7 +105,7 @@ def test_headings_in_any_order_and_underlined() -> None:
         ("# T\n\n## Limit\n\n```yaml\na: b\n```\n", ["NF0106 3:1 ## Limit"]),
         ("# T\n\n## 3. Endpoints\n", ["NF0107 3:1 ## 3. Endpoints"]),
         ("# T\n\n# 4. Endpoints\n", ["NF0108 3:1 # 4. Endpoints"]),
-        ("# T\n\n### 4. Endpoints\n", []),
+        ("# T\n\n### 4. Endpoints\n", ["NF0108 3:1 ### 4. Endpoints"]),
         ("# T\n\n```yaml\na: b\n```\n", ["NF0112 3:1 ```yaml"]),
         ("# T\n\n## 8\n\n```YAML\na: b\n```\n", ["NF0113 5:1 ```YAML"]),
         ("# T\n\n## 8\n\n```yaml title=x\na: b\n```\n", ["NF0113 5:1 ```yaml title=x"]),

@@ -160,6 +160,7 @@ class Endpoint:
     guards: tuple[Guard, ...] = ()
     validator: bool = False
     asks: tuple[str, ...] = ()
+    idempotency_key: Literal["optional", "required"] | None = None
     errors: Mapping[str, str] = field(default_factory=dict)
 
     @property

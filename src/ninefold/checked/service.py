@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ninefold.checked.endpoints import Content, Endpoint, Stopped
+from ninefold.checked.limits import Limits
 from ninefold.checked.resources import Resource
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.scope import Model
@@ -109,6 +110,7 @@ class Checked:
     body_size: int | None
     request_time: int | None
     limit_places: Mapping[str, Place]
+    limits: Limits
     versions: Versions | None
     operator: tuple[OperatorValue, ...]
     not_in_force: tuple[NotInForce, ...]

@@ -12,6 +12,7 @@ from ninefold.checks.endpoints import check_endpoints
 from ninefold.checks.errors import check_errors, unused_codes
 from ninefold.checks.findings import Findings
 from ninefold.checks.later import left_for_later
+from ninefold.checks.limits import check_limits
 from ninefold.checks.model import known_resources, model
 from ninefold.checks.resources import check_resources
 from ninefold.checks.schemas import SharedSchemas
@@ -54,6 +55,7 @@ def check(contract: Contract, open_questions: tuple[OpenQuestion, ...]) -> Outco
     operator = tuple(_operator_values(contract, findings))
     served, stopped = check_endpoints(contract, open_questions, resources, vocabulary, findings)
     versions = check_versioning(contract, findings)
+    limits = check_limits(contract, vocabulary, findings)
     left_for_later(contract, resources, vocabulary, findings)
     for each in CHECKS:
         each(contract, findings)
@@ -85,6 +87,7 @@ def check(contract: Contract, open_questions: tuple[OpenQuestion, ...]) -> Outco
             if (time_outs := value_of(contract.limits.time_outs)) is None
             else value_of(time_outs.request),
             limit_places={name: findings.place(span) for name, span in _limits(contract)},
+            limits=limits,
             versions=versions,
             operator=operator,
             not_in_force=tuple(sorted(findings.not_in_force, key=lambda each: each.place)),

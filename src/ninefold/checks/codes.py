@@ -182,6 +182,22 @@ NOT_A_BODY = _code(
     "`body: {user: [name, email]}`",
 )  # fmt: skip
 
+NO_BURST = _code(
+    "NF0530", Severity.WARNING, "an algorithm without a burst is given one",
+    "`fixed window` and `sliding window` count to `allow` and no further. How many requests may come at once is a "
+    "question of `token bucket` and `gcra` alone.",
+    "`{of: caller, allow: 600, per: PT1M, algorithm: fixed window, burst: 50}`",
+    "`{of: caller, allow: 600, per: PT1M, algorithm: gcra, burst: 50}`",
+)  # fmt: skip
+
+HEADER_OF_RATES = _code(
+    "NF0531", Severity.ERROR, "a header tells nothing of rates",
+    "What a header of rates carries is told by its name: `RateLimit-Policy`, `RateLimit` and `Retry-After`, or a name "
+    "of your own that ends in `-Policy`, `-Limit`, `-Remaining` or `-Reset`.",
+    "`headers: [X-Quota]`",
+    "`headers: [X-Quota-Limit, X-Quota-Remaining]`",
+)  # fmt: skip
+
 NOT_IN_FORCE = _code(
     "NF0601", Severity.NOTE, "a stated fact is not in force in this build",
     "The contract states it and it has been checked; this build of ninefold does not do it yet. What that means "
@@ -194,5 +210,5 @@ CODES: tuple[Code, ...] = (
     COMPUTED_CYCLE, NOT_THE_CLIENTS, NEVER_GIVEN, PATH_NAME, NO_ROW, PATH_OF_CREATE, NOT_A_SORT_KEY,
     SEVERAL_RESPONSES, NOT_A_SUCCESS, NO_SUCH_VIEW, NOT_SHOWABLE, LIST_HAS_NO_ROW, NOT_A_TOKEN, SAME_PARAMETER,
     PAGE_BOUNDS, UNREACHABLE_STATE, DEAD_END, UNUSED_TRANSITION, UNUSED_CODE, COMPOSITE_TARGET, DETAIL_OF_TWO,
-    DELETED_ROW, DELETE_CLEARS_REQUIRED, NOT_A_BODY, NOT_IN_FORCE,
+    DELETED_ROW, DELETE_CLEARS_REQUIRED, NOT_A_BODY, NO_BURST, HEADER_OF_RATES, NOT_IN_FORCE,
 )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Literal
 
 from ninefold.checked.endpoints import Endpoint, Parameter, Stopped, Verb
 from ninefold.checked.resources import Guard, Resource, Transition
@@ -41,6 +42,9 @@ BUILT: Mapping[str, Verb] = {
 
 LATER = frozenset({"ensure", "remove", "sign in", "subscribe", "unsubscribe", "stream events", "call"})
 """The verbs that it does not."""
+
+READING = frozenset({"read", "list", "compute", "stream events"})
+"""The verbs that write nothing: they can be done as often as one likes."""
 
 KEPT = frozenset((*EXPRESSION_CODES, NOT_IN_FORCE))
 """What is said of an endpoint that a gap blocks."""
@@ -98,10 +102,6 @@ def _endpoint(
     said. Everything that is stated is checked all the same."""
     for what, span in _not_built(endpoint):
         _stop(endpoint, what, span, findings)
-    key = value_of(endpoint.idempotency_key)
-    if key is not None and key.text != "required":
-        consequence = "a request that sends one is answered 501"
-        findings.left_for_later(f"`idempotency key` of `{endpoint.key}`", consequence, key.span)
     actions = value_of(endpoint.does)
     if actions is None or len(actions) != 1:
         return None
@@ -171,7 +171,7 @@ def _endpoint(
         sets=sets,
         guards=tuple(_guards(endpoint, scope, findings)),
         validator=isinstance(validators, Shown),
-        asks=("Idempotency-Key",) if key is not None and key.text == "optional" else (),
+        idempotency_key=_idempotency_key(endpoint),
         errors={condition_.text: code.text for condition_, code in value_of(endpoint.errors) or ()},
     )
 
@@ -196,8 +196,13 @@ def _not_built(endpoint: stated.Endpoint) -> Iterator[tuple[str, Span]]:
     if patch is not None and patch.text != "merge":
         yield f"`patch: {patch.text}`", patch.span
     key = value_of(endpoint.idempotency_key)
-    if key is not None and key.text == "required":
-        yield "`idempotency key: required`", key.span
+    if key is not None and actions and all(action.verb in READING for action in actions):
+        yield "`idempotency key`, where nothing is written,", key.span
+
+
+def _idempotency_key(endpoint: stated.Endpoint) -> Literal["optional", "required"] | None:
+    key = value_of(endpoint.idempotency_key)
+    return None if key is None else "required" if key.text == "required" else "optional"
 
 
 def _parameters(fact: Fact[tuple[stated.Parameter, ...]] | None, findings: Findings) -> Iterator[Parameter]:

@@ -8,7 +8,6 @@ from ninefold.checked.resources import Resource
 from ninefold.checks.contents import Showing, check_content
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
-from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Shown, value_of
 from ninefold.contract.service import Contract
 from ninefold.values import Text
@@ -17,7 +16,7 @@ from ninefold.values import Text
 def left_for_later(
     contract: Contract, resources: Mapping[str, Resource], vocabulary: Vocabulary, findings: Findings
 ) -> None:
-    """Events, rates, keys, time-outs and versions: read and checked, noted one by one."""
+    """Events and versions: read and checked, noted one by one."""
     events = contract.events
     for kind in value_of(events.kinds) or ():
         findings.left_for_later(f"the event kind `{kind.name}`", "no such event is written", kind.span)
@@ -40,17 +39,6 @@ def left_for_later(
         source = None if envelope is None else value_of(envelope.source)
         if source is not None:
             typed(source, vocabulary.scope(), Text(), findings)
-    for rate in value_of(contract.limits.rates) or ():
-        findings.left_for_later(f"the rate `{rate.name}`", "no request is refused for it", rate.span)
-        of = value_of(rate.of)
-        if isinstance(of, Expression):
-            typed(of, vocabulary.scope(), None, findings)
-    headers = contract.limits.headers
-    if isinstance(headers, Shown) and isinstance(contract.limits.rates, Shown):
-        findings.left_for_later("`headers` of rates", "these headers are not sent", headers.span)
-    kept = contract.limits.keys_kept
-    if isinstance(kept, Shown):
-        findings.left_for_later("how long idempotency keys are kept", "no key is kept", kept.span)
     cross_origin = contract.endpoints.cross_origin
     if isinstance(cross_origin, Shown):
         findings.left_for_later("`cross origin`", "no header for other origins is sent", cross_origin.span)

@@ -65,8 +65,8 @@ def add(
     A file of rows is added whole or not at all. A database that a service has open has its one writer: stop the service
     first.
 
-    Exit status: 0 if all was added, 1 if a rule refuses a row or the contract has errors, 2 if the database, the file or
-    a field cannot be used.
+    Exit status: 0 if all was added, 1 if a rule refuses a row or the contract has errors, 2 if the database, the file
+    or a field cannot be used.
 
         ninefold add orders.md customer email=ada@example.org name=Ada
         ninefold add orders.md order 'lines=[{"sku": "TEA-250", "quantity": 2, "unit_price": 450}]'

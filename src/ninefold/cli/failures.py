@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ninefold.plan.places import Place
 from ninefold.plan.routes import Body
-from ninefold.server.problems import FieldFailure, Failure
+from ninefold.server.problems import Failure, FieldFailure
 
 RULES = {
     "required": "it has to be given",

@@ -6,8 +6,8 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from typing import assert_never
 
-from ninefold.expressions.words import words
 from ninefold.database.tables import create_resource
+from ninefold.expressions.words import words
 from ninefold.plan.operations import Compute, List, Operation, Read, Write
 from ninefold.plan.problems import Condition, Judge
 from ninefold.plan.responses import Response

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from ninefold.cli.announcement import blocked_by
+from ninefold.development.callers import Known
 from ninefold.development.samples import sample
 from ninefold.plan.authentication import Scheme
 from ninefold.plan.operations import List, Write
@@ -65,12 +66,15 @@ def _kind(admission: Admission, schemes: Collection[str]) -> str | None:
             return None
 
 
-def _line(plan: ServicePlan, route: Served, url: str, scheme: Scheme | None) -> str | None:
+def _line(
+    plan: ServicePlan, route: Served, url: str, scheme: Scheme | None, credential: str | None = None
+) -> str | None:
+    """`credential` None: it is the reader's to put in."""
     segments = (segment for segment in route.segments if isinstance(segment, str))
     target = url + "/" + "/".join((*plan.base, *segments))
     words = ["curl", "-i", shlex.quote(target)]
     if scheme is not None:
-        words += _credential(scheme)
+        words += _credential(scheme) if credential is None else _with(scheme, credential)
     if route.body is not None and not route.body.optional:
         body = sample(route.body.schema)
         if body is None:
@@ -95,6 +99,19 @@ def _credential(scheme: Scheme) -> list[str]:
             return ["-G", "--data-urlencode", _before_variable(f"{scheme.name}=", scheme)]
 
 
+def _with(scheme: Scheme, credential: str) -> list[str]:
+    """The option that carries a credential that is known."""
+    match scheme.where:
+        case "authorization":
+            return ["-H", shlex.quote(f"Authorization: {scheme.name} {credential}")]
+        case "header":
+            return ["-H", shlex.quote(f"{scheme.name}: {credential}")]
+        case "cookie":
+            return ["-b", shlex.quote(f"{scheme.name}={credential}")]
+        case "query":
+            return ["-G", "--data-urlencode", shlex.quote(f"{scheme.name}={credential}")]
+
+
 def _before_variable(text: str, scheme: Scheme) -> str:
     """One word of a shell. A header's name may hold what a shell obeys (RFC 9110 5.6.2): it is then quoted apart."""
     plain = re.fullmatch(r"[\w:= -]+", text, re.ASCII)
@@ -104,3 +121,18 @@ def _before_variable(text: str, scheme: Scheme) -> str:
 def _variable(scheme: Scheme) -> str:
     """A name that a shell takes."""
     return re.sub(r"^(?=[0-9])|\W", "_", scheme.scheme, flags=re.ASCII).upper()
+
+
+def caller_lines(plan: ServicePlan, url: str, given: Collection[str], known: Mapping[str, Known]) -> Iterator[str]:
+    """A `curl` line for each kind of caller whose credential is known, and for anyone: what such a caller may read
+    with its path alone, else what it may do so."""
+    routes = [route for route in _complete(plan) if not blocked_by(plan, route, given)]
+    schemes = {scheme.scheme: scheme for scheme in plan.schemes}
+    for who in ("anyone", *known):
+        admitted = [route for route in routes if any(each.who == who for each in route.admissions)]
+        for route in sorted(admitted, key=lambda route: route.method != "GET"):
+            line = _line(plan, route, url, schemes.get(who), known[who].credential if who in known else None)
+            if line:
+                row = f"  # {who}: {known[who].resource} {known[who].row}" if who in known else "  # anyone"
+                yield line + row
+                break

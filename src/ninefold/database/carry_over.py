@@ -32,6 +32,10 @@ class NotCarried(Exception):
     """Nothing can be taken from the old database; the message says why."""
 
 
+class NotMade(Exception):
+    """The new database cannot be made; the message says why."""
+
+
 @dataclass(frozen=True, slots=True)
 class CarriedOver:
     """`rows` were carried over. `left` says what was not, and why, a sentence each."""
@@ -43,7 +47,7 @@ class CarriedOver:
 def carry_over(source: Path, target: Path, schema: Schema, make: Make) -> CarriedOver:
     """Make the database `target`, which is not there yet, with the rows of `source`, which nobody has open.
 
-    Raises NotCarried where `source` cannot be read, and apsw.Error or OSError where `target` cannot be made.
+    Raises NotCarried where `source` cannot be read, and NotMade.
     """
     try:
         old = apsw.Connection(str(source), flags=apsw.SQLITE_OPEN_READWRITE)
@@ -57,6 +61,10 @@ def carry_over(source: Path, target: Path, schema: Schema, make: Make) -> Carrie
             return _Copy(old, new, stored, schema, make).all(key)
         finally:
             new.close()
+    except apsw.Error as error:
+        raise NotMade(words(error)) from error
+    except OSError as error:
+        raise NotMade((error.strerror or str(error)).lower()) from error
     finally:
         old.close()
 
@@ -171,7 +179,7 @@ class _Copy:
                         f"{column} IS NOT NULL AND NOT EXISTS"
                         f" (SELECT 1 FROM {target} AS target WHERE target.{key} = {name}.{column})"
                     )
-                    field = f"`{table.name}.{reference.column}` refers to a row of `{reference.table}` that is not there"
+                    field = f"`{table.name}.{reference.column}` refers to a `{reference.table}` that is not there"
                     if reference.column in required:
                         self._new.execute(f"DELETE FROM {name} WHERE {dangling}")
                         why = field

@@ -13,6 +13,7 @@ import msgspec
 
 from ninefold.database import tables
 from ninefold.plan.schema import Column, Index, Reference, Schema, Table
+from ninefold.sql.idempotency import CREATE as CREATE_KEYS
 from ninefold.values import (
     Anything,
     Array,
@@ -71,7 +72,7 @@ Comparison: TypeAlias = Same | Additions | Differences
 
 def shape(schema: Schema) -> Schema:
     """What of a schema is stored shape."""
-    return Schema(tuple(_table_shape(table) for table in schema.tables))
+    return Schema(tuple(_table_shape(table) for table in schema.tables), schema.idempotency)
 
 
 def encode_shape(schema: Schema) -> bytes:
@@ -103,6 +104,9 @@ def compare(stored: Schema, wanted: Schema) -> Comparison:
         create += [tables.create_index(name, index) for key, index in after.items() if before.get(key) != index]
     if differences:
         return Differences(tuple(differences))
+    # A contract that takes keys no longer leaves them where they are: they expire by themselves.
+    if wanted.idempotency and not stored.idempotency:
+        additions.append(Addition("the idempotency keys of requests", CREATE_KEYS))
     if additions:
         return Additions(tuple(additions), tuple(drop), tuple(create))
     return Same(tuple(drop), tuple(create))

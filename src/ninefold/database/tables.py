@@ -14,6 +14,7 @@ from typing import assert_never
 from ninefold.plan.environment import REVISION_COLUMN
 from ninefold.plan.schema import Column, Index, Schema, Table
 from ninefold.sql.fragment import identifier
+from ninefold.sql.idempotency import CREATE as CREATE_KEYS
 from ninefold.values import (
     Anything,
     Array,
@@ -35,7 +36,8 @@ _ON_DELETE = {"refuse": "RESTRICT", "cascade": "CASCADE", "clear": "SET NULL"}
 
 def create_schema(schema: Schema) -> tuple[str, ...]:
     """The statements that create everything, to be run in one transaction."""
-    return tuple(statement for table in schema.tables for statement in create_resource(table, schema))
+    statements = (statement for table in schema.tables for statement in create_resource(table, schema))
+    return (*statements, *(CREATE_KEYS if schema.idempotency else ()))
 
 
 def create_resource(table: Table, schema: Schema) -> tuple[str, ...]:

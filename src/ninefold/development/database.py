@@ -10,10 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import apsw
-
-from ninefold.database.carry_over import CarriedOver, NotCarried, carry_over
-from ninefold.database.failures import words
+from ninefold.database.carry_over import CarriedOver, NotCarried, NotMade, carry_over
 from ninefold.database.protocol import Stored
 from ninefold.database.sqlite import Opened, Refused, open_sqlite
 from ninefold.expressions.evaluate import EvaluationError, compile
@@ -73,8 +70,8 @@ def prepared(path: Path, plan: ServicePlan, caller: Caller) -> Prepared | Refuse
         remove(path)
         if carried is not None:
             os.replace(beside, path)
-    except apsw.Error as error:
-        return Refused(f"the database {path} cannot be made: {words(error)}")
+    except NotMade as error:
+        return Refused(f"the database {path} cannot be made: {error}")
     except OSError as error:
         return Refused(f"the database {path} cannot be made: {(error.strerror or str(error)).lower()}")
     opening = open_sqlite(str(path), plan.schema)

@@ -154,7 +154,7 @@ def _of_callers(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
     others = [each for each in g.survey.schemes if each.name not in named]
     if "anyone" in named and g.survey.schemes:
         yield Refusal("unauthenticated", None, "a credential comes along that no scheme accepts", at, (8,))
-    elif named:
+    elif named - {"anyone"}:
         yield Refusal("unauthenticated", None, "no credential comes along, or one that no scheme accepts", at, (8,))
     first = g.acted_on(endpoint)
     for other in others if named and "anyone" not in named else ():

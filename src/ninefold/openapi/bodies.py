@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from ninefold.contract.fact import value_of
 from ninefold.openapi.schemas import stated
 from ninefold.openapi.service import Endpoint, Json, Service
 from ninefold.plan.routes import Body, BodyField
@@ -13,7 +16,22 @@ def request_body(endpoint: Endpoint, service: Service) -> Json | None:
     if body is None or body.optional:
         return None
     schema = stated(_schema(body.schema, body.fields, body), service)
-    return {"required": True, "content": {media_type: {"schema": schema} for media_type in body.media_types}}
+    content = {media_type: {"schema": schema} for media_type in body.media_types}
+    changed = list(_normalised(endpoint, service))
+    beyond = {"x-ninefold": {"normalised before": changed}} if changed else {}
+    return {"required": True, "content": content} | beyond
+
+
+def _normalised(endpoint: Endpoint, service: Service) -> Iterator[Json]:
+    """What is done to values before the schema is asked."""
+    body = {field.field: field for field in endpoint.route.body.fields} if endpoint.route.body else {}
+    for resource in value_of(service.contract.resources.resources) or ():
+        if resource.name == endpoint.checked.resource:
+            for field in value_of(resource.fields) or ():
+                expression = value_of(field.normalise)
+                if field.name in body and expression is not None:
+                    pointer = "".join(f"/{name}" for name in body[field.name].pointer)
+                    yield {"pointer": pointer, "is": expression.text, "line": service.line(expression.span)}
 
 
 def _schema(schema: Json, fields: tuple[BodyField, ...], body: Body, depth: int = 0) -> Json:

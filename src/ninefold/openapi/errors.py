@@ -12,6 +12,7 @@ from ninefold.checked.endpoints import Array, Content, Leaf, Object, Rows
 from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.expressions.rewrite import free_variables
 from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.openapi.limits import rate_headers, rates
 from ninefold.openapi.schemas import component, error_name, reference, rewritten, value_or_null
 from ninefold.openapi.service import Endpoint, Json, Service
 from ninefold.plan.operations import Compute, List, Operation, Read, Write
@@ -33,6 +34,10 @@ def conditions(endpoint: Endpoint, service: Service) -> list[Condition]:
         if admission.condition is not None:
             found.append(Condition("forbidden", subject=_resource(admission.operation)))
         found += _of_operation(admission.operation)
+    if route.idempotency_key is not None:
+        found += map(Condition, ("invalid", "idempotency mismatch", "idempotency in progress"))
+    if rates(route, service):
+        found.append(Condition("rate limited"))
     if plan.limits.request_microseconds is not None:
         found.append(Condition("timed out"))
     return [*found, Condition("unavailable"), Condition("internal")]
@@ -131,8 +136,11 @@ def answers(refused: list[Condition], service: Service, route: Served | None = N
     for status in sorted(coded.keys() | bare.keys()):
         codes, without = coded.get(status, {}), bare.get(status, [])
         response = _answer(codes, without, service, route)
+        headers = rate_headers(route, str(status), service)
         if status == 401 and any(scheme.challenge for scheme in service.plan.schemes):
-            response["headers"] = {"WWW-Authenticate": {"required": True, "schema": {"type": "string"}}}
+            headers["WWW-Authenticate"] = {"required": True, "schema": {"type": "string"}}
+        if headers:
+            response["headers"] = headers
         found.append(Answer(str(status), component(".".join((*codes, *without))), response))
     return found
 

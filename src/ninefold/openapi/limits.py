@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from ninefold.openapi.schemas import INTEGER
 from ninefold.openapi.service import Json, Service
+from ninefold.plan.limits import Rate
 from ninefold.plan.operations import Paging
+from ninefold.plan.routes import Served
 from ninefold.values import duration_text
 
 
@@ -27,10 +29,40 @@ def _query(name: str, schema: Json) -> Json:
     return {"name": name, "in": "query", "schema": schema}
 
 
+def rates(route: Served, service: Service) -> list[Rate]:
+    """The rates that count the requests of an endpoint."""
+    return [rate for rate in service.plan.limits.rates if route.key in rate.endpoints]
+
+
+def rate_headers(route: Served | None, status: str, service: Service) -> Json:
+    """The headers that tell a caller how its rates stand. When to try again is told where a rate, or the load, is why
+    a request was refused."""
+    if route is None or not rates(route, service):
+        return {}
+    return {
+        header.name: {"schema": {"type": "string"} if header.carries in ("policies", "standings") else dict(INTEGER)}
+        for header in service.plan.limits.headers
+        if header.carries != "retry after" or status in ("429", "503")
+    }
+
+
 def limits(service: Service) -> Json:
+    stated = service.plan.limits
     found: Json = {}
-    if service.plan.limits.body_bytes is not None:
-        found["body bytes"] = service.plan.limits.body_bytes
-    if service.plan.limits.request_microseconds is not None:
-        found["request"] = duration_text(service.plan.limits.request_microseconds)
+    if stated.rates:
+        found["rates"] = [_rate(rate) for rate in stated.rates]
+    if stated.body_bytes is not None:
+        found["body bytes"] = stated.body_bytes
+    if stated.request_microseconds is not None:
+        found["request"] = duration_text(stated.request_microseconds)
+    if stated.keys_kept_microseconds is not None:
+        found["idempotency keys"] = duration_text(stated.keys_kept_microseconds)
     return {"limits": found} if found else {}
+
+
+def _rate(rate: Rate) -> Json:
+    """One that counts by an expression is told without it: the line has it."""
+    of = {"of": rate.of} if isinstance(rate.of, str) else {}
+    burst = {"burst": rate.burst} if rate.burst else {}
+    told: Json = {"name": rate.name, **of, "allow": rate.allow, "per": duration_text(rate.per_microseconds)}
+    return told | {"algorithm": rate.algorithm, **burst, "line": rate.trace[0].line if rate.trace else None}

@@ -22,7 +22,7 @@ def parameters(endpoint: Endpoint, names: tuple[str, ...], service: Service) -> 
     found = [*_of_path(endpoint, names, service), *_of_list(endpoint, service)]
     found += [_declared(each, "query", service) for each in endpoint.route.query]
     found += [_declared(each, "header", service) for each in endpoint.route.headers]
-    found += [*_conditional(endpoint), *version_parameters(service)]
+    found += [*_conditional(endpoint), *_idempotency_key(endpoint), *version_parameters(service)]
     return [each for each in found if each["in"] != "header" or each["name"].lower() not in _OTHERWISE_DESCRIBED]
 
 
@@ -73,3 +73,14 @@ def _conditional(endpoint: Endpoint) -> Iterator[Json]:
         yield {"name": "If-Match", "in": "header", "schema": {"type": "string"}}
     if any(isinstance(each, Read) and each.validator for each in operations):
         yield {"name": "If-None-Match", "in": "header", "schema": {"type": "string"}}
+
+
+def _idempotency_key(endpoint: Endpoint) -> Iterator[Json]:
+    """A String of structured fields (RFC 9651 3.3.3), or visible ASCII as it stands."""
+    stated = endpoint.route.idempotency_key
+    if stated is not None:
+        schema = {"type": "string", "pattern": _KEY, "maxLength": 255}
+        yield {"name": "Idempotency-Key", "in": "header", "required": stated == "required", "schema": schema}
+
+
+_KEY = r'^("([ !#-\[\]-~]|\\["\\])+"|[!#-+\--\[\]-~]+)$'

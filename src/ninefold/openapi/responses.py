@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ninefold.openapi import errors
+from ninefold.openapi.limits import rate_headers
 from ninefold.openapi.schemas import is_certain, reference, shown, value_or_null
 from ninefold.openapi.service import Endpoint, Json, Service
 from ninefold.plan.operations import Compute, Read
@@ -38,6 +39,7 @@ def _headers(endpoint: Endpoint, service: Service) -> Json:
     tagged = [each.operation.response for each in endpoint.route.admissions if not isinstance(each.operation, Compute)]
     if any(response.revision is not None for response in tagged):
         headers["ETag"] = {"required": True, "schema": TEXT}
+    headers |= rate_headers(endpoint.route, str(endpoint.checked.response.status), service)
     return {"headers": headers} if headers else {}
 
 

@@ -41,7 +41,7 @@ class Caller:
     """What operations are called with. `given`: the values that the contract calls `operator.NAME`."""
 
     given: Mapping[str, object]
-    sources: Sources = Sources()
+    sources: Sources = Sources()  # noqa: RUF009 - frozen
 
     def call(self, operations: OperatorOperations) -> Call:
         env = {

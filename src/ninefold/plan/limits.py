@@ -2,15 +2,49 @@
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias
+
 import msgspec
 
+from ninefold.expressions.tree import Typed
 from ninefold.plan.places import Place
+
+Counted: TypeAlias = Literal["caller", "address"] | Typed
+
+Carries: TypeAlias = Literal["policies", "standings", "limit", "remaining", "reset", "retry after"]
+
+
+class Rate(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """`of`: each caller, each address, or each value of an expression over the request. `burst` counts for
+    `token bucket` and `gcra`. `endpoints`: the keys of those whose requests it counts."""
+
+    name: str
+    of: Counted
+    allow: int
+    per_microseconds: int
+    algorithm: Literal["fixed window", "sliding window", "token bucket", "gcra"]
+    burst: int = 0
+    endpoints: tuple[str, ...] = ()
+    trace: tuple[Place, ...] = ()
+
+
+class RateHeader(msgspec.Struct, frozen=True):
+    """A header that tells of rates. `policies` and `standings` are lists of structured fields (RFC 9651), as
+    draft-ietf-httpapi-ratelimit-headers writes RateLimit-Policy and RateLimit; the others are whole numbers, those
+    of times in seconds."""
+
+    name: str
+    carries: Carries
 
 
 class Limits(msgspec.Struct, frozen=True, omit_defaults=True):
     """`body_bytes`: a larger body is `too large`, told while it is read. `request_microseconds`: a request that
-    takes longer is `timed out`. None: not limited by the contract. `places`: where each is stated, by its condition."""
+    takes longer is `timed out`. None: not limited by the contract. `places`: where each is stated, by its condition.
+    `keys_kept_microseconds`: how long an idempotency key and its response are kept; None: no endpoint takes one."""
 
     body_bytes: int | None = None
     request_microseconds: int | None = None
     places: dict[str, Place] = {}
+    rates: tuple[Rate, ...] = ()
+    headers: tuple[RateHeader, ...] = ()
+    keys_kept_microseconds: int | None = None

@@ -75,7 +75,8 @@ class Admission(msgspec.Struct, frozen=True, omit_defaults=True):
 class Served(msgspec.Struct, frozen=True, tag_field="route", tag="served", omit_defaults=True, kw_only=True):
     """`key` is the endpoint as written. `offers`: the media type that is written (for Accept).
     `schemes`: every scheme that the contract admits here, also those that this build accepts no credential of.
-    `asks`: request headers that ask for something that is not in force; a request with one is answered 501."""
+    `asks`: request headers that ask for something that is not in force; a request with one is answered 501.
+    `idempotency_key`: the header Idempotency-Key is honoured; its writes are done once."""
 
     key: str
     method: str
@@ -88,6 +89,7 @@ class Served(msgspec.Struct, frozen=True, tag_field="route", tag="served", omit_
     headers: tuple[Parameter, ...] = ()
     unknown_parameters: Literal["refused", "ignored"] = "refused"
     asks: tuple[str, ...] = ()
+    idempotency_key: Literal["optional", "required"] | None = None
     errors: dict[str, str] = {}
     """Conditions that have a code of their own on this endpoint."""
     trace: tuple[Place, ...] = ()

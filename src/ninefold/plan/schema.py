@@ -45,5 +45,8 @@ class Table(msgspec.Struct, frozen=True, omit_defaults=True):
     indexes: tuple[Index, ...] = ()
 
 
-class Schema(msgspec.Struct, frozen=True):
+class Schema(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`idempotency`: keys are kept beside the tables (`ninefold.sql.idempotency`)."""
+
     tables: tuple[Table, ...] = ()
+    idempotency: bool = False

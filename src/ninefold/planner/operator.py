@@ -29,7 +29,7 @@ from ninefold.planner.perspective import OPERATOR, Perspective
 from ninefold.planner.requirements import equals
 from ninefold.planner.routes import body
 from ninefold.sql.dialect import Dialect
-from ninefold.values import Array, Digest, Integer, Null, Row, Text
+from ninefold.values import Anything, Array, Digest, Integer, Null, Row, Text
 from ninefold.values import Object as ObjectType
 
 MEDIA_TYPE = "application/json"
@@ -144,7 +144,7 @@ def _filters(resource: Resource, resources: Mapping[str, Resource]) -> Iterator[
         while isinstance(found.type, Row):
             key = resources[found.type.resource].key
             found = Select(found, key.name, key.type, "field")
-        if not isinstance(found.type, Array | ObjectType | Digest | Null):
+        if not isinstance(found.type, Anything | Array | ObjectType | Digest | Null):
             value = Variable("value", found.type)
             yield Filter(field.name, found.type, equals(found, value), None, field.place)
 

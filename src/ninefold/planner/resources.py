@@ -14,7 +14,10 @@ from ninefold.values import Row
 
 
 def schema(checked: Checked) -> Schema:
-    return Schema(tuple(_table(resource, checked) for resource in checked.resources.values()))
+    return Schema(
+        tuple(_table(resource, checked) for resource in checked.resources.values()),
+        idempotency=any(endpoint.idempotency_key is not None for endpoint in checked.endpoints),
+    )
 
 
 def _table(resource: Resource, checked: Checked) -> Table:

@@ -44,6 +44,7 @@ def served(endpoint: Endpoint, checked: Checked, dialect: Dialect) -> Served:
         headers=tuple(map(_parameter, endpoint.request_headers)),
         unknown_parameters=checked.unknown_parameters,
         asks=endpoint.asks,
+        idempotency_key=endpoint.idempotency_key,
         errors=dict(endpoint.errors),
         trace=traced(endpoint.place),
     )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ninefold.checked.service import Checked
-from ninefold.plan.limits import Limits
 from ninefold.plan.places import Place
 from ninefold.plan.service import NotInForce, OperatorValue, Proposal, ServicePlan
 from ninefold.plan.versioning import Versions
 from ninefold.planner.authentication import scheme
 from ninefold.planner.errors import problems
+from ninefold.planner.limits import limits
 from ninefold.planner.operator import operator_operations
 from ninefold.planner.places import traced
 from ninefold.planner.resources import schema
@@ -27,11 +27,7 @@ def plan(checked: Checked, dialect: Dialect = SQLITE) -> ServicePlan:
         routes=(*routes, *(blocked(each) for each in checked.stopped)),
         problems=problems(checked),
         schemes=tuple(scheme(each, checked) for each in checked.schemes),
-        limits=Limits(
-            checked.body_size,
-            checked.request_time,
-            {name: Place(place.line, place.column) for name, place in checked.limit_places.items()},
-        ),
+        limits=limits(checked),
         versions=None
         if versions is None
         else Versions(versions.by, versions.current, versions.name, versions.default, versions.others),

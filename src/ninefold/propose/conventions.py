@@ -12,15 +12,31 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ninefold.contract.errors import ErrorCode
 from ninefold.contract.events import Stream, Webhooks
-from ninefold.contract.expression import Members
 from ninefold.contract.fact import Gap, Shown, is_open, value_of
 from ninefold.contract.resources import Field, Resource
 from ninefold.propose.facts import Proposed, Value
 from ninefold.propose.paging import pages
-from ninefold.propose.statuses import status_of
-from ninefold.questions.errors import conditions_without_code
+from ninefold.propose.problems import codes, shape, status
+from ninefold.propose.sources import (
+    ADDING,
+    BY_IDENTIFIER,
+    CLOUD_EVENTS,
+    CODED,
+    DELETED,
+    EVENT_STREAM,
+    HIDDEN,
+    JSON,
+    MERGE,
+    NEWEST_FIRST,
+    PAGED,
+    PROBLEM,
+    RATE_HEADERS,
+    REFERENTIAL,
+    STRICT,
+    UUID,
+    WEBHOOKS,
+)
 from ninefold.questions.question import (
     CODES,
     COMPATIBLE,
@@ -62,24 +78,6 @@ class Convention:
     beside: bool = False
 
 
-UUID = "RFC 9562: UUIDs, which the service makes"
-JSON = "RFC 8259: JSON"
-STRICT = "RFC 9413: what nobody specified is refused, not tolerated"
-MERGE = "RFC 7396: JSON merge patch"
-NEWEST_FIRST = "newest first, as GitHub and Stripe list"
-BY_IDENTIFIER = "by identifier: an order in which no row moves"
-DELETED = "RFC 9110, section 9.3.5: done, and nothing to show"
-REFERENTIAL = "SQL (ISO/IEC 9075-2): where nothing is said, the deletion is refused"
-HIDDEN = "RFC 9110, section 15.5.4: 404 hides what is there"
-PAGED = "20, and at most 100, as GitLab; `limit` and `cursor` as Slack"
-WEBHOOKS = "Standard Webhooks 1.0, with the retries that it gives as an example"
-EVENT_STREAM = "HTML, section 9.2: server-sent events"
-PROBLEM = "RFC 9457: problem details"
-CODED = "RFC 9110, section 15, and RFC 6585"
-RATE_HEADERS = "draft-ietf-httpapi-ratelimit-headers; RFC 9110, section 10.2.3: Retry-After"
-ADDING = "AIP-180: adding is compatible"
-
-
 def _at(part: int, *path: str, value: Value, source: str) -> Facts:
     """A fact that is the same in every contract."""
     return lambda survey, subject: (Proposed(part, path, value, source),)
@@ -93,7 +91,7 @@ A_UUID = "{type: string, format: uuid, on create: uuid()}"
 def _identifier(survey: Survey, subject: str) -> tuple[Proposed, ...]:
     """`id`, a UUID. A field that is there and is something else is left alone."""
     resource = survey.graph.resources.get(subject)
-    if resource is None or is_open(resource.fields):
+    if resource is None or is_open(resource.fields) or _is_ensured(survey, subject):
         return ()
     if not is_open(resource.identifier):
         return tuple(_makers(resource))
@@ -101,6 +99,11 @@ def _identifier(survey: Survey, subject: str) -> tuple[Proposed, ...]:
     if any(field.name == "id" for field in value_of(resource.fields) or ()):
         return (named,)
     return named, Proposed(2, (subject, "fields", "id"), A_UUID, UUID, first=True)
+
+
+def _is_ensured(survey: Survey, resource: str) -> bool:
+    """Whether rows are made where they are not there yet: then what identifies them means something."""
+    return any(("ensure", resource) == (a.verb, a.subject) for e in survey.endpoints for a in actions(e))
 
 
 def _makers(resource: Resource) -> Iterator[Proposed]:
@@ -197,6 +200,10 @@ def _delivery(survey: Survey, subject: str) -> tuple[Proposed, ...]:
     only_stream = "stream events" in verbs and "subscribe" not in verbs
     if subject == "stream" or (subject == "delivery" and only_stream):
         return tuple(_stream(value_of(delivery.stream) if delivery is not None else None))
+    if subject == "envelope":
+        envelope = value_of(delivery.envelope) if delivery is not None else None
+        format = Proposed(6, ("delivery", "envelope", "format"), "cloudevents 1.0", CLOUD_EVENTS)
+        return (format,) if envelope is None or is_open(envelope.format) else ()
     if subject in ("webhooks", "delivery"):
         return tuple(_webhooks(value_of(delivery.webhooks) if delivery is not None else None))
     return ()
@@ -222,74 +229,19 @@ def _stream(said: Stream | None) -> Iterator[Proposed]:
         yield Proposed(6, (*path, "resume"), "Last-Event-ID", EVENT_STREAM)
 
 
-# Errors
-
-PROBLEM_BODY: Value = (
-    ("title", "error.title"),
-    ("status", "error.status"),
-    ("detail", "error.detail"),
-    ("code", "error.code"),
-    ("errors", '''"error.fields.map(f, {'in': f['in'], 'pointer': f.pointer, 'rule': f.rule, 'detail': f.message})"'''),
-)
-"""Without `type` a problem is `about:blank` (RFC 9457, section 4.2.1): its title is the phrase of its status, and
-`code`, an extension member, tells the problems of one status apart."""
-
-
-def _shape(survey: Survey, subject: str) -> tuple[Proposed, ...]:
-    shape = value_of(survey.contract.errors.shape)
-    media_type, body = (shape.media_type, shape.body) if shape is not None else (None, None)
-    problem = Proposed(7, ("shape", "media type"), "application/problem+json", PROBLEM)
-    if is_open(media_type) and is_open(body):
-        return problem, Proposed(7, ("shape", "body"), PROBLEM_BODY, PROBLEM)
-    if is_open(body):
-        name = value_of(media_type)
-        is_problem = name is not None and name.text == "application/problem+json"
-        return (Proposed(7, ("shape", "body"), PROBLEM_BODY, PROBLEM),) if is_problem else ()
-    template = value_of(body)
-    names = {member.name for member in template.members} if isinstance(template, Members) else set()
-    json = Proposed(7, ("shape", "media type"), "application/json", JSON)
-    return (problem,) if {"title", "status"} <= names else (json,)
-
-
-def _codes(survey: Survey, subject: str) -> tuple[Proposed, ...]:
-    """A code for each condition that can arise here and has none."""
-    taken = {code.name for code in value_of(survey.contract.errors.codes) or ()}
-    return tuple(_code(condition, taken) for condition in conditions_without_code(survey))
-
-
-def _code(condition: str, taken: set[str]) -> Proposed:
-    name = condition.replace(" ", "_")
-    while name in taken:
-        name += "_"
-    status = status_of(condition)
-    value = f"{{status: {status.number}, title: {status.phrase}, when: {condition}}}"
-    return Proposed(7, ("codes", name), value, status.source)
-
-
-def _status(survey: Survey, subject: str) -> tuple[Proposed, ...]:
-    """The status of a code whose conditions all have the same bare status."""
-    codes: tuple[ErrorCode, ...] = value_of(survey.contract.errors.codes) or ()
-    conditions = [name.condition for code in codes if code.name == subject for name in value_of(code.when) or ()]
-    statuses = {status_of(condition) for condition in conditions}
-    if len(statuses) != 1:
-        return ()
-    status = statuses.pop()
-    return (Proposed(7, ("codes", subject, "status"), str(status.number), status.source),)
-
-
 # Limits
 
 
 def _pages(survey: Survey, subject: str) -> tuple[Proposed, ...]:
-    return pages(survey, survey.by_key[subject], PAGED)
+    return pages(survey, survey.by_key[subject])
 
 
 def _limits(survey: Survey, subject: str) -> tuple[Proposed, ...]:
     """Page bounds, where there are lists or it is not said yet which endpoints there are."""
     lists = [e for e in survey.endpoints if any(action.verb == "list" for action in actions(e))]
     if lists:
-        return pages(survey, lists[0], PAGED)
-    return pages(survey, None, PAGED) if is_open(survey.contract.endpoints.endpoints) else ()
+        return pages(survey, lists[0])
+    return pages(survey, None) if is_open(survey.contract.endpoints.endpoints) else ()
 
 
 def _rate_headers(survey: Survey, subject: str) -> tuple[Proposed, ...]:
@@ -312,17 +264,17 @@ CONVENTIONS = (
     Convention(ORDER, "newest first if rows keep their time of creation, else by identifier", NEWEST_FIRST, _order),
     Convention(REQUEST_MEDIA_TYPE, "JSON", JSON,
                _at(4, "requests", "media type", value="application/json", source=JSON)),
-    Convention(RESPONSE_MEDIA_TYPE, "JSON", JSON,
-               _at(4, "responses", "media type", value="application/json", source=JSON)),
     Convention(UNKNOWN_MEMBERS, "they are refused", STRICT,
                _at(4, "requests", "unknown members", value="refused", source=STRICT)),
     Convention(UNKNOWN_PARAMETERS, "they are refused", STRICT,
                _at(4, "requests", "unknown parameters", value="refused", source=STRICT)),
+    Convention(RESPONSE_MEDIA_TYPE, "JSON", JSON,
+               _at(4, "responses", "media type", value="application/json", source=JSON)),
     Convention(UNSEEN_ROWS, "it is missing", HIDDEN, _at(5, "unseen rows", value="missing", source=HIDDEN)),
     Convention(DELIVERY, "by signed webhooks, or by a stream where only one is served", WEBHOOKS, _delivery),
-    Convention(SHAPE, "problem details", PROBLEM, _shape),
-    Convention(CODES, "one for each condition, titled with the phrase of its status", CODED, _codes),
-    Convention(STATUS, "the bare status of its conditions", CODED, _status),
+    Convention(SHAPE, "problem details", PROBLEM, shape),
+    Convention(CODES, "one for each condition, titled with the phrase of its status", CODED, codes),
+    Convention(STATUS, "the bare status of its conditions", CODED, status),
     Convention(LIMITS, "page bounds alone", PAGED, _limits),
     Convention(PAGES, "20, and at most 100, by cursor", PAGED, _pages),
     Convention(RATES, "headers that tell of the rates", RATE_HEADERS, _rate_headers, beside=True),

@@ -10,13 +10,14 @@ from ninefold.contract.fact import Fact, Name, StatedNone, is_open, value_of
 from ninefold.contract.limits import Pages
 from ninefold.expressions import ast
 from ninefold.propose.facts import Proposed
+from ninefold.propose.sources import PAGED
 from ninefold.questions.survey import Survey, actions
 from ninefold.syntax.nodes import Mapping, Scalar, Sequence
 
 DEFAULT, LARGEST = 20, 100
 
 
-def pages(survey: Survey, endpoint: Endpoint | None, source: str) -> tuple[Proposed, ...]:
+def pages(survey: Survey, endpoint: Endpoint | None) -> tuple[Proposed, ...]:
     """What part 8, or the list itself where it has `pages` of its own, does not say of them. No list: all of it."""
     shared = value_of(survey.contract.limits.pages)
     own = endpoint.pages if endpoint is not None else None
@@ -46,7 +47,7 @@ def pages(survey: Survey, endpoint: Endpoint | None, source: str) -> tuple[Propo
         if _first_parameters(said):
             found.append((("parameters", "size"), "limit"))
         found.append((("parameters", names[by][0]), names[by][1]))
-    return tuple(Proposed(part, (*path, *below), value, source) for below, value in found)
+    return tuple(Proposed(part, (*path, *below), value, PAGED) for below, value in found)
 
 
 def _first_parameters(said: Pages | None) -> bool:

@@ -31,7 +31,9 @@ class Answer:
     @property
     def in_words(self) -> str:
         convention = self.convention
-        return f"part {convention.question.part}: {self.text}: {convention.text} ({convention.source})"
+        sources = dict.fromkeys(fact.source for fact in self.facts)
+        said = "; ".join(sources) if len(sources) <= 2 else convention.source
+        return f"part {convention.question.part}: {self.text} ({said})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +70,11 @@ def _answers(loaded: Loaded) -> Iterator[Answer]:
         asked = {each.subject: each.text for each in loaded.open_questions if each.question.id == id}
         if convention.beside:
             asked = {} if asked else {"": "what no question asks for"}
+        told: set[tuple[Proposed, ...]] = set()
         for subject, text in asked.items():
-            if facts := convention.facts(survey, subject):
+            # One fact may answer for several subjects, as page bounds do for all lists.
+            if (facts := convention.facts(survey, subject)) and facts not in told:
+                told.add(facts)
                 yield Answer(convention, subject, text, facts)
 
 

@@ -38,5 +38,8 @@ STATUSES = {
 
 
 def status_of(condition: str) -> Status:
-    """The status that tells a condition where a contract gives it no code: its bare status."""
+    """The status that tells a condition (`missing`, or narrowed, `missing order`) where a contract gives it no code:
+    its bare status."""
+    while condition not in BARE_STATUSES:
+        condition = condition.rpartition(" ")[0]
     return STATUSES[BARE_STATUSES[condition]]

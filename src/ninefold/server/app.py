@@ -21,7 +21,7 @@ from ninefold.server.addresses import ClientAddress, client_address
 from ninefold.server.flow import Next, ReadBody, Select, TooLarge, Transact, Wait, Work
 from ninefold.server.messages import HeaderFields, Request, Response, joined
 from ninefold.server.service import Service
-from ninefold.server.steps import Exchange, arrived, failed, start, timed_out
+from ninefold.server.steps import Exchange, arrived, failed, finished, start, timed_out
 
 Message: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
@@ -93,12 +93,14 @@ class Application:
         x = arrived(self._service, request)
         body = _Body(receive, kept=self._watch is not None)
         try:
-            response = await self._answer(x, body)
+            response = finished(x, await self._answer(x, body))
         except Disconnected:
             self._observed(x, None, 0, began)
             if self._watch is not None:
                 self._watch(x, None, body.content)
             return
+        finally:
+            x.release()
         content = b"" if request.method == "HEAD" else response.body
         await send(
             {"type": "http.response.start", "status": response.status, "headers": _headers(request, response, body)}

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from ninefold.expressions.evaluate import Env, holds
 from ninefold.plan import routes as plan
 from ninefold.server.authenticate import Scheme
 from ninefold.server.decode import Body
 from ninefold.server.execute import List, Operation, ready
+from ninefold.server.idempotency import IN_PROGRESS, MISMATCH
 from ninefold.server.messages import HeaderFields
 from ninefold.server.parameters import Declared
 from ninefold.server.problems import Failure, Problems
+from ninefold.server.rates import Rate
 from ninefold.values import Type
 
 
@@ -45,6 +48,8 @@ class Endpoint:
     key: str
     blocked: bool
     asks: tuple[str, ...] = ()
+    rates: tuple[Rate, ...] = ()
+    idempotency_key: Literal["optional", "required"] | None = None
     names: tuple[tuple[str, Type, str], ...] = ()
     offers: str | None = None
     admissions: Mapping[str, Admission] | None = None
@@ -63,8 +68,15 @@ def blocked(route: plan.Route) -> Endpoint:
     return Endpoint(route.key, blocked=True)
 
 
-def served(route: plan.Served, problems: Problems, schemes: Iterable[Scheme], parameters: frozenset[str]) -> Endpoint:
-    """`parameters` are the names of query parameters that the service knows on every endpoint."""
+def served(
+    route: plan.Served,
+    problems: Problems,
+    schemes: Iterable[Scheme],
+    parameters: frozenset[str],
+    rates: tuple[Rate, ...] = (),
+) -> Endpoint:
+    """`parameters` are the names of query parameters that the service knows on every endpoint; `rates` those that
+    count its requests."""
 
     def rank(*failures: Failure) -> int:
         return min((problems.rank(each, route.errors) for each in failures), default=problems.last)
@@ -83,6 +95,8 @@ def served(route: plan.Served, problems: Problems, schemes: Iterable[Scheme], pa
     lists = any_operation.pages.names if isinstance(any_operation, List) else frozenset()
     in_database = min((each.lowest for each in admissions.values()), default=problems.last)
     in_body = rank(*_OF_BODIES) if route.body is not None else problems.last
+    if route.idempotency_key is not None:
+        in_body = min(in_body, rank(MISMATCH, IN_PROGRESS))
     in_parameters = rank(Failure("invalid"), *(Failure("invalid", code=each.code) for each in own))
     resource = any_operation.resource if any_operation is not None else None
     body = min(in_body, in_database)
@@ -95,6 +109,8 @@ def served(route: plan.Served, problems: Problems, schemes: Iterable[Scheme], pa
         key=route.key,
         blocked=False,
         asks=tuple(name.lower() for name in route.asks),
+        rates=rates,
+        idempotency_key=route.idempotency_key,
         names=tuple(
             (segment.name, segment.type, segment.resource)
             for segment in route.segments

@@ -27,7 +27,7 @@ from ninefold.server.parameters import Page, PageReader
 from ninefold.server.problems import Failure, failed_condition
 from ninefold.server.sources import Sources
 from ninefold.server.statements import NO_SWITCHES, Prepared
-from ninefold.values import Digest, Value, sqlite_reader
+from ninefold.values import GREATEST_INTEGER, Digest, Value, sqlite_reader
 
 Values: TypeAlias = dict[str, Any]
 
@@ -171,7 +171,7 @@ class List:
         listing = call.env.setdefault(environment.LIST, {})
         listing["offset"] = page.start
         if page.size is not None:
-            listing["limit"] = page.size + 1
+            listing["limit"] = min(page.size + 1, GREATEST_INTEGER)
 
     def perform(self, call: Call) -> Next:
         page = call.page

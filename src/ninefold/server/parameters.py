@@ -14,7 +14,7 @@ from ninefold.plan import operations as plan
 from ninefold.plan.responses import In
 from ninefold.plan.routes import Parameter
 from ninefold.server.problems import Failure, invalid
-from ninefold.values import GREATEST_INTEGER, Array, Integer, Invalid, Type, Value, from_text
+from ninefold.values import Array, Integer, Invalid, Type, Value, from_text
 
 Query: TypeAlias = Mapping[str, Sequence[str]]
 """The values of each parameter, in the order in which they came."""
@@ -182,7 +182,7 @@ class PageReader:
             return default
         if value < least:
             failures.append(invalid("query", name, "minimum"))
-        elif value > (GREATEST_INTEGER - 1 if largest is None else largest):
+        elif largest is not None and value > largest:
             failures.append(invalid("query", name, "maximum"))
         return value
 

@@ -11,11 +11,12 @@ from ninefold.plan import environment
 from ninefold.plan.routes import Blocked
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.versioning import Versions
-from ninefold.server import endpoints
+from ninefold.server import endpoints, rates
 from ninefold.server.admit import Asked, paths
 from ninefold.server.authenticate import Scheme
 from ninefold.server.cursor import Cursors
 from ninefold.server.endpoints import Endpoint
+from ninefold.server.idempotency import Keys
 from ninefold.server.match import Routes
 from ninefold.server.problems import Problems
 from ninefold.server.sources import Sources
@@ -50,6 +51,8 @@ class Service:
     env: Mapping[str, Any]
     body_bytes: int
     seconds: float | None
+    headers_of_rates: rates.Headers = rates.Headers()  # noqa: RUF009 - frozen
+    keys: Keys | None = None
 
 
 def ready(
@@ -59,7 +62,8 @@ def ready(
     sources: Sources = Sources(),  # noqa: B008 - frozen
     largest_body: int = LARGEST_BODY,
 ) -> Service:
-    """`cursor_key`: at least 32 secret bytes, the same at every start. `operator`: what the operator gives, by
+    """`cursor_key`: at least 32 secret bytes, the same at every start, from which the secrets of cursors and of
+    idempotency keys are made. `operator`: what the operator gives, by
     name; an endpoint that needs a value that is not given answers 501."""
     given = operator or {}
     without = {key for value in plan.operator if value.name not in given for key in value.blocks}
@@ -69,13 +73,14 @@ def ready(
     known = {scheme.parameter for scheme in schemes if scheme.where == "query"}
     if plan.versions is not None and plan.versions.by == "query":
         known.add(plan.versions.name)
+    rates_of = rates.by_endpoint(plan.limits)
     routes = (
         (
             route.method,
             route.segments,
             endpoints.blocked(route)
             if isinstance(route, Blocked) or route.key in without
-            else endpoints.served(route, problems, schemes, frozenset(known)),
+            else endpoints.served(route, problems, schemes, frozenset(known), rates_of.get(route.key, ())),
         )
         for route in plan.routes
     )
@@ -90,6 +95,8 @@ def ready(
         env=constants(sources, given),
         body_bytes=largest_body if limits.body_bytes is None else limits.body_bytes,
         seconds=None if limits.request_microseconds is None else limits.request_microseconds / 1_000_000,
+        headers_of_rates=rates.headers(limits),
+        keys=None if limits.keys_kept_microseconds is None else Keys(cursor_key, limits.keys_kept_microseconds),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import time
 from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,10 +18,12 @@ def _clock() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """`clock` gives the time with its zone, `random_bytes` as many bytes as asked for."""
+    """`clock` gives the time with its zone, `random_bytes` as many bytes as asked for. `elapsed` gives nanoseconds that
+    only ever grow, from any beginning: how long ago something was is measured by it, since a clock can be set."""
 
     clock: Callable[[], datetime] = _clock
     random_bytes: Callable[[int], bytes] = secrets.token_bytes
+    elapsed: Callable[[], int] = time.monotonic_ns
 
     def now(self) -> str:
         """The time as a timestamp value (see `ninefold.values`)."""

@@ -24,10 +24,12 @@ from ninefold.server.authenticate import ANYONE, NOBODY, Caller
 from ninefold.server.endpoints import Admission, Endpoint
 from ninefold.server.execute import Call, List, NothingFound, Refusal
 from ninefold.server.flow import Next, ReadBody, Select, TooLarge, Wait
+from ninefold.server.idempotency import HEADER, MISMATCH, Held, once, read_key
 from ninefold.server.match import Found, NotAllowed
 from ninefold.server.messages import HeaderFields, Request, Response
 from ninefold.server.parameters import Query, parse_query
 from ninefold.server.problems import Failure, invalid
+from ninefold.server.rates import TRY_AGAIN, Asking, Told, count
 from ninefold.server.service import Service
 from ninefold.values import Invalid, from_text
 
@@ -39,12 +41,15 @@ NOT_IN_FORCE = Response(501)
 _NO_ENDPOINT = Endpoint("", blocked=True)
 
 TOO_LARGE = Failure("too large")
+RATE_LIMITED = Failure("rate limited")
 
 
 @dataclass(slots=True)
 class Exchange:
     """A request on its way. `rank` is the lowest of the failures. `stranger` is whose credential was good, and not
-    of a kind that the endpoint admits. `addressable`: the path's values can be of rows."""
+    of a kind that the endpoint admits. `addressable`: the path's values can be of rows. `told`: how the rates stand that
+    counted the request; `limited`: the answer refuses it for one of them. `key`: the idempotency key that came;
+    `content`: the body as it came, None where it was not read; `holds`: the key is in progress by this request."""
 
     service: Service
     request: Request
@@ -61,6 +66,12 @@ class Exchange:
     addressable: bool = True
     allow: HeaderFields = ()
     attempts: int = 0
+    told: tuple[Told, ...] = ()
+    limited: bool = False
+    key: str | None = None
+    content: bytes | None = b""
+    held: Held | None = None
+    holds: bool = False
 
     def refuse(self, failure: Failure) -> None:
         rank = self.service.problems.rank(failure, self.endpoint.errors or {})
@@ -73,6 +84,9 @@ class Exchange:
 
     def answer(self) -> Response:
         """The answer to what has failed, with the headers that its status asks for (RFC 9110 15.5)."""
+        self.limited = RATE_LIMITED in self.failures and self.rank == self.service.problems.rank(
+            RATE_LIMITED, self.endpoint.errors or {}
+        )
         response = self.service.problems.answer(self.failures, self.endpoint.errors or {}, self.env, self.details)
         match response.status:
             case 401:
@@ -82,6 +96,11 @@ class Exchange:
             case _:
                 return response
         return Response(response.status, response.headers + more, response.body)
+
+    def release(self) -> None:
+        """The request is answered, or nobody waits for it any more: its key is no longer in progress."""
+        if self.holds and self.held is not None and self.service.keys is not None:
+            self.service.keys.end(self.held)
 
     @property
     def route(self) -> str | None:
@@ -141,7 +160,8 @@ def _path_values(x: Exchange, texts: Sequence[str]) -> None:
 
 def authenticate(x: Exchange, first: int = 0) -> Next:
     """Look up the credential of the first scheme, from `first` on, that there is one of."""
-    if x.settled(x.endpoint.lowest.authentication):
+    # A rate counts a request whatever becomes of it, and may count it by its caller.
+    if x.settled(x.endpoint.lowest.authentication) and not x.endpoint.rates:
         return x.answer()
     schemes = x.service.schemes
     for index in range(first, len(schemes)):
@@ -171,7 +191,7 @@ def unidentified(x: Exchange) -> Next:
         x.refuse(Failure("unauthenticated"))
     else:
         return admit(x)
-    return parameters(x)
+    return counted(x)
 
 
 def _presented(x: Exchange) -> bool:
@@ -188,6 +208,20 @@ def admit(x: Exchange) -> Next:
     assert x.endpoint.admissions is not None
     x.admission = x.endpoint.admissions[x.caller.who]
     x.env["caller"] = x.caller.values
+    return counted(x)
+
+
+def counted(x: Exchange) -> Next:
+    """The rates of the endpoint count the request; one of them may refuse it."""
+    rates = x.endpoint.rates
+    if rates:
+        if any(rate.reads_request for rate in rates):
+            _read_own(x)
+        caller = x.caller if x.stranger is None or x.caller is not NOBODY else x.stranger
+        asking = Asking(caller, x.request.address, {**x.env, "caller": caller.values})
+        x.told = count(rates, asking, x.service.sources.elapsed())
+        if any(told.refused for told in x.told):
+            x.refuse(RATE_LIMITED)
     return parameters(x)
 
 
@@ -199,16 +233,10 @@ def parameters(x: Exchange) -> Next:
     if x.settled(x.endpoint.lowest.parameters):
         return x.answer()
     endpoint, failures = x.endpoint, list[Failure]()
-    read: dict[str, dict[str, Any]] = {"query": {}, "headers": {}}
     if endpoint.known_parameters is not None:
         failures.extend(_unknown(x.query, endpoint.known_parameters))
-    if endpoint.query is not None:
-        read["query"] = endpoint.query.read(x.query, failures)
-    if endpoint.headers is not None:
-        headers = x.request.headers
-        given = {name: [headers[name.lower()]] for name in endpoint.header_names if name.lower() in headers}
-        read["headers"] = endpoint.headers.read(given, failures)
-    x.env["request"] = read
+    failures.extend(_read_own(x))
+    failures.extend(_read_key(x))
     operation = endpoint.any_operation if x.admission is None else x.admission.operation
     x.call = Call(x.request, x.env, x.service.sources, x.service.cursors, endpoint.key, x.caller.who)
     if isinstance(operation, List):
@@ -223,6 +251,28 @@ def parameters(x: Exchange) -> Next:
     return read_body(x)
 
 
+def _read_own(x: Exchange) -> list[Failure]:
+    """Read the endpoint's own parameters and headers, the root `request`; and what is wrong with them."""
+    endpoint, headers, failures = x.endpoint, x.request.headers, list[Failure]()
+    read: dict[str, dict[str, Any]] = {"query": {}, "headers": {}}
+    if endpoint.query is not None:
+        read["query"] = endpoint.query.read(x.query, failures)
+    if endpoint.headers is not None:
+        given = {name: [headers[name.lower()]] for name in endpoint.header_names if name.lower() in headers}
+        read["headers"] = endpoint.headers.read(given, failures)
+    x.env["request"] = read
+    return failures
+
+
+def _read_key(x: Exchange) -> list[Failure]:
+    """Read the idempotency key, where the endpoint takes one."""
+    stated, field = x.endpoint.idempotency_key, x.request.headers.get(HEADER.lower())
+    if stated is None or (field is None and stated == "optional"):
+        return []
+    x.key, rule = read_key(field) if field is not None else (None, "required")
+    return [] if rule is None else [invalid("header", HEADER, rule)]
+
+
 def _unknown(query: Query, known: frozenset[str]) -> list[Failure]:
     return [invalid("query", name, "unknown") for name in query if name not in known]
 
@@ -234,7 +284,7 @@ def read_body(x: Exchange) -> Next:
     if x.settled(x.endpoint.lowest.body):
         return x.answer()
     assert x.call is not None
-    x.call.body = None
+    x.call.body = x.content = None
     unsupported = body.unsupported(x.request)
     if unsupported is not None:
         x.refuse(unsupported)
@@ -254,7 +304,9 @@ def decode(x: Exchange, data: bytes | TooLarge) -> Next:
     assert x.endpoint.body is not None and x.call is not None
     if isinstance(data, TooLarge):
         x.refuse(TOO_LARGE)
-    elif x.endpoint.body.unsupported(x.request) is None:
+        return operate(x)
+    x.content = data
+    if x.endpoint.body.unsupported(x.request) is None:
         values = x.endpoint.body.read(data)
         if isinstance(values, Failure):
             x.refuse(values)
@@ -268,12 +320,57 @@ def decode(x: Exchange, data: bytes | TooLarge) -> Next:
 
 def operate(x: Exchange) -> Next:
     """Perform the operation; or, if the request is refused already, ask the judge where it may know better."""
-    admission, call = x.admission, x.call
-    if admission is None or call is None:
+    if x.admission is None or x.call is None:
         return x.answer()
+    x.held = _held(x)
+    if not x.failures and x.held is not None and x.service.keys is not None:
+        clash = x.service.keys.clash(x.held)
+        if clash is not None:
+            x.refuse(clash)
+            return judged(x)
+        x.service.keys.begin(x.held)
+        x.holds = True
     if not x.failures:
-        admission.operation.prepare(call)
-        return admission.operation.perform(call)
+        return perform(x)
+    if x.held is not None and not x.settled(x.service.problems.rank(MISMATCH, x.endpoint.errors or {}) + 1):
+        return Wait(Select(*x.held.finding), partial(_compared, x, x.held))
+    return judged(x)
+
+
+def _held(x: Exchange) -> Held | None:
+    """The request under its idempotency key. A caller without a credential shares its keys with all the others."""
+    if x.key is None or x.content is None or x.service.keys is None:
+        return None
+    content = (x.request.path, x.request.query, x.content)
+    caller, now = x.caller, x.service.sources.clock()
+    return x.service.keys.held(x.key, caller.who, caller.identity, x.endpoint.key, content, now)
+
+
+def _compared(x: Exchange, held: Held, rows: Sequence[Row]) -> Next:
+    """The request is refused already; a key that came with another request may count before that."""
+    if rows and not held.is_of(rows[0][0]):
+        x.refuse(MISMATCH)
+    return judged(x)
+
+
+def perform(x: Exchange) -> Next:
+    """Perform the operation; with an idempotency key, once."""
+    assert x.admission is not None and x.call is not None
+    operation = x.admission.operation
+    operation.prepare(x.call)
+    step = operation.perform(x.call)
+    return step if x.held is None else once(step, x.held, partial(_mismatched, x))
+
+
+def _mismatched(x: Exchange) -> Next:
+    x.refuse(MISMATCH)
+    return judged(x)
+
+
+def judged(x: Exchange) -> Next:
+    """The request is refused; the judge is asked where it may know something that counts before."""
+    admission, call = x.admission, x.call
+    assert admission is not None and call is not None
     judge = admission.operation.judge
     if judge is None or not x.addressable or x.rank <= admission.lowest:
         return x.answer()
@@ -302,14 +399,27 @@ def failed(x: Exchange, error: Exception) -> Next:
             return refused(x, error)
         case NothingFound() if x.attempts == 0 and x.admission is not None and x.call is not None:
             x.attempts += 1
-            x.admission.operation.prepare(x.call)
-            return x.admission.operation.perform(x.call)
+            return perform(x)
         case Unavailable():
-            return _only(x, "unavailable")
+            return unavailable(x)
         case _:
             # The traceback is for the operator's log alone. Its text may hold values, so it is not in the answer.
             log.error("%s failed", x.route or "a request", exc_info=error)
             return _only(x, "internal")
+
+
+def unavailable(x: Exchange) -> Response:
+    """There is too much to do, or the database cannot do it."""
+    response = _only(x, "unavailable")
+    if not x.service.headers_of_rates.retries:
+        return response
+    return Response(response.status, response.headers + TRY_AGAIN, response.body)
+
+
+def finished(x: Exchange, response: Response) -> Response:
+    """The response as it is sent: with the headers that tell of the rates which counted the request."""
+    more = x.service.headers_of_rates.told(x.told, x.limited)
+    return Response(response.status, response.headers + more, response.body) if more else response
 
 
 def timed_out(x: Exchange) -> Response:

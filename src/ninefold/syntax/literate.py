@@ -81,19 +81,25 @@ class _Literate:
     def report(self, diagnostic: Diagnostic) -> None:
         self.diagnostics.append(diagnostic)
 
+    def wrong_level(self, block: HeadingBlock, words: str) -> None:
+        help = (f"write `## {' '.join(block.text.split())}`",)
+        self.report(
+            Diagnostic(HEADING_LEVEL, "a part's heading has the wrong level", (Label(block.span, words),), help)
+        )
+
     def heading(self, block: HeadingBlock) -> None:
-        if block.level > 2:
-            return
         named = heading(block.text)
+        if block.level > 2:
+            if named.by_number and named.by_number == named.by_name:
+                self.wrong_level(block, "a heading below those of the parts")
+            return
         if block.level == 1:
             numbered = named.by_number is not None and named.by_name is not None
             if self.title is None:
                 self.title = block
             self.section, self.outside = None, block
             if named.part and (numbered or self.title is not block):
-                help = (f"write `## {' '.join(block.text.split())}`",)
-                label = Label(block.span, "a heading of the first level")
-                self.report(Diagnostic(HEADING_LEVEL, "a part's heading has the wrong level", (label,), help))
+                self.wrong_level(block, "a heading of the first level")
             return
         if not named.part:
             self.section, self.outside = None, block

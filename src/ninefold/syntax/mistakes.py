@@ -17,6 +17,7 @@ from ninefold.syntax.codes import (
     BRACKET_UNCLOSED,
     CANNOT_START,
     COLON_IN_TEXT,
+    COMMA_IN_CALL,
     DIRECTIVE,
     ESCAPE,
     EXPRESSION_AS_TAG,
@@ -51,6 +52,12 @@ _UTF_16 = re.compile(r"(?:\\u[0-9a-fA-F]{4})+")
 """What JSON writes for a character outside the basic plane: two escapes, which are not one to YAML."""
 
 _LINE_WITH_KEY = re.compile(r"^[ \t]*(?:- )?[\w$ ]+:(?:\s|$)", re.MULTILINE)
+_KEY_WITH_BRACES = re.compile(r"[^{}\[\],:\r\n]*(?:\{[^{}\s,:]*\}[^{}\[\],:\s]*)+(?=:\s)")
+"""A key such as `GET /orders/{id}`, with the colon that ends it."""
+
+_OPEN_CALL = re.compile(r"(?P<key>[\w$ -]+: +)(?P<value>[^{}\[\],'\"\r\n]*\([^{}\[\]()'\"\r\n]*),\s*$")
+"""The end of a text before which an entry begins whose value is a call, and goes on behind a comma."""
+
 _LONGEST_KEY = 1024
 """Characters: YAML 1.2.2, section 7.4.2."""
 
@@ -333,7 +340,7 @@ def _between_brackets(stop: _Stop) -> Problem:
     text, last = stop.text, stop.last
     if last is not None and stop.follows_last:
         if last.quoted and not stop.crosses_lines() and stop.char not in ("", "\r", "\n"):
-            return _after_quote(stop, last)
+            return _comma_before_quote(stop, last) or _after_quote(stop, last)
         plain = last.style is Style.PLAIN
         closing = closing_bracket(text, stop.since)
         if stop.crosses_lines() and closing is not None and line_end(text, closing) == line_end(text, stop.at):
@@ -341,6 +348,40 @@ def _between_brackets(stop: _Stop) -> Problem:
         if plain and not stop.crosses_lines() and closing is not None:
             return _needs_quotes(stop, last)
     return _bracket_unclosed(stop, stop.since)
+
+
+def _comma_before_quote(stop: _Stop, last: LastScalar) -> Problem | None:
+    """`key: f(x, 'y')` between braces, where the value ends at the comma and `'y'` begins another key."""
+    text = stop.text
+    found = _OPEN_CALL.search(text, line_start(text, last.start), last.start)
+    end = None if found is None else _end_of_call(text, found.start("value"))
+    if found is None or end is None or end < stop.at:
+        return None
+    start, comma = found.start("value"), found.end("value")
+    help = (f"quote the expression: `{found['key'].strip()} {quoted(text[start:end])}`",)
+    marks = (
+        Mark(comma, comma + 1, "the value ends at this comma"),
+        Mark(last.start, end, "read as a key without a value"),
+    )
+    return Problem(COMMA_IN_CALL, "the comma of a call is read as the end of the value", marks, help, Mask(start, end))
+
+
+def _end_of_call(text: str, at: int) -> int | None:
+    """Where an expression ends that has a call with commas: before what separates it from the next, on its line."""
+    depth, quote = 0, ""
+    for index in range(at, line_end(text, at)):
+        char = text[index]
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "'\"":
+            quote = char
+        elif char in "([{":
+            depth += 1
+        elif depth == 0 and char in ",]}":
+            return index
+        elif char in ")]}":
+            depth -= 1
+    return None
 
 
 def _broken_line(stop: _Stop, last: LastScalar, closing: int) -> Problem:
@@ -353,6 +394,11 @@ def _broken_line(stop: _Stop, last: LastScalar, closing: int) -> Problem:
 
 def _needs_quotes(stop: _Stop, last: LastScalar) -> Problem:
     text = stop.text
+    key = _KEY_WITH_BRACES.match(text, last.start)
+    if key is not None and stop.char == "{" and key.end() > stop.at:
+        marks = (Mark(stop.at, stop.at + 1, "not without quotes here"), Mark(last.start, last.end, "in this key"))
+        help = (f"quote the key: `{quoted(key[0])}: …`",)
+        return Problem(NEEDS_QUOTES, "`{` in a key between braces", marks, help, Mask(key.start(), key.end()))
     end = max(value_end(text, last.start), stop.at + 1)
     help = (f"quote the text: `{corrected(text, last.start, end)}`",)
     if stop.char == ":":

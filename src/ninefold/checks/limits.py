@@ -1,0 +1,100 @@
+"""Part 8: rates and the headers that tell of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ninefold.checked.limits import Algorithm, Carries, Limits, Rate
+from ninefold.checks.codes import HEADER_OF_RATES, NO_BURST
+from ninefold.checks.findings import Findings, typed
+from ninefold.checks.model import Vocabulary
+from ninefold.contract import limits as stated
+from ninefold.contract.expression import Expression
+from ninefold.contract.fact import Shown, StatedNone, value_of
+from ninefold.contract.service import Contract
+from ninefold.diagnostics.diagnostic import Label
+from ninefold.values import Anything
+
+BURSTING = frozenset({"token bucket", "gcra"})
+"""The algorithms that have a `burst`."""
+
+_DRAFT: dict[str, Carries] = {
+    "ratelimit-policy": "policies",
+    "ratelimit": "standings",
+    "retry-after": "retry after",
+}
+"""draft-ietf-httpapi-ratelimit-headers, and RFC 9110 10.2.3."""
+
+_ENDINGS: dict[str, Carries] = {"-policy": "policies", "-limit": "limit", "-remaining": "remaining", "-reset": "reset"}
+"""What headers of a contract's own carry, as everybody calls them since: `X-RateLimit-Remaining`."""
+
+
+def check_limits(contract: Contract, vocabulary: Vocabulary, findings: Findings) -> Limits:
+    rates = tuple(_rates(contract, vocabulary, findings))
+    return Limits(rates, tuple(_headers(contract, findings)), value_of(contract.limits.keys_kept))
+
+
+def _rates(contract: Contract, vocabulary: Vocabulary, findings: Findings) -> Iterator[Rate]:
+    """The rates that are in force: one of which something is a gap has been asked about, and one that states `none`
+    where a rate has a number bounds nothing."""
+    scope = replace(vocabulary.scope(), request_only=True)
+    for rate in value_of(contract.limits.rates) or ():
+        of = value_of(rate.of)
+        # An identifier stands for a row: another row is another value, another state of one row is not.
+        counted = typed(of, scope, Anything(nullable=True), findings) if isinstance(of, Expression) else None
+        word = None if of is None or isinstance(of, Expression) else of.text
+        allow, per, algorithm = value_of(rate.allow), value_of(rate.per), value_of(rate.algorithm)
+        if algorithm is not None and algorithm.text not in BURSTING and isinstance(rate.burst, Shown):
+            findings.say(
+                NO_BURST,
+                f"a {algorithm.text} has no `burst`",
+                Label(rate.burst.span, "nothing would come of it"),
+                Label(algorithm.span, "how the rate is counted"),
+            )
+        burst = _burst(rate)
+        endpoints = value_of(rate.endpoints)
+        if allow is None or per is None or algorithm is None or (word is None and counted is None):
+            continue
+        if (algorithm.text in BURSTING and burst is None) or (rate.endpoints is not None and endpoints is None):
+            continue
+        yield Rate(
+            name=rate.name,
+            of=counted if counted is not None else word,  # type: ignore[arg-type]
+            allow=allow,
+            per=per,
+            algorithm=_algorithm(algorithm.text),
+            burst=burst if algorithm.text in BURSTING else None,
+            endpoints=None if endpoints is None else tuple(each.text for each in endpoints),
+            place=findings.place(rate.span),
+        )
+
+
+def _burst(rate: stated.Rate) -> int | None:
+    """`burst: none`: one at a time."""
+    return 1 if isinstance(rate.burst, StatedNone) else value_of(rate.burst)
+
+
+def _algorithm(word: str) -> Algorithm:
+    return word  # type: ignore[return-value]  # the table of keys has admitted no other
+
+
+def _headers(contract: Contract, findings: Findings) -> Iterator[tuple[str, Carries]]:
+    """What each header carries, told by its name."""
+    for name in value_of(contract.limits.headers) or ():
+        lower = name.text.lower()
+        carries = _DRAFT.get(lower)
+        for ending, number in _ENDINGS.items():
+            carries = number if lower.endswith(ending) and len(lower) > len(ending) else carries
+        if carries is None:
+            findings.say(
+                HEADER_OF_RATES,
+                f"what `{name.text}` tells of rates cannot be said",
+                Label(name.span, "no header of rates that is known"),
+                help=(
+                    "`RateLimit-Policy`, `RateLimit`, `Retry-After`, or a name that ends in `-Policy`, `-Limit`, "
+                    "`-Remaining` or `-Reset`",
+                ),
+            )
+        else:
+            yield name.text, carries

@@ -1,0 +1,232 @@
+"""A service that follows its document: what `dev` does at each save, and what it says."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from socket import socket
+
+from msgspec.structs import replace
+
+from ninefold.cli import announcement
+from ninefold.cli.contract_file import load
+from ninefold.cli.failures import at, rule_in_words
+from ninefold.cli.operator_values import operator_values
+from ninefold.cli.terminal import Unusable, complain, is_coloured, say, show
+from ninefold.cli.try_it import caller_lines
+from ninefold.database.sqlite import Refused, SQLite
+from ninefold.development.bodies import Bodies, lines
+from ninefold.development.callers import Known, callers
+from ninefold.development.database import Prepared, prepared
+from ninefold.development.switch import Switch
+from ninefold.development.trouble import Cause, Causes
+from ninefold.development.watch import SECONDS, Watch
+from ninefold.diagnostics.diagnostic import Severity
+from ninefold.diagnostics.render import visible
+from ninefold.operator.app import application
+from ninefold.operator.metrics import Metrics
+from ninefold.operator.rows import Caller
+from ninefold.pipeline import Loaded
+from ninefold.plan.service import ServicePlan
+from ninefold.server import run
+from ninefold.server.app import Application
+from ninefold.server.messages import Response
+from ninefold.server.service import ready
+from ninefold.server.steps import Exchange
+
+MOST_FIELDS = 3
+"""Values of one request that are named in its line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What `dev` was called with."""
+
+    file: str
+    settings: tuple[str, ...]
+    secrets: Path | None
+    accept_proposals: bool
+    bodies: bool
+
+
+@dataclass
+class Developing:
+    """One service from the start of `dev` to its end, however often its contract changes."""
+
+    wanted: Wanted
+    path: Path
+    url: str
+    stop: run.Stop
+    service: Switch = field(default_factory=Switch)
+    operator: Switch = field(default_factory=Switch)
+    database: SQLite | None = None
+    plan: ServicePlan | None = None
+    answering: Application | None = None
+    states: dict[str, str] = field(default_factory=dict)
+    remarks: str = ""
+    tried: list[str] = field(default_factory=list)
+
+    async def run(self, sockets: tuple[socket, socket]) -> None:
+        """Serve until the stop is asked for. The sockets are bound already."""
+        logging.basicConfig(level=logging.ERROR, format="%(levelname)s %(name)s: %(message)s")
+        watch = Watch(Path(self.wanted.file))
+        await self.follow()
+        watching = asyncio.create_task(self._watch(watch))
+        try:
+            await run.serve(self.service, sockets[:1], self.operator, sockets[1:], self.stop)
+        finally:
+            watching.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await watching
+            if self.answering is not None:
+                self.answering.close()
+            if self.database is not None:
+                await asyncio.to_thread(self.database.close)
+
+    async def _watch(self, watch: Watch) -> None:
+        while True:
+            await asyncio.sleep(SECONDS)
+            if watch.saved():
+                await self.follow()
+
+    async def follow(self) -> None:
+        """Serve what the document says now; if it cannot be served, say why, and go on with what was served."""
+        say(f"\n{datetime.now():%H:%M:%S}  {visible(self.wanted.file)}")
+        try:
+            loaded = await asyncio.to_thread(load, self.wanted.file, self.wanted.accept_proposals)
+            self._show(loaded)
+            if loaded.plan is not None:
+                names = [value.name for value in loaded.plan.operator]
+                values = operator_values(names, self.wanted.settings, self.wanted.secrets, os.environ)
+                await self._exchange(loaded.plan, values)
+            else:
+                self._goes_on()
+        except Unusable as error:
+            sys.stdout.flush()
+            complain(str(error), *error.help, details=error.details)
+            self._goes_on()
+        sys.stdout.flush()
+
+    def _show(self, loaded: Loaded) -> None:
+        told = [found for found in loaded.diagnostics if found.code.severity is not Severity.NOTE]
+        if told:
+            show(told, loaded.source, sys.stdout)
+        sys.stdout.flush()
+
+    def _goes_on(self) -> None:
+        say("nothing is served yet" if self.plan is None else "the last good service goes on")
+
+    async def _exchange(self, plan: ServicePlan, values: Mapping[str, str]) -> None:
+        """Raises Unusable, and then nothing is served until the next save."""
+        async with self.service.exchanging():
+            made = await asyncio.to_thread(self._prepared, plan, values)
+            if isinstance(made, Refused):
+                self.service.application = None
+                self.plan = None
+                raise Unusable(made.message, *made.help, details=made.details)
+            database = made.opened.database
+            metrics = Metrics(database)
+            before, self.answering = self.answering, self._application(plan, values, database, metrics)
+            self.database = database
+            self.service.application = self.answering
+            self.operator.application = application(database, metrics, lambda: self.stop.requested)
+            found = await callers(plan, database, values)
+        if before is not None:
+            before.close()
+        self._say_endpoints(plan, values)
+        self.plan = plan
+        self._say_rows(made)
+        known = {each.scheme: each for each in found if isinstance(each, Known)}
+        unknown = [each for each in found if not isinstance(each, Known)]
+        tried = [*caller_lines(plan, self.url, values, known), *(f"# {each.scheme}: {each.why}" for each in unknown)]
+        if tried != self.tried:
+            say("\nTry, as one caller of each kind (their rows were added by dev, to its own database):")
+            for words in tried:
+                say("  " + visible(words))
+        self.tried = tried
+
+    def _prepared(self, plan: ServicePlan, values: Mapping[str, str]) -> Prepared | Refused:
+        if self.database is not None:
+            self.database.close()
+            self.database = None
+        return prepared(self.path, plan, Caller(values))
+
+    def _application(
+        self, plan: ServicePlan, values: Mapping[str, str], database: SQLite, metrics: Metrics
+    ) -> Application:
+        causes, bodies = Causes(plan, values), Bodies(plan)
+
+        def watch(x: Exchange, response: Response | None, sent: bytes) -> None:
+            if response is None:
+                return
+            causing = causes.of(x, response)
+            if causing or self.wanted.bodies:
+                self._say_request(x, response, causing)
+            if self.wanted.bodies:
+                answered = bodies.answered(x.route, response.status, response.body, x.caller.who)
+                for line in lines(bodies.sent(x.route, sent), answered):
+                    say("  " + visible(line))
+            sys.stdout.flush()
+
+        return Application(ready(plan, database.key("cursors"), values), database, metrics.observe, watch=watch)
+
+    # ── What is said ──────────────────────────────────────────────────────────────────────────────────────────
+
+    def _say_endpoints(self, plan: ServicePlan, values: Mapping[str, str]) -> None:
+        """The whole at first, and after a save what is new in it: that a line has moved is no news."""
+        document = visible(self.wanted.file)
+        states = {
+            route.key: _unplaced(repr((announcement.blocked_by(plan, route, values), route))) for route in plan.routes
+        }
+        changed = [route for route in plan.routes if self.states.get(route.key) != states[route.key]]
+        remarks = "\n\n".join(announcement.remarks(plan, values, document))
+        if not plan.routes:
+            say("\nthere is no endpoint yet: `ninefold gaps` says why")
+        elif changed:
+            say("\n" + announcement.endpoints(replace(plan, routes=tuple(changed)), values, is_coloured(sys.stdout)))
+        for key in self.states.keys() - states.keys():
+            say(f"gone     {visible(key)}")
+        if self.plan is None:
+            say("\n" + remarks)
+        else:
+            known = set(map(_unplaced, self.remarks.splitlines()))
+            new = [line for line in remarks.splitlines() if line.startswith("  ") and _unplaced(line) not in known]
+            say("\n".join(new) if new else "what else is open is as it was")
+        self.states, self.remarks = states, remarks
+
+    def _say_rows(self, made: Prepared) -> None:
+        if made.opened.created and made.anew:
+            say(f"the rows that were there are gone: {visible(made.anew)}")
+        for words in made.opened.additions:
+            say(f"added to the database: {visible(words)}")
+        if made.carried is not None:
+            count = made.carried.rows
+            say(f"the database was made anew: {count:,} {'row' if count == 1 else 'rows'} carried over")
+            for words in made.carried.left:
+                say(f"  {visible(words)}")
+
+    def _say_request(self, x: Exchange, response: Response, causes: tuple[Cause, ...]) -> None:
+        path = x.request.path.decode("utf-8", "replace")
+        line = f"{x.request.method} {path}  {response.status}"
+        for number, cause in enumerate(causes[:MOST_FIELDS]):
+            line += "  " if number == 0 else "; "
+            line += cause.condition if number == 0 or cause.condition != causes[0].condition else ""
+            line += (": " if number == 0 else "") + f"{cause.pointer} {rule_in_words(cause.rule)}" if cause.rule else ""
+            line += f": {cause.words}" if cause.words else ""
+            line += at(self.wanted.file, cause.places)
+        if len(causes) > MOST_FIELDS:
+            line += f"; and {len(causes) - MOST_FIELDS} more"
+        say(visible(line))
+
+
+def _unplaced(words: str) -> str:
+    """A text without the places of the contract that it names."""
+    return re.sub(r":\d+:\d+:|\(line \d+\)|Place\(line=\d+, column=\d+\)", "", words)

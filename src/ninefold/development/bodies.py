@@ -1,0 +1,156 @@
+"""Bodies for the author's eyes: whole, but for what the contract calls `secret` or `sensitive`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from ninefold.expressions.rewrite import walk
+from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.plan.operations import Compute, Operation, Write
+from ninefold.plan.responses import ArrayOf, Content, EachRow, FromColumn, FromExpression, ObjectOf
+from ninefold.plan.routes import Served
+from ninefold.plan.service import ServicePlan
+from ninefold.plan.statement import ResultColumn
+
+MASK = "***"
+
+LONGEST = 2_000
+"""Characters of a body that are shown."""
+
+
+class Bodies:
+    """What may be shown of the bodies of a service."""
+
+    def __init__(self, plan: ServicePlan) -> None:
+        self._routes = {route.key: route for route in plan.routes if isinstance(route, Served)}
+        self._hidden = {each.resource: {*each.secrets, *each.sensitive} for each in plan.operator_operations}
+        self._names = frozenset().union(*self._hidden.values())
+
+    def sent(self, key: str | None, body: bytes) -> str:
+        """The body of a request."""
+        route = self._routes.get(key or "")
+        if not body or route is None or route.body is None:
+            return _size(body)
+        try:
+            document = msgspec.json.decode(body)
+        except (msgspec.DecodeError, RecursionError):
+            # Where it ends nobody can tell, and so not where a secret in it would.
+            return _size(body) if self._names else _short(body.decode("utf-8", "replace"))
+        hidden = self._hidden.get(self._resource(route), set())
+        for field in route.body.fields:
+            if field.field in hidden:
+                _mask_at(document, field.pointer)
+        # A member that the endpoint does not know may be one that was meant.
+        return _short(_text(_without_names(document, self._names)))
+
+    def answered(self, key: str | None, status: int, body: bytes, who: str) -> str:
+        """The body of a response."""
+        route = self._routes.get(key or "")
+        if not body:
+            return ""
+        try:
+            document = msgspec.json.decode(body)
+        except (msgspec.DecodeError, RecursionError):
+            return _size(body)
+        if route is not None and status < 400:
+            operation = next((each.operation for each in route.admissions if each.who == who), None)
+            if operation is not None and operation.response.content is not None:
+                document = self._masked(document, operation.response.content, _columns(operation))
+        return _short(_text(document))
+
+    def _resource(self, route: Served) -> str:
+        operation = route.admissions[0].operation if route.admissions else None
+        return "" if operation is None or isinstance(operation, Compute) else operation.resource
+
+    def _masked(self, document: Any, content: Content, columns: Sequence[ResultColumn]) -> Any:
+        match content:
+            case FromColumn(column=index):
+                return MASK if document is not None and self._hides(columns[index].name) else document
+            case FromExpression(expression=expression):
+                return MASK if document is not None and self._tells(expression) else document
+            case ObjectOf(members=members) if isinstance(document, dict):
+                known = dict(members)
+                return {
+                    name: self._masked(value, known[name], columns) if name in known else value
+                    for name, value in document.items()
+                }
+            case ArrayOf(items=items) if isinstance(document, list) and len(items) == len(document):
+                return [self._masked(value, item, columns) for value, item in zip(document, items, strict=True)]
+            case ArrayOf() if isinstance(document, list):
+                # Members without a value are left out: which these are cannot be told.
+                return [MASK for _ in document] if self._names else document
+            case EachRow(item=item) if isinstance(document, list):
+                return [self._masked(value, item, columns) for value in document]
+            case _:
+                return document
+
+    def _tells(self, expression: Typed) -> bool:
+        """Whether an expression over the request tells a secret, or something sensitive of the caller."""
+        for node in walk(expression):
+            match node:
+                case Variable(name="issued" | "operator"):
+                    return True
+                case Select(name=name) if name in self._names:
+                    return True
+                case _:
+                    pass
+        return False
+
+    def _hides(self, column: str) -> bool:
+        """A column is called as the path to its field; one that is computed may be made of anything."""
+        if not self._names:
+            return False
+        return column.rpartition(".")[2] in self._names or column.startswith("column ")
+
+
+def _columns(operation: Operation) -> Sequence[ResultColumn]:
+    match operation:
+        case Write():
+            return (operation.read or operation.statement).columns
+        case Compute():
+            return () if operation.select is None else operation.select.columns
+        case _:
+            return operation.select.columns
+
+
+def _mask_at(document: Any, pointer: Sequence[str]) -> None:
+    for name in pointer[:-1]:
+        document = document.get(name) if isinstance(document, dict) else None
+    if pointer and isinstance(document, dict) and document.get(pointer[-1]) is not None:
+        document[pointer[-1]] = MASK
+
+
+def _without_names(document: Any, names: frozenset[str]) -> Any:
+    match document:
+        case dict():
+            return {
+                name: MASK if name in names and value is not None else _without_names(value, names)
+                for name, value in document.items()
+            }
+        case list():
+            return [_without_names(value, names) for value in document]
+        case _:
+            return document
+
+
+def _text(document: Any) -> str:
+    return msgspec.json.encode(document).decode()
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text):,} characters)"
+
+
+def _size(body: bytes) -> str:
+    return f"({len(body):,} bytes)" if body else ""
+
+
+def lines(sent: str, answered: str) -> Iterator[str]:
+    """What went in and what came out, where there was something."""
+    if sent:
+        yield "> " + sent
+    if answered:
+        yield "< " + answered

@@ -1,0 +1,181 @@
+"""One caller of each kind, so that every endpoint can be tried at once.
+
+A scheme looks its credentials up in rows: `dev` adds one such row to its own database, as the operator would, and
+knows the credential of that row. It is not kept anywhere: everything random in it is derived from the database's own
+secret, so that the next start makes the same credential again, and finds that its row is there.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+from ninefold.database.protocol import Session, Unavailable
+from ninefold.database.sqlite import SQLite
+from ninefold.development.samples import admits, sample
+from ninefold.expressions.evaluate import EvaluationError
+from ninefold.operator.rows import Adding, Caller, look
+from ninefold.plan.authentication import Scheme
+from ninefold.plan.operator import Adding as AddingPlan
+from ninefold.plan.operator import OperatorOperations
+from ninefold.plan.service import ServicePlan
+from ninefold.server import authenticate
+from ninefold.server.execute import Call, NothingFound, Refusal
+from ninefold.server.problems import Failure
+from ninefold.server.service import constants
+from ninefold.server.sources import Sources
+from ninefold.values import Row
+
+TURNS = 5
+"""Other values that are tried where a row of the operator's own has the first ones."""
+
+DEEPEST = 5
+"""Rows that are made for a row to refer to, and for those to refer to, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A caller whose credential is known. `row` is the identifier of the row that it belongs to."""
+
+    scheme: str
+    credential: str
+    resource: str
+    row: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A kind of caller that cannot be had, and why."""
+
+    scheme: str
+    why: str
+
+
+async def callers(plan: ServicePlan, database: SQLite, given: Mapping[str, object]) -> tuple[Known | Unknown, ...]:
+    """A caller of every scheme, in the contract's order; the rows that are missing are added."""
+    found: list[Known | Unknown] = []
+    for scheme in plan.schemes:
+        if scheme.lookup is None:
+            found.append(
+                Unknown(scheme.scheme, "such a caller cannot be had yet: this build accepts no credential of it")
+            )
+            continue
+        try:
+            found.append(await _caller(plan, scheme, database, given))
+        except _NoRow as reason:
+            found.append(Unknown(scheme.scheme, str(reason)))
+        except Unavailable as error:
+            found.append(Unknown(scheme.scheme, f"the database cannot be written: {error}"))
+    return tuple(found)
+
+
+class _NoRow(Exception):
+    """No row of a resource could be made; the message says why."""
+
+
+async def _caller(plan: ServicePlan, scheme: Scheme, database: SQLite, given: Mapping[str, object]) -> Known:
+    assert scheme.resource is not None
+    caller = Caller(given)
+    maker = _Maker(plan, caller, database.key(f"dev {scheme.scheme}"))
+    for turn in range(TURNS):
+        try:
+            return await database.transact(lambda session, turn=turn: maker.known(scheme, session, turn))  # type: ignore[misc]
+        except (Refusal, NothingFound):
+            continue
+    raise _NoRow(f"the contract refuses a row of {scheme.resource} made of samples; `ninefold add` makes one of yours")
+
+
+@dataclass(frozen=True, slots=True)
+class _Maker:
+    plan: ServicePlan
+    caller: Caller
+    key: bytes
+
+    def known(self, scheme: Scheme, session: Session, turn: int) -> Known:
+        """The caller of one turn: found, or added. Raises Refusal, NothingFound and _NoRow."""
+        operations, plan = self._operations(scheme.resource or "")
+        table = next(table for table in self.plan.schema.tables if table.name == operations.resource)
+        lookup = authenticate.Scheme(scheme, table.key)
+        env = constants(Sources(), self.caller.given)
+        adding, own = Adding(operations, plan), Caller(self.caller.given, _derived(self.key, turn))
+        call = self._prepared(adding, plan, own, session, turn, 0)
+        tokens = adding.issued(call).values()
+        for attempt in (0, 1):
+            for token in tokens:
+                if rows := session.run(*lookup.lookup(token, env)):
+                    return Known(scheme.scheme, token, operations.resource, lookup.caller(rows[0], env).identity or "")
+            if attempt == 0:
+                adding.stored(call, session)
+        raise _NoRow(f"a row of {operations.resource} holds no credential that is made for it")
+
+    def _operations(self, resource: str) -> tuple[OperatorOperations, AddingPlan]:
+        operations = next(each for each in self.plan.operator_operations if each.resource == resource)
+        if operations.adding is None:
+            raise _NoRow(f"nothing can be added to {resource}: {'; '.join(operations.blocked)}")
+        return operations, operations.adding
+
+    def _prepared(
+        self, adding: Adding, plan: AddingPlan, caller: Caller, session: Session, turn: int, depth: int
+    ) -> Call:
+        """A row of samples, with the rows that it refers to."""
+        document = sample(plan.body.schema)
+        if not isinstance(document, dict):
+            raise _NoRow(f"no sample of a {adding.resource} fits its schema; `ninefold add` makes one of yours")
+        schemas = plan.body.schema.get("properties", {})
+        for field in plan.body.fields:
+            if field.field in document and isinstance(field.type, Row):
+                document[field.field] = self._some_row(field.type.resource, session, depth + 1)
+            elif turn and isinstance(document.get(field.field), str):
+                document[field.field] = _varied(document[field.field], schemas.get(field.field, {}), turn)
+        values = adding.read(document)
+        if isinstance(values, Failure):
+            raise _NoRow(f"no sample of a {adding.resource} fits its schema; `ninefold add` makes one of yours")
+        try:
+            return adding.prepared(values, caller)
+        except EvaluationError:
+            raise _NoRow(f"a value that the contract gives a {adding.resource} cannot be made") from None
+
+    def _some_row(self, resource: str, session: Session, depth: int) -> Any:
+        """The identifier of the first row of a resource, which is added if there is none."""
+        if depth > DEEPEST:
+            raise _NoRow(f"a {resource} refers to too many rows that are not there")
+        operations, plan = self._operations(resource)
+        key = plan.create.key[0]
+        if there := look(operations, session, self.caller, {}, "", 1).rows:
+            return there[0][key]
+        adding = Adding(operations, plan)
+        return adding.stored(self._prepared(adding, plan, self.caller, session, 0, depth), session)[key]
+
+
+def _varied(text: str, schema: Any, turn: int) -> str:
+    """Another text that the schema admits: the last turn's may be taken."""
+    at = text.find("@") if "@" in text else len(text)
+    for other in (f"{text[:at]}{turn + 1}{text[at:]}", f"{text}-{turn + 1}", f"{text}{'abcdefgh'[turn]}"):
+        if admits(schema, other):
+            return other
+    return text
+
+
+def _derived(key: bytes, turn: int) -> Sources:
+    """Bytes that are the same each time, and that nobody can tell who has not the key: HMAC-SHA256 of a count."""
+    return Sources(random_bytes=_stream(key, turn))
+
+
+def _stream(key: bytes, turn: int) -> Callable[[int], bytes]:
+    blocks = _blocks(key, turn)
+
+    def take(size: int) -> bytes:
+        taken = b""
+        while len(taken) < size:
+            taken += next(blocks)
+        return taken[:size]
+
+    return take
+
+
+def _blocks(key: bytes, turn: int) -> Iterator[bytes]:
+    for number in count():
+        yield hmac.digest(key, f"{turn} {number}".encode(), "sha256")

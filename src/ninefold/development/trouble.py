@@ -1,0 +1,133 @@
+"""Why a request was refused, blocked or failed: a caller is told what the contract says, its author all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ninefold.plan.operations import List
+from ninefold.plan.places import Place
+from ninefold.plan.routes import Admission, Blocked, Route, Served
+from ninefold.plan.service import ServicePlan
+from ninefold.server.messages import Response
+from ninefold.server.problems import Failure, FieldFailure
+from ninefold.server.steps import Exchange
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """`condition` as the language calls it, narrowed where it is. `pointer` and `rule` where it is about a value: a
+    pointer into the body, or `query`, `header` or `path` and one into that. `words` is what else there is to say.
+    `places` are of the lines of the contract that say so."""
+
+    condition: str
+    pointer: str = ""
+    rule: str = ""
+    words: str = ""
+    places: tuple[Place, ...] = ()
+
+
+class Causes:
+    """The causes of what a service answers, from its plan and from what was found of a request."""
+
+    def __init__(self, plan: ServicePlan, given: Mapping[str, object]) -> None:
+        self._plan = plan
+        self._given = given
+        self._routes: dict[str, Route] = {route.key: route for route in plan.routes}
+
+    def of(self, x: Exchange, response: Response) -> tuple[Cause, ...]:
+        """The causes of a response, the one that counts first; none for a good one."""
+        if response.status < 400:
+            return ()
+        route = self._routes.get(x.route or "")
+        if not x.failures:
+            return (self._blocked(x, route),)
+        own = x.endpoint.errors or {}
+        problems = x.service.problems
+        rank = min(problems.rank(failure, own) for failure in x.failures)
+        counting = [failure for failure in x.failures if problems.rank(failure, own) == rank]
+        return tuple(dict.fromkeys(cause for failure in counting for cause in self._causes(failure, x, route)))
+
+    def _blocked(self, x: Exchange, route: Route | None) -> Cause:
+        """A 501: a gap, an operator value that is not given, or something that is not in force."""
+        match route:
+            case Blocked(reasons=reasons, trace=trace):
+                return Cause("blocked", words="; ".join(reasons), places=trace)
+            case Served(trace=trace):
+                missing = [
+                    value
+                    for value in self._plan.operator
+                    if value.name not in self._given and route.key in value.blocks
+                ]
+                if missing:
+                    names = ", ".join(f"operator.{value.name}" for value in missing)
+                    return Cause("blocked", words=f"{names} is not given (--set)", places=missing[0].places or trace)
+                asked = [name for name in route.asks if name.lower() in x.request.headers]
+                if asked:
+                    return Cause("not in force", words=f"the request has {', '.join(asked)}", places=trace)
+                return Cause("not in force", words="the request asks for another version", places=trace)
+            case None:
+                return Cause("not in force")
+
+    def _causes(self, failure: Failure, x: Exchange, route: Route | None) -> Iterator[Cause]:
+        name = failure.condition if failure.subject is None else f"{failure.condition} {failure.subject}"
+        if failure.code is not None:
+            name += f" ({failure.code})"
+        served = route if isinstance(route, Served) else None
+        for each in failure.fields:
+            places = failure.trace or (() if served is None else tuple(_places_of(each, served, x)))
+            where = each.pointer if each.place == "body" else f"{each.place} {each.pointer}"
+            yield Cause(name, where, each.rule, places=places or (() if served is None else served.trace))
+        if not failure.fields:
+            words = _WORDS.get(failure.condition, "")
+            yield Cause(name, words=words, places=failure.trace or self._places(failure, x, served))
+
+    def _places(self, failure: Failure, x: Exchange, route: Served | None) -> tuple[Place, ...]:
+        """Where the contract says what a condition without a place of its own comes from."""
+        limit = self._plan.limits.places.get(failure.condition)
+        if limit is not None:
+            return (limit,)
+        if route is None:
+            return ()
+        match failure.condition:
+            case "unauthenticated" | "forbidden":
+                admitted: Sequence[Admission] = [each for each in route.admissions if each.who == x.caller.who]
+                admitted = admitted or route.admissions
+                return admitted[0].trace if admitted else route.trace
+            case "internal" | "unavailable":
+                return ()
+            case _:
+                return route.trace
+
+
+def _places_of(failure: FieldFailure, route: Served, x: Exchange) -> Iterator[Place]:
+    """Where the contract states the field or the parameter in whose value a failure is."""
+    match failure.place:
+        case "body":
+            for field in () if route.body is None else route.body.fields:
+                pointer = "".join("/" + name.replace("~", "~0").replace("/", "~1") for name in field.pointer)
+                if failure.pointer == pointer or failure.pointer.startswith(pointer + "/"):
+                    yield from field.trace
+        case "query" | "header" | "path":
+            stated = route.query if failure.place == "query" else route.headers
+            for parameter in stated:
+                if parameter.name.lower() == failure.name.lower():
+                    yield from parameter.trace
+            operation = next((each.operation for each in route.admissions), None)
+            if isinstance(operation, List) and failure.place == "query":
+                yield from (place for each in operation.filters if each.name == failure.name for place in each.trace)
+
+
+_WORDS = {
+    "no such path": "no endpoint of the contract has this path",
+    "method not allowed": "the path has no such method",
+    "unauthenticated": "the request has no credential, or one that is not known",
+    "malformed": "the body is not JSON",
+    "unsupported media type": "the body's Content-Type is not the one that is read here",
+    "not acceptable": "the request's Accept admits nothing that is written here",
+    "missing": "there is no such row, or this caller may not see it",
+    "stale": "the row is not as If-Match says",
+    "illegal transition": "the row is in another state",
+    "internal": "this is a fault of ninefold: the log says more",
+    "unavailable": "the database cannot take it now",
+}

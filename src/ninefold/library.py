@@ -1,0 +1,244 @@
+"""ninefold inside another program: a contract as a value, and its service as an ASGI application to mount.
+
+    import ninefold
+
+    orders = ninefold.application("orders.md", database="sqlite:///orders.db")
+    app = Starlette(routes=[Mount("/shop", orders)], lifespan=orders.lifespan)
+
+A contract is read and checked at once, so one that is wrong is told where it is named. The database is opened when
+the service starts, not when a module is imported: one process at a time has it.
+"""
+
+from __future__ import annotations
+
+import atexit
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from os import PathLike, fspath
+from typing import Any
+from urllib.parse import quote, unquote
+
+from ninefold import pipeline
+from ninefold.checked.service import Checked
+from ninefold.database.sqlite import Refused, SQLite, open_sqlite
+from ninefold.diagnostics.diagnostic import Diagnostic, Severity
+from ninefold.diagnostics.render import render
+from ninefold.openapi import document
+from ninefold.openapi import service as described
+from ninefold.plan.routes import Blocked, Served
+from ninefold.plan.service import ServicePlan
+from ninefold.server import app
+from ninefold.server.access_log import Observe
+from ninefold.server.app import Message, Receive, Send
+from ninefold.server.service import ready
+
+__all__ = ["Application", "ContractError", "DatabaseRefused", "Service", "application", "load"]
+
+
+class ContractError(Exception):
+    """A contract has errors, and nothing is served. Its text is what `ninefold check` prints; `diagnostics` are the
+    errors one by one."""
+
+    def __init__(self, loaded: pipeline.Loaded) -> None:
+        self.diagnostics = _of(loaded, Severity.ERROR)
+        super().__init__("\n" + render(self.diagnostics, loaded.source).rstrip("\n"))
+
+
+class DatabaseRefused(Exception):
+    """The database cannot be used as it is, and was not changed. `details` are the single points, `help` advises."""
+
+    def __init__(self, refused: Refused) -> None:
+        self.details, self.help = refused.details, refused.help
+        lines = [f"  - {each}" for each in refused.details] + [f"  = help: {each}" for each in refused.help]
+        super().__init__("\n".join([refused.message, *lines]))
+
+
+@dataclass(frozen=True)
+class Service:
+    """A contract without errors. What is served of it may be little: `blocked` says why, endpoint by endpoint."""
+
+    loaded: pipeline.Loaded
+    checked: Checked
+    plan: ServicePlan
+
+    @property
+    def title(self) -> str:
+        return self.plan.title
+
+    @property
+    def endpoints(self) -> tuple[str, ...]:
+        """The endpoints that are served, as the contract writes them: `POST /orders`."""
+        return tuple(route.key for route in self.plan.routes if isinstance(route, Served))
+
+    @property
+    def blocked(self) -> dict[str, tuple[str, ...]]:
+        """The endpoints that answer 501, and the reasons, each in one line."""
+        return {route.key: route.reasons for route in self.plan.routes if isinstance(route, Blocked)}
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """The open questions in words."""
+        return tuple(question.text for question in self.loaded.open_questions)
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        return _of(self.loaded, Severity.WARNING)
+
+    @property
+    def operator(self) -> tuple[str, ...]:
+        """The names of the values that the contract leaves to the operator."""
+        return tuple(value.name for value in self.plan.operator)
+
+    def openapi(self) -> dict[str, Any]:
+        """The OpenAPI 3.1 document of what is served, as JSON values."""
+        return document.openapi(
+            described.Service(self.loaded.contract, self.checked, self.plan, self.loaded.open_questions)
+        )
+
+    def application(
+        self, *, database: str, operator: Mapping[str, str] | None = None, observe: Observe | None = None
+    ) -> Application:
+        """The service as an ASGI application. `database`: `sqlite:///PATH`, or a path. `operator`: what the contract
+        calls `operator.NAME`, by name; an endpoint whose value is not given answers 501. `observe` is called once a
+        request. Raises ValueError for a name that the contract does not have."""
+        given = dict(operator or {})
+        unknown = sorted(given.keys() - set(self.operator))
+        if unknown:
+            names = ", ".join(self.operator) or "none"
+            raise ValueError(f"the contract has no operator.{unknown[0]}; the operator values that it names: {names}")
+        return Application(self.plan, database, given, observe)
+
+
+def load(path: str | PathLike[str], *, accept_proposals: bool = False) -> Service:
+    """Read and check a contract. Raises OSError where it cannot be read, and ContractError where it has errors."""
+    loaded = pipeline.load(fspath(path), accept_proposals)
+    if loaded.checked is None or loaded.plan is None:
+        raise ContractError(loaded)
+    return Service(loaded, loaded.checked, loaded.plan)
+
+
+def application(
+    contract: str | PathLike[str],
+    *,
+    database: str,
+    operator: Mapping[str, str] | None = None,
+    accept_proposals: bool = False,
+    observe: Observe | None = None,
+) -> Application:
+    """The service of a contract as an ASGI application: `load` and `Service.application` in one."""
+    return load(contract, accept_proposals=accept_proposals).application(
+        database=database, operator=operator, observe=observe
+    )
+
+
+def _of(loaded: pipeline.Loaded, severity: Severity) -> tuple[Diagnostic, ...]:
+    return tuple(each for each in loaded.diagnostics if each.code.severity is severity)
+
+
+class Application:
+    """An ASGI application that opens its database when it starts, and closes it when it stops.
+
+    It starts with `lifespan`, with the lifespan events of a server that runs it alone, or, where neither comes, with
+    the first request. It belongs to one event loop at a time, and may be started again after it was stopped.
+    """
+
+    def __init__(
+        self, plan: ServicePlan, database: str, operator: Mapping[str, str], observe: Observe | None = None
+    ) -> None:
+        self._plan = plan
+        self._url = database
+        self._operator = operator
+        self._observe = observe
+        self._running: tuple[app.Application, SQLite] | None = None
+
+    @asynccontextmanager
+    async def lifespan(self, of: object = None) -> AsyncIterator[None]:
+        """Open the database, and close it at the end. The lifespan of a Starlette or FastAPI application, or a part
+        of one: `async with orders.lifespan(): yield`. Raises DatabaseRefused."""
+        self.open()
+        try:
+            yield
+        finally:
+            self.close()
+
+    def open(self) -> None:
+        """Open the database, if it is not open. Raises DatabaseRefused."""
+        self._opened()
+
+    def close(self) -> None:
+        """Finish what was accepted, and close the database, if it is open. No request may be in flight."""
+        if self._running is not None:
+            (serving, database), self._running = self._running, None
+            serving.close()
+            database.close()
+            atexit.unregister(self.close)
+
+    def _opened(self) -> app.Application:
+        if self._running is None:
+            opening = open_sqlite(self._url, self._plan.schema)
+            if isinstance(opening, Refused):
+                raise DatabaseRefused(opening)
+            service = ready(self._plan, opening.database.key("cursors"), self._operator)
+            self._running = app.Application(service, opening.database, self._observe), opening.database
+            # Where no lifespan tells the end, the end of the program does.
+            atexit.register(self.close)
+        return self._running[0]
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        match scope["type"]:
+            case "http":
+                inside, root = _inside(scope)
+                await self._opened()(inside, receive, _from(root, send) if root else send)
+            case "lifespan":
+                await self._live(receive, send)
+            case "websocket":
+                # No contract has any: closed before it was accepted, which a server answers with 403.
+                await send({"type": "websocket.close"})
+            case other:
+                raise ValueError(f"the service speaks HTTP, not {other}")
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        """The lifespan protocol of ASGI: startup, then shutdown."""
+        await receive()
+        try:
+            self.open()
+        except DatabaseRefused as refused:
+            await send({"type": "lifespan.startup.failed", "message": str(refused)})
+            return
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        self.close()
+        await send({"type": "lifespan.shutdown.complete"})
+
+
+def _inside(scope: Message) -> tuple[Message, bytes]:
+    """The scope as the service sees it, and the path (percent-encoded) under which it is mounted. `path` and
+    `raw_path` hold that of the mount as well (ASGI, HTTP connection scope)."""
+    raw = scope.get("raw_path") or quote(scope["path"]).encode("ascii")
+    root = str(scope.get("root_path") or "").rstrip("/")
+    above, segments = root.split("/"), raw.split(b"/")
+    if root and [unquote(segment.decode("latin-1")) for segment in segments[: len(above)]] == above:
+        raw = b"/" + b"/".join(segments[len(above) :])
+    return {**scope, "raw_path": raw, "root_path": ""}, quote(root).encode("ascii")
+
+
+_REFERENCES = frozenset((b"location", b"content-location"))
+
+
+def _from(root: bytes, send: Send) -> Send:
+    """The `send` of a mounted service. A contract writes `Location` from the root of its service, and a client reads
+    it from the root of the host (RFC 3986 4.2): what stands between is put before it, as a reverse proxy would."""
+
+    async def rooted(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = [
+                (name, root + value)
+                if name in _REFERENCES and value.startswith(b"/") and not value.startswith(b"//")
+                else (name, value)
+                for name, value in message["headers"]
+            ]
+            message = {**message, "headers": headers}
+        await send(message)
+
+    return rooted

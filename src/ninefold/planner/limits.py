@@ -1,0 +1,42 @@
+"""Part 8: sizes, times, and the rates with the endpoints that each counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ninefold.checked.service import Checked
+from ninefold.plan.limits import Limits, Rate, RateHeader
+from ninefold.plan.places import Place
+from ninefold.planner.places import traced
+
+
+def limits(checked: Checked) -> Limits:
+    stated = checked.limits
+    served = [endpoint.key for endpoint in checked.endpoints]
+    return Limits(
+        body_bytes=checked.body_size,
+        request_microseconds=checked.request_time,
+        places={name: Place(place.line, place.column) for name, place in checked.limit_places.items()},
+        rates=tuple(
+            Rate(
+                name=rate.name,
+                of=rate.of,
+                allow=rate.allow,
+                per_microseconds=rate.per,
+                algorithm=rate.algorithm,
+                burst=rate.burst or 0,
+                endpoints=tuple(_counted(rate.endpoints, served)),
+                trace=traced(rate.place),
+            )
+            for rate in stated.rates
+        ),
+        headers=tuple(RateHeader(name, carries) for name, carries in stated.headers),
+        keys_kept_microseconds=stated.keys_kept
+        if any(endpoint.idempotency_key is not None for endpoint in checked.endpoints)
+        else None,
+    )
+
+
+def _counted(named: Iterable[str] | None, served: list[str]) -> Iterable[str]:
+    """What is blocked answers 501 before anything is counted."""
+    return served if named is None else [key for key in served if key in set(named)]

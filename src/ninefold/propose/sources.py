@@ -1,0 +1,21 @@
+"""Who recommends what: the words that stand in the comment beside a proposal, each on one line."""
+
+from __future__ import annotations
+
+UUID = "RFC 9562: UUIDs, which the service makes"
+JSON = "RFC 8259: JSON"
+STRICT = "RFC 9413: what nobody specified is refused, not tolerated"
+MERGE = "RFC 7396: JSON merge patch"
+NEWEST_FIRST = "newest first, as GitHub and Stripe list"
+BY_IDENTIFIER = "by identifier: an order in which no row moves"
+DELETED = "RFC 9110, section 9.3.5: done, and nothing to show"
+REFERENTIAL = "SQL (ISO/IEC 9075-2): where nothing is said, the deletion is refused"
+HIDDEN = "RFC 9110, section 15.5.4: 404 hides what is there"
+PAGED = "20, and at most 100, as GitLab; `limit` and `cursor` as Slack"
+WEBHOOKS = "Standard Webhooks 1.0, with the retries that it gives as an example"
+CLOUD_EVENTS = "CloudEvents 1.0"
+EVENT_STREAM = "HTML, section 9.2: server-sent events"
+PROBLEM = "RFC 9457: problem details"
+CODED = "RFC 9110, section 15, and RFC 6585"
+RATE_HEADERS = "draft-ietf-httpapi-ratelimit-headers; RFC 9110, section 10.2.3: Retry-After"
+ADDING = "AIP-180: adding is compatible"

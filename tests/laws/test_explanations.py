@@ -1,0 +1,199 @@
+"""What is true of every explanation, whatever the contract: its lines are there, nothing of an endpoint is passed over,
+and the errors are those that the service can answer, in its order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ninefold.contract.fact import value_of
+from ninefold.explain.endpoint import explain_endpoint
+from ninefold.explain.explanation import Explanation, all_items
+from ninefold.explain.grounds import leaves
+from ninefold.explain.render import to_json, to_markdown, to_text
+from ninefold.explain.service import explain_service
+from ninefold.meanings import MEANINGS
+from ninefold.pipeline import Loaded, compile_document
+from ninefold.plan.operations import Compute, Write
+from ninefold.plan.routes import Served
+from ninefold.questions.conditions import arising
+from ninefold.questions.survey import Survey
+from ninefold.server.problems import Failure, Problems, failed_condition
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = sorted((ROOT / "examples").glob("*.md"))
+CONTRACTS = [*EXAMPLES, *sorted((ROOT / "tests" / "cases").glob("*/contract.*"))]
+ORDERS = (ROOT / "examples" / "orders.md").read_text(encoding="utf-8").split("\n")
+
+
+@cache
+def compiled(path: Path) -> Loaded:
+    return compile_document(path.name, path.read_bytes())
+
+
+def pages(loaded: Loaded) -> Iterator[Explanation]:
+    yield explain_service(loaded)
+    for endpoint in value_of(loaded.contract.endpoints.endpoints) or ():
+        yield explain_endpoint(loaded, endpoint, with_statements=True)
+
+
+def named(path: Path) -> str:
+    return path.stem if path in EXAMPLES else path.parent.name
+
+
+def check_page(loaded: Loaded, page: Explanation) -> None:
+    """Every place is in the document, every meaning that is cited is told, and every form can be written."""
+    numbers = [meaning.number for meaning in page.meanings]
+    assert numbers == sorted(set(numbers)) and set(numbers) <= {meaning.number for meaning in MEANINGS}
+    for item in all_items(page):
+        assert item.text and "\n" not in item.text
+        assert set(item.meanings) <= set(numbers)
+        if item.place is not None:
+            assert 1 <= item.place.line <= len(loaded.source.line_starts)
+            assert 1 <= item.place.column <= len(loaded.source.line(item.place.line)) + 1
+        if item.standing in ("gap", "proposed"):
+            assert item.place is not None
+    assert to_text(page).endswith("\n") and to_markdown(page).startswith("# ")
+    assert to_json(page)["about"] == page.about
+
+
+@pytest.mark.parametrize("path", CONTRACTS, ids=named)
+def test_every_line_is_there(path: Path) -> None:
+    loaded = compiled(path)
+    for page in pages(loaded):
+        check_page(loaded, page)
+
+
+@pytest.mark.parametrize("path", CONTRACTS, ids=named)
+def test_every_fact_of_an_endpoint_is_told_by_its_line(path: Path) -> None:
+    loaded = compiled(path)
+    facts = loaded.document.part("endpoints").facts
+    for endpoint in value_of(loaded.contract.endpoints.endpoints) or ():
+        entry = facts.get(endpoint.key)
+        assert entry is not None
+        told = {item.place.line for item in all_items(explain_endpoint(loaded, endpoint)) if item.place is not None}
+        stated = {loaded.source.place(span.start).line for span, _ in leaves(entry.value)}
+        assert stated <= told, f"{endpoint.key}: lines {sorted(stated - told)} are not told"
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=named)
+def test_in_an_example_no_fact_is_told_only_as_it_is_written(path: Path) -> None:
+    for page in pages(compiled(path)):
+        assert "Also written" not in {section.title for section in page.sections}
+
+
+@pytest.mark.parametrize("path", CONTRACTS, ids=named)
+def test_every_gap_that_blocks_an_endpoint_is_told(path: Path) -> None:
+    loaded = compiled(path)
+    for endpoint in value_of(loaded.contract.endpoints.endpoints) or ():
+        told = {(item.place, item.text) for item in all_items(explain_endpoint(loaded, endpoint))}
+        for question in loaded.open_questions:
+            if endpoint.key in question.blocks:
+                assert (loaded.source.place(question.span.start), f"not shown: {question.text}") in told
+
+
+@pytest.mark.parametrize("path", CONTRACTS, ids=named)
+def test_every_condition_of_the_judge_is_told_with_the_code_of_the_service(path: Path) -> None:
+    """The server's own reading of part 7 is the oracle."""
+    loaded = compiled(path)
+    for route, page in _served(loaded):
+        problems = Problems(loaded.plan.problems)  # type: ignore[union-attr]
+        causes = [item.cause for item in all_items(page) if item.cause is not None]
+        told = {(cause.condition, cause.subject, cause.code) for cause in causes}
+        for admission in route.admissions:
+            operation = admission.operation
+            if isinstance(operation, Compute):
+                continue
+            conditions = operation.judge.conditions if operation.judge is not None else ()
+            conditions += operation.invariants if isinstance(operation, Write) else ()
+            for condition in conditions:
+                code = problems.code(failed_condition(condition), route.errors)
+                assert (condition.condition, condition.subject, code) in told, f"{route.key}: {condition}"
+
+
+@pytest.mark.parametrize("path", CONTRACTS, ids=named)
+def test_errors_stand_in_the_order_in_which_the_service_counts_them(path: Path) -> None:
+    loaded = compiled(path)
+    for route, page in _served(loaded):
+        assert loaded.plan is not None
+        problems = Problems(loaded.plan.problems)
+        statuses = {code.name: code.status for code in loaded.plan.problems.codes}
+        (section,) = (each for each in page.sections if each.title.startswith("Errors"))
+        ranks = []
+        for item in section.items:
+            for cause in (each.cause for each in item.items if each.cause is not None):
+                # A code that is stated for one guard alone cannot be had from the condition.
+                own = cause.code if cause.condition in ("guard", "invariant", "invalid") else None
+                failure = Failure(cause.condition, cause.subject, own)
+                ranks.append(problems.rank(failure, route.errors))
+                assert problems.code(failure, route.errors) == cause.code
+                assert cause.status == statuses.get(cause.code or "", loaded.plan.problems.statuses[cause.condition])
+        assert ranks == sorted(ranks)
+
+
+@pytest.mark.parametrize("path", CONTRACTS, ids=named)
+def test_every_condition_that_can_arise_is_told(path: Path) -> None:
+    """`invalid` and `conflict` are said to arise where nobody can tell without a plan; the judge knows of those."""
+    loaded = compiled(path)
+    endpoints = value_of(loaded.contract.endpoints.endpoints) or ()
+    for endpoint in endpoints:
+        page = explain_endpoint(loaded, endpoint)
+        told = {item.cause.condition for item in all_items(page) if item.cause is not None}
+        for each in arising(Survey(loaded.contract)):
+            if each.endpoint == endpoint.key and each.condition not in ("invalid", "conflict"):
+                assert each.condition in told, f"{endpoint.key}: {each.text}"
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=named)
+def test_every_declared_error_is_told_with_what_provokes_it(path: Path) -> None:
+    loaded = compiled(path)
+    (section,) = (each for each in explain_service(loaded).sections if each.title == "7. Errors")
+    used = {code: False for code in _codes(loaded)}
+    for item in section.items:
+        for code in used:
+            if item.text.startswith(f"`{code}`"):
+                used[code] = any(each.cause is not None and each.cause.code == code for each in item.items)
+    assert [code for code, provoked in used.items() if not provoked] == []
+
+
+def _codes(loaded: Loaded) -> list[str]:
+    return [code.name for code in value_of(loaded.contract.errors.codes) or ()]
+
+
+def _served(loaded: Loaded) -> Iterator[tuple[Served, Explanation]]:
+    routes = loaded.plan.routes if loaded.plan is not None else ()
+    endpoints = {each.key: each for each in value_of(loaded.contract.endpoints.endpoints) or ()}
+    for route in routes:
+        if isinstance(route, Served):
+            yield route, explain_endpoint(loaded, endpoints[route.key])
+
+
+_WORDS = st.sampled_from(["not shown", "none", "!proposed x", "[]", "{}", "order", "-1", "'x'", "a.b(c)", ""])
+
+
+@st.composite
+def broken(draw: st.DrawFn) -> str:
+    """The example with lines taken out, and with values replaced by others."""
+    lines = list(ORDERS)
+    for _ in range(draw(st.integers(0, 3))):
+        index = draw(st.integers(0, len(lines) - 1))
+        key, colon, _ = lines[index].partition(": ")
+        lines[index] = f"{key}: {draw(_WORDS)}" if colon else lines[index]
+    for _ in range(draw(st.integers(0, 3))):
+        start = draw(st.integers(0, len(lines) - 1))
+        del lines[start : start + draw(st.integers(1, 12))]
+    return "\n".join(lines)
+
+
+@settings(max_examples=300)
+@given(broken())
+def test_a_broken_contract_is_explained_as_far_as_it_goes(text: str) -> None:
+    for accept in (False, True):
+        loaded = compile_document("orders.md", text.encode(), accept_proposals=accept)
+        for page in pages(loaded):
+            check_page(loaded, page)

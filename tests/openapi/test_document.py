@@ -1,0 +1,231 @@
+"""What `ninefold export openapi` writes."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+import yaml
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from ninefold.cli import main
+from ninefold.openapi.document import openapi
+from ninefold.openapi.service import Service
+from ninefold.pipeline import compile_document
+from ninefold.plan.routes import Blocked, Served
+
+ROOT = Path(__file__).parents[2]
+CONTRACTS = sorted([*(ROOT / "examples").glob("*.md"), *(ROOT / "tests" / "cases").glob("*/contract.*")])
+
+
+@cache
+def described(path: Path) -> tuple[Service, dict[str, Any]] | None:
+    loaded = compile_document(path.name, path.read_bytes())
+    if loaded.checked is None or loaded.plan is None:
+        return None
+    service = Service(loaded.contract, loaded.checked, loaded.plan, loaded.open_questions)
+    return service, openapi(service)
+
+
+DESCRIBED = [path for path in CONTRACTS if described(path) is not None]
+
+
+def of(path: Path) -> tuple[Service, dict[str, Any]]:
+    found = described(path)
+    assert found is not None
+    return found
+
+
+def operations(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Operations by their endpoints, as the contract writes them."""
+    return {
+        operation["x-ninefold"]["endpoint"]: operation
+        for methods in document["paths"].values()
+        for operation in methods.values()
+    }
+
+
+def case(name: str) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    _, document = of(ROOT / "tests" / "cases" / name / "contract.md")
+    return document, operations(document)
+
+
+ORDERS_DOCUMENT = of(ROOT / "examples" / "orders.md")[1]
+ORDERS = operations(ORDERS_DOCUMENT)
+
+
+def name_of(path: Path) -> str:
+    return path.stem if path.parent.name == "examples" else path.parent.name
+
+
+@pytest.mark.parametrize("path", DESCRIBED, ids=name_of)
+def test_it_is_valid(path: Path) -> None:
+    _, document = of(path)
+    OpenAPIV31SpecValidator(document).validate()
+    assert json.loads(json.dumps(document)) == document
+
+
+@pytest.mark.parametrize("path", DESCRIBED, ids=name_of)
+def test_what_is_served_is_in_paths_and_what_is_blocked_is_not(path: Path) -> None:
+    service, document = of(path)
+    assert operations(document).keys() == {route.key for route in service.plan.routes if isinstance(route, Served)}
+    blocked = {each["endpoint"] for each in document["x-ninefold"]["blocked"]}
+    assert blocked == {route.key for route in service.plan.routes if isinstance(route, Blocked)}
+    assert len(document["x-ninefold"]["gaps"]) == len(service.open_questions)
+
+
+@pytest.mark.parametrize("path", DESCRIBED, ids=name_of)
+def test_every_path_name_has_its_parameter(path: Path) -> None:
+    for template, methods in of(path)[1]["paths"].items():
+        for operation in methods.values():
+            named = [each["name"] for each in operation.get("parameters", ()) if each["in"] == "path"]
+            assert re.findall(r"\{(\w+)\}", template) == named
+
+
+@pytest.mark.parametrize("path", DESCRIBED, ids=name_of)
+def test_every_example_is_of_its_schema(path: Path) -> None:
+    _, document = of(path)
+    answers = [*document["components"]["responses"].values()]
+    answers += [answer for each in operations(document).values() for answer in each["responses"].values()]
+    for answer in answers:
+        for body in answer.get("content", {}).values():
+            for example in body.get("examples", {}).values():
+                whole = {**body["schema"], "components": document["components"]}
+                jsonschema_rs.Draft202012Validator(whole).validate(example["value"])
+
+
+def test_a_row_is_one_component() -> None:
+    row = ORDERS_DOCUMENT["components"]["schemas"]["order"]
+    assert list(row["properties"])[:4] == ["id", "customer", "lines", "note"]
+    assert row["properties"]["status"]["enum"] == ["draft", "placed", "paid", "shipped", "cancelled"]
+    assert row["properties"]["lines"]["items"] == {"$ref": "#/components/schemas/line"}
+    assert row["properties"]["note"]["type"] == ["string", "null"]
+    # A sum can overflow, and then has no value; a customer is not required.
+    assert row["required"] == ["id", "lines", "note", "status", "created_at", "updated_at"]
+    shown = ORDERS["GET /orders/{id}"]["responses"]["200"]["content"]["application/json"]["schema"]
+    assert shown == {"$ref": "#/components/schemas/order"}
+
+
+def test_a_view_is_a_component_and_says_what_may_be_left_out() -> None:
+    document, films = case("films-in-several-views")
+    assert {"film.card", "person.full"} <= document["components"]["schemas"].keys()
+    body = films["POST /films"]["responses"]["201"]["content"]["application/json"]["schema"]
+    assert body == {"$ref": "#/components/schemas/film.card"}
+
+
+def test_a_body_takes_what_the_server_takes() -> None:
+    made = ORDERS["POST /orders"]["requestBody"]
+    schema = made["content"]["application/json"]["schema"]
+    assert (list(schema["properties"]), schema["required"]) == (["lines", "note"], ["lines"])
+    assert schema["additionalProperties"] is False
+    patch = ORDERS["PATCH /orders/{id}"]["requestBody"]["content"]
+    assert list(patch) == ["application/json", "application/merge-patch+json"]
+    assert "required" not in patch["application/json"]["schema"]
+    assert "requestBody" not in ORDERS["POST /orders/{id}/place"]
+
+
+def test_the_parameters_of_a_list() -> None:
+    found = {each["name"]: each["schema"] for each in ORDERS["GET /orders"]["parameters"]}
+    assert found["status"] == {"type": "string"}
+    assert found["since"] == {"type": "string", "format": "date-time"}
+    assert found["sort"]["enum"] == ["created_at", "-created_at"]
+    assert (found["limit"]["minimum"], found["limit"]["maximum"], found["limit"]["default"]) == (1, 100, 20)
+    assert found["cursor"] == {"type": "string"}
+
+
+def test_every_refusal_has_its_status_and_its_codes() -> None:
+    patch = ORDERS["PATCH /orders/{id}"]["responses"]
+    # No 403: no other credential is known in this build than the one that the endpoint admits.
+    refused = ["400", "401", "404", "406", "409", "412", "413", "415", "422", "429", "500", "503"]
+    assert list(patch) == ["200", *refused]
+    assert "403" in ORDERS["POST /orders/{id}/pay"]["responses"]
+    place = ORDERS["POST /orders/{id}/place"]["responses"]["409"]
+    assert "The order is not in a state that allows this" in place["description"]
+    assert "An order with nothing to pay cannot be placed" in place["description"]
+    stale = ORDERS_DOCUMENT["components"]["responses"]["stale"]["content"]["application/problem+json"]
+    assert stale["examples"]["stale"]["value"]["type"] == "https://orders.example/errors/stale"
+    assert "Allow" in ORDERS_DOCUMENT["components"]["responses"]["method_not_allowed"]["headers"]
+
+
+def test_an_error_without_a_shape_is_a_bare_status() -> None:
+    _, stops = case("no-errors-part-at-all")
+    for operation in stops.values():
+        for status, answer in operation["responses"].items():
+            assert status < "400" or "content" not in answer
+
+
+def test_headers() -> None:
+    location = ORDERS["POST /orders"]["responses"]["201"]["headers"]["Location"]
+    assert location == {"required": True, "schema": {"type": "string"}}
+    read = ORDERS["GET /orders/{id}"]
+    assert "ETag" in read["responses"]["200"]["headers"] and "ETag" in read["responses"]["304"]["headers"]
+    assert "RateLimit" in read["responses"]["200"]["headers"]
+    limited = ORDERS_DOCUMENT["components"]["responses"]["slow_down"]["headers"]
+    assert list(limited) == ["RateLimit-Policy", "RateLimit", "Retry-After"]
+    named = {each["name"] for each in read["parameters"] if each["in"] == "header"}
+    assert named == {"If-Match", "If-None-Match", "Api-Version"}
+
+
+def test_who_may_call() -> None:
+    assert ORDERS["POST /customers"]["security"] == []
+    assert ORDERS["GET /orders"]["security"] == [{"key": []}, {"staff": []}]
+    schemes = ORDERS_DOCUMENT["components"]["securitySchemes"]
+    assert (schemes["key"]["type"], schemes["key"]["scheme"]) == ("http", "bearer")
+    assert schemes["staff"]["x-ninefold"]["openIdConnectUrl"] == "operator.staff_issuer"
+    _, conduit = of(ROOT / "examples" / "conduit.md")
+    assert operations(conduit)["GET /articles"]["security"] == [{"token": []}, {}]
+
+
+def test_what_openapi_has_no_words_for_has_its_line() -> None:
+    lines = (ROOT / "examples" / "orders.md").read_text(encoding="utf-8").splitlines()
+    place = ORDERS["POST /orders/{id}/place"]["x-ninefold"]
+    assert place["transition"]["when"] == "order.total > 0"
+    assert "order.total > 0" in lines[place["transition"]["line"] - 1]
+    guard = ORDERS["PATCH /orders/{id}"]["x-ninefold"]["guards"][0]
+    assert guard["when"] in lines[guard["line"] - 1]
+    for rules in ORDERS_DOCUMENT["x-ninefold"]["rows"].values():
+        for rule in rules:
+            assert rule["who"] in lines[rule["line"] - 1] and rule.get("when", "") in lines[rule["line"] - 1]
+
+
+def test_versions() -> None:
+    in_path, _ = case("a-version-in-the-path")
+    assert all(re.search(r"/v?\w+$|^/$", server["url"]) for server in in_path["servers"])
+    _, in_header = case("a-version-in-the-header")
+    _, in_query = case("a-version-in-the-query")
+    for operations_of, where in ((in_header, "header"), (in_query, "query")):
+        for operation in operations_of.values():
+            assert any(each["in"] == where and "enum" in each["schema"] for each in operation["parameters"])
+
+
+def test_a_dotted_name_of_a_path_is_one_that_programs_can_use() -> None:
+    document, _ = case("tasks-of-projects-in-nested-paths")
+    named = [each for each in document["paths"] if "project" in each]
+    assert named and not any("." in path for path in named)
+
+
+def test_descriptions_are_the_contracts_own() -> None:
+    info = ORDERS_DOCUMENT["info"]
+    assert info["title"] == "Service Specification: Orders"
+    assert info["description"].startswith("Takes orders from customers")
+    assert ORDERS["POST /orders"]["summary"] == "create order"
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    orders = str(ROOT / "examples" / "orders.md")
+    assert main(["export", "openapi", orders]) == 0
+    as_json = json.loads(capsys.readouterr().out)
+    assert main(["export", "openapi", orders, "--format", "yaml"]) == 0
+    written = capsys.readouterr().out
+    assert yaml.safe_load(written) == as_json and "&id" not in written
+    blank = tmp_path / "blank.md"
+    assert main(["new", str(blank)]) == 0
+    capsys.readouterr()
+    assert main(["export", "openapi", str(blank)]) == 1
+    assert json.loads(capsys.readouterr().out)["paths"] == {}
+    assert main(["export", "asyncapi", orders]) == 2
