@@ -98,8 +98,9 @@ def test_the_service_answers_as_expected(directory: Path, tmp_path: Path) -> Non
     assert plan is not None, said("diagnostics.txt", compiled(directory))
     given = directory / "operator.json"
     operator = json.loads(given.read_text(encoding="utf-8")) if given.exists() else {}
-    with serving(plan, tmp_path / "service.db", operator) as client:
-        for path in sorted((directory / "http").glob("*.http")):
+    for path in sorted((directory / "http").glob("*.http")):
+        # The database goes on from file to file; rates, which only the process knows, begin anew.
+        with serving(plan, tmp_path / "service.db", operator) as client:
             known: Known = {}
             for exchange in read_exchanges(path.read_text(encoding="utf-8")):
                 try:

@@ -2,7 +2,7 @@
 
 The chapters are written by hand and stand in the document itself. What the program knows, the document does not
 repeat by hand: a stretch between `<!-- generated: NAME -->` and `<!-- end -->` is made from the tables of
-questions, keys, conditions and fixed meanings.
+questions, keys, conditions, conventions and fixed meanings.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 from ninefold.blank import EXAMPLES
 from ninefold.contract.errors import CONDITIONS
 from ninefold.meanings import BARE_STATUSES, MEANINGS
+from ninefold.propose.conventions import CONVENTIONS
 from ninefold.questions.question import QUESTIONS, SUBJECTS
 from ninefold.syntax.headings import TITLES
 from ninefold.vocabulary import VOCABULARY, Key, describe
@@ -47,6 +48,20 @@ def meanings() -> str:
 def conditions() -> str:
     """The closed list, in its order, with bare statuses."""
     return _table(("condition", "bare status"), ((f"`{name}`", str(BARE_STATUSES[name])) for name in CONDITIONS))
+
+
+def conventions() -> str:
+    """What `ninefold propose` proposes, and who recommends it."""
+    rows = (
+        (
+            str(each.question.part),
+            each.question.text.replace("{}", each.question.of) + (" (once it is answered)" if each.beside else ""),
+            each.text,
+            each.source,
+        )
+        for each in CONVENTIONS
+    )
+    return _table(("part", "question", "proposal", "source"), rows)
 
 
 def keys_of(part: int) -> Callable[[], str]:
@@ -104,6 +119,7 @@ GENERATED: Mapping[str, Callable[[], str]] = {
     "questions": questions,
     "meanings": meanings,
     "conditions": conditions,
+    "conventions": conventions,
     "keywords": schema_keywords,
     "refused keywords": refused_keywords,
     **{f"example {number}": example_of(number) for number in range(2, len(TITLES) + 1)},

@@ -26,6 +26,7 @@ STAGES = {
     },
     "checked": {"service"},
     "checks": {"check", "codes", "findings", "later", "bodies", "contents", "lists", "model", "paths", "responses", "schemas"},
+    "openapi": {"document", "service", "bodies", "parameters", "responses", "schemas"},
     "planner": {"service", "operator", "contents", "inputs", "perspective", "places", "requirements", "routes"},
 }
 """The folders whose files are named after the parts of a contract, and the files of each that are not."""
@@ -44,6 +45,7 @@ COMPILER = (
     "letter.py",
     "meanings.py",
     "obstacles.py",
+    "openapi",
     "pipeline.py",
     "plan",
     "planner",

@@ -127,7 +127,7 @@ def test_what_a_caller_would_give_has_to_be_given(said: Said) -> None:
     assert status == 1 and "/author: it has to be given" in err
     assert said("add", "staff.md", "person", "name= Ada ", "author=me", "password=open sesame", "phone=555")[0] == 0
     [(name, password)] = stored("staff.db", "SELECT name, password FROM person")
-    assert name == "Ada" and bytes(password).startswith(b"$argon2id$")
+    assert name == "Ada" and isinstance(password, bytes) and password.startswith(b"$argon2id$")
     _, out, _ = said("rows", "staff.md", "person", "--format", "json")
     assert json.loads(out) == {
         "id": 1, "name": "Ada", "phone": "***", "password": "***", "boss": None, "salary": None, "author": "me"

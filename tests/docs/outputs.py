@@ -22,6 +22,8 @@ _OTHER_EACH_TIME = re.compile(
       (?P<uuid> [0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12} )
     | (?P<time> \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z )
     | (?P<date> (?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),\ \d\d\ \w{3}\ \d{4}\ \d\d:\d\d:\d\d\ GMT )
+    | (?P<clock> ^\d\d:\d\d:\d\d(?=\ \ ) )
+    | (?<=;t=)(?P<seconds> \d+ )
     | (?<=etag:\ )(?P<etag> "[^"]+" )
     | (?P<duration> \b\d+\.\d+\ ms\b )
     | (?<=content-length:\ )(?P<length> \d+ )

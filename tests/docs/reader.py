@@ -37,6 +37,9 @@ SECONDS = 30
 _END = "\x00"
 _SERVES = re.compile(r"(?:make serve|ninefold (?:serve|dev)\b)")
 _NEW = re.compile(r"ninefold new (\S+)")
+_FOLLOWED = re.compile(r"^\d\d:\d\d:\d\d  ", re.MULTILINE)
+"""How `ninefold dev` begins what it says of a save."""
+
 _BLESS = bool(os.environ.get("NINEFOLD_BLESS"))
 
 
@@ -87,16 +90,25 @@ class Reader:
             "PYTHONUNBUFFERED": "1",
             "COLUMNS": "100",
             "NO_COLOR": "1",
+            "XDG_CACHE_HOME": str(folder / ".cache"),
             "no_proxy": "*",
         }
         self._ports = _free_ports()
         self._known: Known = {}
         self._contract: Path | None = None
         self._service: _Terminal | None = None
+        self._follows = False
         self._terminal = _Terminal(["bash", "--noprofile", "--norc"], folder, self._environment)
 
     def do(self, step: Step) -> str | None:
         """Nothing if it went as the page shows it; else what is to be shown."""
+        before = self._followed(), self._saved()
+        came = self._do(step)
+        if before[1] != self._saved():
+            self._wait_for_dev(before[0])
+        return came
+
+    def _do(self, step: Step) -> str | None:
         match step:
             case Command():
                 came = self._run(step.command)
@@ -131,12 +143,27 @@ class Reader:
         """In the other terminal; what serves there already is ended before."""
         if self._service is not None:
             self._service.close()
+        self._follows = command.startswith("ninefold dev")
         command = command.replace("make serve", "ninefold serve examples/orders.md")
         for option, port in (("listen", self._ports[0]), ("operator", self._ports[1])):
             command += "" if f"--{option}" in command else f" --{option} 127.0.0.1:{port}"
         self._service = _Terminal(["bash", "-c", f"exec {command}"], self._folder, self._environment)
         # It answers when it has said what it has to say; or it has nothing to serve, and ends.
         return self._service.until(lambda line: False, lambda: _is_ready(self._ports[1]))
+
+    def _followed(self) -> int:
+        """How many saves `ninefold dev` has spoken of, if it runs."""
+        return len(_FOLLOWED.findall(self._service.so_far())) if self._service and self._follows else -1
+
+    def _saved(self) -> bytes:
+        return self._contract.read_bytes() if self._contract and self._contract.exists() else b""
+
+    def _wait_for_dev(self, spoken: int) -> None:
+        """A reader looks whether `ninefold dev` has seen the save before going on."""
+        deadline = time.monotonic() + SECONDS
+        while self._service is not None and 0 <= spoken == self._followed():
+            assert time.monotonic() < deadline, f"nothing is said of the save after\n{self._service.so_far()}"
+            time.sleep(0.05)
 
     def _missing(self, lines: str) -> str | None:
         assert self._service is not None, "nothing serves"

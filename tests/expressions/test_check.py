@@ -228,7 +228,7 @@ def test_the_type_of_a_filters_value_is_what_it_is_compared_with(text: str, type
             "NF0407",
             "`==` does not take a row of `customer` and a string",
             "order.customer == 'abc'",
-            "compare the identifier: `.id`",
+            "compare the rows themselves, or the identifier on both sides: `.id`",
         ),
         (
             "'a' in order.status",

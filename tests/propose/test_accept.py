@@ -82,7 +82,7 @@ def test_a_whole_part_of_the_plain_form() -> None:
 def test_what_a_proposal_is_called() -> None:
     loaded = compiled(
         "# T\n\n## 4. Endpoints\n\n```yaml\nPATCH /x/{id}:\n  does: update x\n  patch: !proposed merge\n```\n\n"
-        "## 2. Resources and their fields\n\n```yaml\nx: {identifier: !proposed id, fields: {id: {type: string}}}\n```\n"
+        "## 2. Resources\n\n```yaml\nx: {identifier: !proposed id, fields: {id: {type: string}}}\n```\n"
     )
     found = {each.written.path: each for each in candidates(loaded.document, loaded.open_questions)}
     patch = found["PATCH /x/{id}.patch"]

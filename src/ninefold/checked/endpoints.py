@@ -11,7 +11,7 @@ from ninefold.diagnostics.source import Place
 from ninefold.expressions.tree import Typed
 from ninefold.values import Type
 
-Verb: TypeAlias = Literal["create", "read", "list", "update", "replace", "delete", "transition", "compute"]
+Verb: TypeAlias = Literal["create", "read", "list", "update", "replace", "delete", "transition", "compute", "stream"]
 
 
 @dataclass(frozen=True)

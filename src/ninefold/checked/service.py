@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ninefold.checked.endpoints import Content, Endpoint, Stopped
+from ninefold.checked.events import Events
 from ninefold.checked.limits import Limits
 from ninefold.checked.resources import Resource
 from ninefold.diagnostics.source import Place
@@ -111,6 +112,7 @@ class Checked:
     request_time: int | None
     limit_places: Mapping[str, Place]
     limits: Limits
+    events: Events
     versions: Versions | None
     operator: tuple[OperatorValue, ...]
     not_in_force: tuple[NotInForce, ...]

@@ -9,6 +9,7 @@ from pathlib import PurePath
 from ninefold.checked.service import Accepted, Checked, OperatorValue
 from ninefold.checks.authentication import caller_type, check_schemes, row_rules, who_names
 from ninefold.checks.endpoints import check_endpoints
+from ninefold.checks.events import check_events, has_subscriptions, subscription, with_subscriptions
 from ninefold.checks.errors import check_errors, unused_codes
 from ninefold.checks.findings import Findings
 from ninefold.checks.later import left_for_later
@@ -25,6 +26,7 @@ from ninefold.diagnostics.diagnostic import Outcome, has_errors, in_order
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Member, every
 from ninefold.expressions.ast import Name as NameAst
+from ninefold.plan.events import SUBSCRIPTION
 from ninefold.questions.ask import accepted_proposals
 from ninefold.questions.question import OpenQuestion
 from ninefold.syntax.nodes import Node
@@ -49,14 +51,19 @@ def check(contract: Contract, open_questions: tuple[OpenQuestion, ...]) -> Outco
     resources = check_states(
         check_resources(known, contract, vocabulary, findings), contract, open_questions, vocabulary, findings
     )
+    subscribed = has_subscriptions(contract)
+    if subscribed is not None:
+        vocabulary = with_subscriptions(vocabulary)
+        resources[SUBSCRIPTION] = subscription(contract, subscribed, findings)
     schemes = check_schemes(contract, resources, vocabulary, findings)
     rules = row_rules(contract, resources, vocabulary, findings)
     errors = check_errors(contract, resources, vocabulary, findings)
     operator = tuple(_operator_values(contract, findings))
-    served, stopped = check_endpoints(contract, open_questions, resources, vocabulary, findings)
+    events = check_events(contract, resources, vocabulary, findings)
+    served, stopped = check_endpoints(contract, open_questions, resources, vocabulary, events, findings)
     versions = check_versioning(contract, findings)
     limits = check_limits(contract, vocabulary, findings)
-    left_for_later(contract, resources, vocabulary, findings)
+    left_for_later(contract, findings)
     for each in CHECKS:
         each(contract, findings)
     diagnostics = in_order(findings.diagnostics)
@@ -88,6 +95,7 @@ def check(contract: Contract, open_questions: tuple[OpenQuestion, ...]) -> Outco
             else value_of(time_outs.request),
             limit_places={name: findings.place(span) for name, span in _limits(contract)},
             limits=limits,
+            events=events,
             versions=versions,
             operator=operator,
             not_in_force=tuple(sorted(findings.not_in_force, key=lambda each: each.place)),

@@ -198,6 +198,14 @@ HEADER_OF_RATES = _code(
     "`headers: [X-Quota-Limit, X-Quota-Remaining]`",
 )  # fmt: skip
 
+NOT_A_STREAM = _code(
+    "NF0540", Severity.ERROR, "a stream of events and its response do not go together",
+    "`stream` is the response of an endpoint that does `stream events`, with the status 200, and of no other: a stream "
+    "goes on for as long as the caller listens, so it has no template.",
+    "`GET /events: {does: stream events, responses: {200: {events: page.items}}}`",
+    "`GET /events: {does: stream events, responses: {200: stream}}`",
+)  # fmt: skip
+
 NOT_IN_FORCE = _code(
     "NF0601", Severity.NOTE, "a stated fact is not in force in this build",
     "The contract states it and it has been checked; this build of ninefold does not do it yet. What that means "
@@ -210,5 +218,5 @@ CODES: tuple[Code, ...] = (
     COMPUTED_CYCLE, NOT_THE_CLIENTS, NEVER_GIVEN, PATH_NAME, NO_ROW, PATH_OF_CREATE, NOT_A_SORT_KEY,
     SEVERAL_RESPONSES, NOT_A_SUCCESS, NO_SUCH_VIEW, NOT_SHOWABLE, LIST_HAS_NO_ROW, NOT_A_TOKEN, SAME_PARAMETER,
     PAGE_BOUNDS, UNREACHABLE_STATE, DEAD_END, UNUSED_TRANSITION, UNUSED_CODE, COMPOSITE_TARGET, DETAIL_OF_TWO,
-    DELETED_ROW, DELETE_CLEARS_REQUIRED, NOT_A_BODY, NO_BURST, HEADER_OF_RATES, NOT_IN_FORCE,
+    DELETED_ROW, DELETE_CLEARS_REQUIRED, NOT_A_BODY, NO_BURST, HEADER_OF_RATES, NOT_A_STREAM, NOT_IN_FORCE,
 )  # fmt: skip

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from ninefold.checked.endpoints import Endpoint, Parameter, Stopped, Verb
+from ninefold.checked.events import Events
 from ninefold.checked.resources import Guard, Resource, Transition
 from ninefold.checks.authentication import admissions
 from ninefold.checks.bodies import check_body, check_required
@@ -26,6 +27,7 @@ from ninefold.expressions.codes import CODES as EXPRESSION_CODES
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Call, Select, Typed, Variable
 from ninefold.questions.question import OpenQuestion
+from ninefold.questions.survey import subject
 from ninefold.values import Boolean, Row, from_schema
 from ninefold.values import Object as ObjectType
 
@@ -37,10 +39,13 @@ BUILT: Mapping[str, Verb] = {
     "replace": "replace",
     "delete": "delete",
     "compute": "compute",
+    "subscribe": "create",
+    "unsubscribe": "delete",
+    "stream events": "stream",
 }
 """The verbs that this build does, and transitions besides."""
 
-LATER = frozenset({"ensure", "remove", "sign in", "subscribe", "unsubscribe", "stream events", "call"})
+LATER = frozenset({"ensure", "remove", "sign in", "call"})
 """The verbs that it does not."""
 
 READING = frozenset({"read", "list", "compute", "stream events"})
@@ -57,11 +62,13 @@ def check_endpoints(
     open_questions: tuple[OpenQuestion, ...],
     resources: Mapping[str, Resource],
     vocabulary: Vocabulary,
+    events: Events,
     findings: Findings,
 ) -> tuple[tuple[Endpoint, ...], tuple[Stopped, ...]]:
     for question in open_questions:
         for key in question.blocks:
             findings.stop(key, f"not shown: {question.text}", question.span)
+    _check_streams(contract, events, findings)
     # Who may call, and how large a page is, say nothing of what an endpoint names: all of that is checked without.
     obscured = {key for question in open_questions if question.question.part not in (5, 8) for key in question.blocks}
     served, stopped = [], []
@@ -107,12 +114,12 @@ def _endpoint(
         return None
     action = actions[0]
     transition: Transition | None = None
-    resource = resources.get(action.subject or "")
+    resource = resources.get(subject(action) or "")
     verb = BUILT.get(action.verb)
     if verb is None and resource is not None and resource.machine is not None:
         transition = resource.machine.transitions.get(action.verb)
         verb = "transition" if transition is not None else None
-    if verb is None or (resource is None and verb != "compute"):
+    if verb is None or (resource is None and verb not in ("compute", "stream")):
         return None
 
     segments = check_path(endpoint, resource, resources, findings)
@@ -174,6 +181,16 @@ def _endpoint(
         idempotency_key=_idempotency_key(endpoint),
         errors={condition_.text: code.text for condition_, code in value_of(endpoint.errors) or ()},
     )
+
+
+def _check_streams(contract: Contract, events: Events, findings: Findings) -> None:
+    """A stream of events is served where it is stated, and all shown, how it is written and how long it goes back."""
+    if events.stream is not None:
+        return
+    for endpoint in value_of(contract.endpoints.endpoints) or ():
+        for action in value_of(endpoint.does) or ():
+            if action.verb == "stream events":
+                findings.stop(endpoint.key, "not shown: how events are delivered: its `stream`", action.span)
 
 
 def _stop(endpoint: stated.Endpoint, what: str, span: Span, findings: Findings) -> None:

@@ -10,11 +10,15 @@ from ninefold.checks.codes import NOT_A_SORT_KEY, PAGE_BOUNDS, SAME_PARAMETER
 from ninefold.checks.findings import Findings, inferring, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.contract import endpoints as stated
+from ninefold.contract import limits
 from ninefold.contract.fact import Shown, StatedNone, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.scope import INFERRED
 from ninefold.values import Array, Boolean, Integer, Number, Row, Text, Timestamp, optional, required
+
+PAGE_KEYS = ("default", "largest", "by", "size", "next", "start")
+"""What `pages` says, but for its place."""
 
 
 def check_filters(
@@ -71,10 +75,10 @@ def _keys(keys: tuple[stated.SortKey, ...], resource: Resource, findings: Findin
 
 
 def check_pages(endpoint: stated.Endpoint, contract: Contract, findings: Findings) -> Pages | None:
-    fact = endpoint.pages if endpoint.pages is not None else contract.limits.pages
-    if isinstance(fact, StatedNone):
+    own, shared = value_of(endpoint.pages), value_of(contract.limits.pages)
+    if isinstance(endpoint.pages or contract.limits.pages, StatedNone):
         return Pages("none")
-    pages = value_of(fact)
+    pages = _narrowed(own, shared) if own is not None and shared is not None else own or shared
     if pages is None:
         return None
     by = value_of(pages.by)
@@ -96,6 +100,12 @@ def check_pages(endpoint: stated.Endpoint, contract: Contract, findings: Finding
         )
         return None
     return Pages(by.text, default, largest, _text(pages.size), _text(pages.next), _text(pages.start))  # type: ignore[arg-type]
+
+
+def _narrowed(own: limits.Pages, shared: limits.Pages) -> limits.Pages:
+    """A list's own bounds, and those of part 8 for what it does not say."""
+    stated = {name: value for name in PAGE_KEYS if (value := getattr(own, name)) is not None}
+    return replace(shared, **stated, span=own.span)
 
 
 def _text(fact: object) -> str | None:

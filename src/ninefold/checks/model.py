@@ -48,7 +48,7 @@ def known_resources(contract: Contract) -> dict[str, stated.Resource]:
     known = {
         name: each
         for name, each in resources.items()
-        if isinstance(each.identifier, Shown) and isinstance(each.fields, Shown)
+        if isinstance(each.identifier, Shown) and each.identifier.value and isinstance(each.fields, Shown)
         and all(_has_type(field, open_types) for field in each.fields.value)
         and {part.text for part in each.identifier.value} <= {field.name for field in each.fields.value}
     }  # fmt: skip

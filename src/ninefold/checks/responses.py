@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ninefold.checked.endpoints import Array, Content, Leaf, Object, Response, Rows
 from ninefold.checked.resources import Resource
-from ninefold.checks.codes import DELETED_ROW, NOT_A_SUCCESS, SEVERAL_RESPONSES
+from ninefold.checks.codes import DELETED_ROW, NOT_A_STREAM, NOT_A_SUCCESS, SEVERAL_RESPONSES
 from ninefold.checks.contents import Showing, check_content
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
@@ -61,20 +61,36 @@ def check_response(
     scope = _response_scope(endpoint, verb, resource, showing.vocabulary)
     template = value_of(content)
     shown: Content | None = None
-    if template is not None and not isinstance(template, Name):
+    if isinstance(template, Name) != (verb == "stream") or (verb == "stream" and stated_response.status != 200):
+        findings.say(
+            NOT_A_STREAM,
+            f"the response of `{endpoint.key}` is no stream"
+            if verb == "stream"
+            else f"`{endpoint.key}` does not stream events, and its response is a stream",
+            Label(stated_response.span, "here"),
+            help=("`does: stream events` and `responses: {200: stream}` go together",),
+        )
+        return None
+    if isinstance(template, Name):
+        return Response(200, None, tuple(_headers(endpoint, scope, findings)), findings.place(stated_response.span))
+    if template is not None:
         listed = resource.name if resource is not None and verb == "list" else None
         shown = check_content(template, scope, replace(showing, listed=listed))
         if shown is None:
             return None
     elif not isinstance(content, StatedNone):
         return None
-    headers = []
+    headers = tuple(_headers(endpoint, scope, findings))
+    if len(headers) < len(value_of(endpoint.headers) or ()):
+        return None
+    return Response(stated_response.status, shown, headers, findings.place(stated_response.span))
+
+
+def _headers(endpoint: stated.Endpoint, scope: Scope, findings: Findings) -> Iterator[tuple[str, Leaf]]:
     for each in value_of(endpoint.headers) or ():
         value = typed(each.value, scope, Text(), findings)
-        if value is None:
-            return None
-        headers.append((each.name, Leaf(value)))
-    return Response(stated_response.status, shown, tuple(headers), findings.place(stated_response.span))
+        if value is not None:
+            yield each.name, Leaf(value)
 
 
 def _response_scope(endpoint: stated.Endpoint, verb: str, resource: Resource | None, vocabulary: Vocabulary) -> Scope:

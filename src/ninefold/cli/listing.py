@@ -25,6 +25,10 @@ def listing(plan: ServicePlan) -> str:
     for title, notes in (
         ("Given by the operator", [f"operator.{value.name}" for value in plan.operator]),
         ("Stated, and not in force in this build", [f"{each.what}: {each.consequence}" for each in plan.not_in_force]),
+        (
+            "In force only because proposals are accepted",
+            [f"{each.path} (line {each.place.line})" for each in plan.proposals],
+        ),
         ("Left out, because it is not shown", plan.gaps),
     ):
         if notes:

@@ -88,9 +88,7 @@ def _stored(old: apsw.Connection) -> tuple[Schema, bytes]:
 class _Copy:
     """One copy, from the first table to the last reference."""
 
-    def __init__(
-        self, old: apsw.Connection, new: apsw.Connection, stored: Schema, schema: Schema, make: Make
-    ) -> None:
+    def __init__(self, old: apsw.Connection, new: apsw.Connection, stored: Schema, schema: Schema, make: Make) -> None:
         self._old, self._new = old, new
         self._stored = {table.name: table for table in stored.tables}
         self._schema = schema

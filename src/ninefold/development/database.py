@@ -29,6 +29,9 @@ class Prepared:
     anew: str = ""
 
 
+_FRESH = ("--fresh begins without the rows of the last time",)
+
+
 def file_of(document: Path, environment: Mapping[str, str]) -> Path:
     """Where the rows of a document are kept: in the user's cache, called after the document; in the folder for
     temporary files where that cannot be written."""
@@ -71,9 +74,11 @@ def prepared(path: Path, plan: ServicePlan, caller: Caller) -> Prepared | Refuse
         if carried is not None:
             os.replace(beside, path)
     except NotMade as error:
-        return Refused(f"the database {path} cannot be made: {error}")
+        return Refused(f"the database {path} cannot be made anew: {error}", help=_FRESH)
     except OSError as error:
-        return Refused(f"the database {path} cannot be made: {(error.strerror or str(error)).lower()}")
+        return Refused(
+            f"the database {path} cannot be made anew: {(error.strerror or str(error)).lower()}", help=_FRESH
+        )
     opening = open_sqlite(str(path), plan.schema)
     return opening if isinstance(opening, Refused) else Prepared(opening, carried, anew)
 

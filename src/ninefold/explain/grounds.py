@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar, assert_never
 
+from ninefold.checked.endpoints import Stopped
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Fact, Gap, Name, Proposal, Shown, StatedNone
@@ -19,7 +20,10 @@ from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.diagnostics.source import Place, Span
 from ninefold.explain.explanation import Cause, Item
+from ninefold.explain.precedence import Codes
 from ninefold.pipeline import Loaded
+from ninefold.plan.routes import Served
+from ninefold.questions.conditions import arising
 from ninefold.questions.question import OpenQuestion
 from ninefold.questions.survey import Survey, actions, subject
 from ninefold.syntax.nodes import Mapping, Node, Part, Scalar, Sequence
@@ -38,6 +42,39 @@ class Grounds:
     @cached_property
     def survey(self) -> Survey:
         return Survey(self.contract)
+
+    @cached_property
+    def codes(self) -> Codes:
+        return Codes(self.contract)
+
+    @cached_property
+    def arising(self) -> dict[str | None, tuple[str, ...]]:
+        """The conditions that can arise at each endpoint, and under None those of every request."""
+        found: dict[str | None, dict[str, None]] = {}
+        for each in arising(self.survey):
+            found.setdefault(each.endpoint, {})[each.condition] = None
+        return {key: tuple(conditions) for key, conditions in found.items()}
+
+    @cached_property
+    def routes(self) -> dict[str, Served]:
+        """What is served, by the endpoint's key; nothing where there is no plan."""
+        routes = self.loaded.plan.routes if self.loaded.plan is not None else ()
+        return {route.key: route for route in routes if isinstance(route, Served)}
+
+    @cached_property
+    def blocking(self) -> dict[str, list[OpenQuestion]]:
+        """The open questions that block each endpoint."""
+        found: dict[str, list[OpenQuestion]] = {}
+        for question in self.loaded.open_questions:
+            for key in question.blocks:
+                found.setdefault(key, []).append(question)
+        return found
+
+    @cached_property
+    def stopped(self) -> dict[str, Stopped]:
+        """What the checks have stopped, by the endpoint's key; nothing where the contract has errors."""
+        checked = self.loaded.checked
+        return {each.key: each for each in (checked.stopped if checked is not None else ())}
 
     @cached_property
     def questions(self) -> dict[Span, OpenQuestion]:
@@ -121,7 +158,7 @@ class Grounds:
                 item = self.item(f"{called}: none", span or fact.span, meanings=meanings)
                 return [replace(item, standing="accepted") if fact.proposed else item]
             case Shown(value):
-                words = self.written(fact.span) if tell is None else tell(value)
+                words = (self.written(fact.span) if tell is None else tell(value)) or "nothing"
                 item = self.item(words if whole else f"{called}: {words}", span or fact.span, meanings=meanings)
                 return [replace(item, standing="accepted") if fact.proposed else item]
             case _:
@@ -182,7 +219,7 @@ class Grounds:
         for span, text in leaves(node):
             line = self.line(span)
             if line not in mentioned and line not in found:
-                found[line] = self.item(text, span)
+                found[line] = self.item(text or "nothing", span)
         return list(found.values())
 
 

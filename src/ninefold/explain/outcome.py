@@ -32,21 +32,18 @@ def outcome(g: Grounds, endpoint: Endpoint) -> str:
 def is_stopped(g: Grounds, endpoint: Endpoint) -> bool:
     """Whether a gap, or what is not in force, blocks it."""
     if g.loaded.checked is not None:
-        return any(each.key == endpoint.key for each in g.loaded.checked.stopped)
-    return any(endpoint.key in each.blocks for each in g.loaded.open_questions) or any(_not_built(g, endpoint))
+        return endpoint.key in g.stopped
+    return endpoint.key in g.blocking or any(_not_built(g, endpoint))
 
 
 def obstacles(g: Grounds, endpoint: Endpoint) -> list[Item]:
     """The gaps that block it, what of it this build does not do, and what is wrong with it."""
-    blocking = [each for each in g.loaded.open_questions if endpoint.key in each.blocks]
-    items = [g.gap(each) for each in blocking]
+    items = [g.gap(each) for each in g.blocking.get(endpoint.key, ())]
     items += _not_built(g, endpoint)
     items += _unknown_callers(g, endpoint)
     items += g.errors_within(extent(g, endpoint))
-    if not items and g.loaded.checked is not None:
-        for stopped in g.loaded.checked.stopped:
-            if stopped.key == endpoint.key:
-                items += [Item(reason, stopped.place, "gap", STOPS) for reason in stopped.reasons]
+    if not items and (stopped := g.stopped.get(endpoint.key)) is not None:
+        items += [Item(reason, stopped.place, "gap", STOPS) for reason in stopped.reasons]
     if g.loaded.checked is None and has_errors(g.loaded.diagnostics):
         count = sum(each.code.severity is Severity.ERROR for each in g.loaded.diagnostics)
         words = "1 error" if count == 1 else f"{count} errors"

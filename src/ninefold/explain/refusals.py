@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import groupby
 
-from ninefold.contract.authentication import Every
-from ninefold.contract.endpoints import Endpoint, PathName
-from ninefold.contract.expression import Expression
-from ninefold.contract.fact import Shown, StatedNone, value_of
+from ninefold.contract.endpoints import Endpoint
+from ninefold.contract.fact import value_of
 from ninefold.diagnostics.source import Span
-from ninefold.explain import writes
-from ninefold.explain.errors import Codes, own_code
+from ninefold.explain import causes
+from ninefold.explain.causes import Refusal
+from ninefold.explain.errors import own_code
 from ninefold.explain.explanation import Cause, Item
 from ninefold.explain.grounds import Grounds
-from ninefold.explain.limits import applying
-from ninefold.explain.quantities import duration, size
-from ninefold.explain.requests import given
 from ninefold.plan.operations import Compute, Write
 from ninefold.plan.problems import Condition
-from ninefold.plan.routes import Served
-from ninefold.questions.conditions import ON_ONE_ROW, arising
-from ninefold.questions.endpoints import reads_content, shows_content
-from ninefold.questions.reach import names_in
-from ninefold.questions.survey import actions
 
 NO_ENDPOINT = frozenset({"no such path", "method not allowed"})
 """The conditions that leave no endpoint (meaning 23)."""
@@ -33,22 +23,9 @@ TOLD_BETTER = frozenset({"invalid", "conflict"})
 """The conditions of which the survey of a contract says that they may arise where it cannot tell."""
 
 
-@dataclass(frozen=True)
-class Refusal:
-    """What makes the service refuse a request: the condition, the code that is stated for this alone, and in words
-    what the request or the rows are like. `span` None: no fact says so, but a meaning."""
-
-    condition: str
-    subject: str | None
-    words: str
-    span: Span | None
-    meanings: tuple[int, ...] = ()
-    code: str | None = None
-
-
 def refusals(g: Grounds, endpoint: Endpoint) -> list[Item]:
     """One item for each answer, its causes under it."""
-    codes = Codes(g)
+    codes = g.codes
 
     def answered(each: Refusal) -> tuple[int, Cause]:
         code = each.code or codes.code(endpoint, each.condition, each.subject)
@@ -62,12 +39,12 @@ def refusals(g: Grounds, endpoint: Endpoint) -> list[Item]:
             g.item(f"`{cause.name}`: {each.words}", each.span, meanings=each.meanings, cause=cause)
             for _, cause, each in group
         ]
-        items.append(_answer(g, endpoint, codes, code, status, causes))
+        items.append(_answer(g, endpoint, code, status, causes))
     return items
 
 
-def _answer(g: Grounds, endpoint: Endpoint, codes: Codes, code: str | None, status: int, causes: list[Item]) -> Item:
-    stated = codes.by_name.get(code or "")
+def _answer(g: Grounds, endpoint: Endpoint, code: str | None, status: int, causes: list[Item]) -> Item:
+    stated = g.codes.by_name.get(code or "")
     first = causes[0].cause
     if stated is None or first is None:
         return g.item(f"{status}, with an empty body", None, causes, (12,))
@@ -84,18 +61,17 @@ def every_refusal(g: Grounds, endpoint: Endpoint) -> list[Refusal]:
     """All that can be refused, in the order of the steps of a request; then what the survey of the contract and the
     judge of the plan know besides."""
     found = [
-        *_of_any(g, endpoint),
-        *_of_callers(g, endpoint),
-        *_of_content(g, endpoint),
-        *_of_parameters(g, endpoint),
-        *_of_rows(g, endpoint),
-        *_of_writes(g, endpoint),
+        *causes.of_any(g, endpoint),
+        *causes.of_callers(g, endpoint),
+        *causes.of_content(g, endpoint),
+        *causes.of_parameters(g, endpoint),
+        *causes.of_rows(g, endpoint),
+        *causes.of_writes(g, endpoint),
     ]
-    told = {each.condition for each in found}
-    for each in arising(g.survey):
-        here = each.endpoint in (None, endpoint.key) and each.condition not in NO_ENDPOINT | TOLD_BETTER
-        if here and each.condition not in told:
-            found.append(Refusal(each.condition, each.about, "it can arise here", endpoint.span))
+    told = {each.condition for each in found} | NO_ENDPOINT | TOLD_BETTER
+    for name in (*g.arising.get(None, ()), *g.arising.get(endpoint.key, ())):
+        if name not in told:
+            found.append(Refusal(name, g.acted_on(endpoint), "it can arise here", endpoint.span))
     known = {(each.condition, each.subject, each.code) for each in found}
     for judged in dict.fromkeys(judged_conditions(g, endpoint.key)):
         if (judged.condition, judged.subject, judged.code) not in known:
@@ -106,16 +82,15 @@ def every_refusal(g: Grounds, endpoint: Endpoint) -> list[Refusal]:
 
 def judged_conditions(g: Grounds, key: str) -> Iterator[Condition]:
     """What the judges of an endpoint's operations can answer, and the invariants of its writes."""
-    for route in g.loaded.plan.routes if g.loaded.plan is not None else ():
-        if isinstance(route, Served) and route.key == key:
-            for admission in route.admissions:
-                operation = admission.operation
-                if isinstance(operation, Compute):
-                    continue
-                if operation.judge is not None:
-                    yield from operation.judge.conditions
-                if isinstance(operation, Write):
-                    yield from operation.invariants
+    route = g.routes.get(key)
+    for admission in route.admissions if route is not None else ():
+        operation = admission.operation
+        if isinstance(operation, Compute):
+            continue
+        if operation.judge is not None:
+            yield from operation.judge.conditions
+        if isinstance(operation, Write):
+            yield from operation.invariants
 
 
 def _span(g: Grounds, judged: Condition) -> Span | None:
@@ -123,222 +98,3 @@ def _span(g: Grounds, judged: Condition) -> Span | None:
         start = g.loaded.source.line_starts[place.line - 1] + place.column - 1
         return Span(start, start + 1)
     return None
-
-
-def _of_any(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
-    limits, versioning = g.contract.limits, g.contract.versioning
-    if isinstance(versioning.scheme, Shown):
-        none = "" if isinstance(versioning.default, Shown) else ", or none"
-        words = f"the request names a version that there is not{none}"
-        yield Refusal("unknown version", None, words, versioning.scheme.span)
-    for version in value_of(versioning.versions) or ():
-        if isinstance(version.retired, Shown):
-            words = f"the request names the version `{version.name}`, after {version.retired.value}"
-            yield Refusal("retired version", None, words, version.retired.span)
-    for rate in applying(g, endpoint):
-        yield Refusal("rate limited", None, f"there are more requests than the rate `{rate.name}` allows", rate.span)
-    yield Refusal("unavailable", None, "the database does not answer, or the service is shutting down", None)
-    times = value_of(limits.time_outs)
-    if times is not None and isinstance(times.request, Shown):
-        yield Refusal("timed out", None, f"it takes longer than {duration(times.request.value)}", times.request.span)
-    yield Refusal("internal", None, "the service itself fails", None)
-
-
-def _of_callers(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
-    line = g.survey.permission(endpoint)
-    if line is None:
-        return
-    at = line.endpoint.span
-    admitted = g.survey.admitted(endpoint)
-    named = {each.who.text for each in admitted}
-    others = [each for each in g.survey.schemes if each.name not in named]
-    if "anyone" in named and g.survey.schemes:
-        yield Refusal("unauthenticated", None, "a credential comes along that no scheme accepts", at, (8,))
-    elif named - {"anyone"}:
-        yield Refusal("unauthenticated", None, "no credential comes along, or one that no scheme accepts", at, (8,))
-    first = g.acted_on(endpoint)
-    for other in others if named and "anyone" not in named else ():
-        words = f"the caller is known by `{other.name}`, which line {g.line(at)} does not admit"
-        yield Refusal("forbidden", first, words, other.span, (8,))
-    for each in admitted:
-        condition = value_of(each.condition)
-        if isinstance(condition, Expression):
-            row = first if first in set(names_in(condition.ast)) else None
-            words = f"the caller is known by `{each.who.text}`, and `{condition.text}` does not hold"
-            yield Refusal("forbidden", row or first, words, each.who.span, (9,))
-    if any(action.verb == "sign in" for action in actions(endpoint)):
-        yield Refusal("sign in refused", None, "the password is not that of the row", endpoint.span)
-
-
-def _of_content(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
-    requests = value_of(g.contract.endpoints.requests)
-    responses = g.contract.endpoints.response_media_type
-    if shows_content(endpoint):
-        stated = value_of(responses)
-        words = f"`Accept` does not admit {'the media type of responses' if stated is None else stated.text}"
-        yield Refusal("not acceptable", None, words, endpoint.span if responses is None else responses.span)
-    if requests is None or endpoint.body is None or not reads_content(endpoint, requests.unknown_members):
-        return
-    at = endpoint.body.span
-    limit = g.contract.limits.body_size
-    if isinstance(limit, Shown):
-        yield Refusal("too large", None, f"the body is larger than {size(limit.value)}", limit.span)
-    media_type = requests.media_type
-    if isinstance(media_type, Shown) and isinstance(endpoint.body, Shown):
-        also = " nor application/merge-patch+json" if value_of(endpoint.patch) is not None else ""
-        words = f"the Content-Type is not {media_type.value.text}{also}"
-        yield Refusal("unsupported media type", None, words, media_type.span, (19, 7) if also else (19,))
-    elif isinstance(media_type, Shown):
-        words = f"a body comes along whose Content-Type is not {media_type.value.text}"
-        yield Refusal("unsupported media type", None, words, media_type.span, (18,))
-    yield Refusal("malformed", None, "the body is not JSON, or is empty", at, (19,))
-    members = given(g, endpoint)
-    for each in members:
-        field = g.fields(each.resource).get(each.field)
-        if field is not None:
-            words = f"`{'/'.join(('', *each.pointer))}` is not as the rules of `{each.resource}.{each.field}` say"
-            yield Refusal("invalid", None, words, field.span, (3, 13))
-            if isinstance(field.immutable, Shown) and writes.verbs(endpoint) & writes.CHANGING:
-                words = f"`{'/'.join(('', *each.pointer))}` is given, and cannot change"
-                yield Refusal("invalid", None, words, field.immutable.span)
-    own = g.resource(g.acted_on(endpoint))
-    if own is not None and writes.verbs(endpoint) & (writes.MAKING | {"replace"}):
-        named = {each.field for each in members}
-        for name in value_of(own.required) or ():
-            if name.text in named and g.fields(own.name)[name.text].on_create is None:
-                yield Refusal("invalid", None, f"`{name.text}` is not given, and is required", name.span)
-    if isinstance(requests.unknown_members, Shown) and requests.unknown_members.value.text == "refused":
-        meanings = (18,) if isinstance(endpoint.body, StatedNone) else ()
-        words = "the body has a member that no fact names"
-        yield Refusal("invalid", None, words, requests.unknown_members.span, meanings)
-
-
-def _of_parameters(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
-    requests = value_of(g.contract.endpoints.requests)
-    for kind, fact in (("parameter", endpoint.query), ("header", endpoint.request_headers)):
-        for each in value_of(fact) or ():
-            words = f"the {kind} `{each.name}` is not as its rules say"
-            code = None if each.otherwise is None else each.otherwise.text
-            yield Refusal("invalid", None, words, each.span, (3,), code)
-    for own in value_of(endpoint.filters) or ():
-        words = f"the parameter `{own.name}` is not of the type that its filter compares"
-        yield Refusal("invalid", None, words, own.span, (5,))
-    sorts = value_of(endpoint.sorts)
-    if sorts is not None and isinstance(sorts.parameter, Shown):
-        words = f"the parameter `{sorts.parameter.value.text}` names an order that is not offered"
-        yield Refusal("invalid", None, words, sorts.parameter.span)
-    if any(action.verb == "list" for action in actions(endpoint)):
-        yield from _of_pages(g, endpoint)
-    unknown = requests.unknown_parameters if requests is not None else None
-    if isinstance(unknown, Shown) and unknown.value.text == "refused":
-        yield Refusal("invalid", None, "there is a query parameter that no fact names", unknown.span)
-    if isinstance(endpoint.idempotency_key, Shown):
-        at = endpoint.idempotency_key.span
-        yield Refusal("idempotency mismatch", None, "the key came before, with another request", at)
-        yield Refusal("idempotency in progress", None, "the first request with that key is not answered yet", at)
-        if endpoint.idempotency_key.value.text == "required":
-            yield Refusal("invalid", None, "the header `Idempotency-Key` does not come along", at)
-
-
-def _of_pages(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
-    stated = endpoint.pages if endpoint.pages is not None else g.contract.limits.pages
-    pages = value_of(stated)
-    if pages is None:
-        return
-    if isinstance(pages.size, Shown):
-        most = f" to {pages.largest.value}" if isinstance(pages.largest, Shown) else " upwards"
-        words = f"the parameter `{pages.size.value.text}` is not a whole number from 1{most}"
-        yield Refusal("invalid", None, words, pages.size.span, (5,))
-    if isinstance(pages.next, Shown):
-        words = f"the parameter `{pages.next.value.text}` is not a cursor that the service made for this list"
-        yield Refusal("invalid", None, words, pages.next.span, (5,))
-    if isinstance(pages.start, Shown):
-        words = f"the parameter `{pages.start.value.text}` is not a whole number from 0 upwards"
-        yield Refusal("invalid", None, words, pages.start.span, (5,))
-
-
-def _of_rows(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
-    """Rows that are not there, are not seen, or are not what the request takes them for."""
-    unseen = g.contract.authentication.unseen_rows
-    for resource, span in _sought(g, endpoint):
-        hidden = value_of(unseen) if _ruled(g, endpoint, resource) else None
-        also = ", or the caller does not see it" if hidden is not None and hidden.text == "missing" else ""
-        words = f"the `{resource}` that the request names is not there{also}"
-        yield Refusal("missing", resource, words, span, (6,))
-        if hidden is not None and hidden.text == "forbidden":
-            yield Refusal("forbidden", resource, f"the caller does not see the `{resource}`", hidden.span)
-    done = writes.verbs(endpoint)
-    first = g.acted_on(endpoint)
-    for each in writes.transitions(g, endpoint):
-        origin = each.origin.span if each.origin is not None else each.span
-        names = " or ".join(f"`{name.text}`" for name in value_of(each.origin) or ())
-        yield Refusal("illegal transition", first, f"the state of the `{first}` is not {names or 'known'}", origin)
-        if isinstance(each.when, Shown):
-            code = value_of(each.otherwise)
-            words = f"`{each.when.value.text}` does not hold, which guards the transition `{each.name}`"
-            yield Refusal("guard", first, words, each.when.span, (9, 10), None if code is None else code.text)
-    machine = g.survey.machine(first or "")
-    if machine is not None and isinstance(machine.gone, Shown) and not done <= {"create", "list", "sign in"}:
-        words = f"the state of the `{first}` is one of those that are gone"
-        yield Refusal("gone", first, words, machine.gone.span)
-    for guard in value_of(endpoint.guards) or ():
-        words = f"`{guard.when.text}` does not hold"
-        code_name = None if guard.otherwise is None else guard.otherwise.text
-        yield Refusal("guard", first, words, guard.when.span, (9, 10), code_name)
-    if isinstance(endpoint.validators, Shown) and "list" not in done:
-        words = "`If-Match` names other entity tags than that of the row as it is"
-        yield Refusal("stale", first, words, endpoint.validators.span, (20,))
-
-
-def _sought(g: Grounds, endpoint: Endpoint) -> Iterator[tuple[str, Span]]:
-    """The resources of which a row has to be there, with what names it."""
-    first = g.acted_on(endpoint)
-    found: dict[str, Span] = {}
-    for segment in endpoint.segments:
-        if isinstance(segment, PathName):
-            at = first
-            for name in segment.names[:-1]:
-                field = g.fields(at).get(name)
-                target = value_of(field.refers_to) if field is not None else None
-                at = target.text if target is not None else at
-                if at is not None:
-                    found.setdefault(at, segment.span)
-    on_one = any(action.verb in ON_ONE_ROW for action in actions(endpoint)) or "transition" in writes.verbs(endpoint)
-    if first is not None and on_one:
-        names = [each.span for each in endpoint.segments if isinstance(each, PathName)]
-        row = endpoint.row.span if isinstance(endpoint.row, Shown) else endpoint.span
-        found.setdefault(first, names[-1] if names else row)
-    yield from found.items()
-
-
-def _ruled(g: Grounds, endpoint: Endpoint, resource: str) -> bool:
-    """Whether some caller of an endpoint does not see every row of a resource."""
-    rules = [g.survey.row_rule(resource, each.who.text) for each in g.survey.admitted(endpoint)]
-    return any(not isinstance(each, Every) and not isinstance(value_of(each), Every) for each in rules)
-
-
-def _of_writes(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
-    """What other rows say against what is to be stored, or to be deleted."""
-    own = g.resource(g.acted_on(endpoint))
-    for reference in writes.references(g, endpoint):
-        if reference.given:
-            words = f"`{reference.subject}` refers to no `{reference.target}` that the caller sees"
-            yield Refusal("invalid", reference.subject, words, reference.span, (16,))
-        else:
-            words = f"the `{reference.target}` that `{reference.subject}` is given is not there any more"
-            yield Refusal("conflict", reference.subject, words, reference.span)
-    for key in writes.keys(g, endpoint):
-        words = f"another row has the same {' and '.join(f'`{name}`' for name in key.fields)}"
-        yield Refusal("conflict", key.subject, words, key.span, (3,))
-    for each in writes.referring(g, endpoint):
-        if each.word == "refuse":
-            words = f"a row refers to it by `{each.subject}`"
-            yield Refusal("conflict", g.acted_on(endpoint), words, each.span, (24,))
-    if own is not None and writes.verbs(endpoint) & (writes.MAKING | writes.CHANGING | {"transition"}):
-        for invariant in value_of(own.invariants) or ():
-            words = f"`{invariant.when.text}` would not hold of the row as it becomes"
-            code = None if invariant.otherwise is None else invariant.otherwise.text
-            yield Refusal("invariant", own.name, words, invariant.when.span, (9, 10), code)
-    if own is not None and "ensure" in writes.verbs(endpoint):
-        words = f"the `{own.name}` is there, with other values than those that the request gives"
-        yield Refusal("different", own.name, words, endpoint.span)

@@ -173,7 +173,6 @@ def _errors(g: Grounds) -> list[Item]:
 
 def _provoked(g: Grounds) -> Mapping[str | None, tuple[Item, ...]]:
     """For each code, and for none: what makes the service answer with it, and where that can arise."""
-    codes = errors.Codes(g)
     found: dict[str | None, dict[str, list[tuple[str, Item]]]] = {}
     for endpoint in g.survey.endpoints:
         for item in refusals.refusals(g, endpoint):
@@ -187,8 +186,8 @@ def _provoked(g: Grounds) -> Mapping[str | None, tuple[Item, ...]]:
         for code, by_text in found.items()
     }
     for condition, words in NO_ENDPOINT.items() if g.survey.endpoints else ():
-        code = codes.code_of_all(condition)
-        cause = Cause(condition, None, code, codes.status(condition, code))
+        code = g.codes.code_of_all(condition)
+        cause = Cause(condition, None, code, g.codes.status(condition, code))
         told.setdefault(code, []).insert(0, g.item(f"`{condition}`: {words}", meanings=(23,), cause=cause))
     return {code: tuple(items) for code, items in told.items()}
 

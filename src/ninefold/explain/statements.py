@@ -11,23 +11,21 @@ from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
 from ninefold.expressions.words import words
 from ninefold.plan.operations import Compute, List, Operation, Read, Write
-from ninefold.plan.routes import Served
 from ninefold.plan.statement import Statement
 
 
 def statements(g: Grounds, endpoint: Endpoint) -> Iterator[Item]:
     """For each kind of caller, each statement with what its question marks stand for. Nothing for an endpoint that
     is not served."""
-    for route in g.loaded.plan.routes if g.loaded.plan is not None else ():
-        if isinstance(route, Served) and route.key == endpoint.key:
-            for admission in route.admissions:
-                place = next((Place(each.line, each.column) for each in admission.trace), None)
-                below = tuple(
-                    Item(f"{called}: {text(statement)}", items=tuple(_binds(statement)))
-                    for called, statement in _of(admission.operation)
-                )
-                who = "for anyone" if admission.who == "anyone" else f"for a caller known by `{admission.who}`"
-                yield Item(who if below else f"{who}: no statement", place, items=below)
+    route = g.routes.get(endpoint.key)
+    for admission in route.admissions if route is not None else ():
+        place = next((Place(each.line, each.column) for each in admission.trace), None)
+        below = tuple(
+            Item(f"{called}: {text(statement)}", items=tuple(_binds(statement)))
+            for called, statement in _of(admission.operation)
+        )
+        who = "for anyone" if admission.who == "anyone" else f"for a caller known by `{admission.who}`"
+        yield Item(who if below else f"{who}: no statement", place, items=below)
 
 
 def _of(operation: Operation) -> Iterator[tuple[str, Statement]]:

@@ -175,7 +175,7 @@ class Parts(ABC):
             case _, Row(resource=resource):
                 shape = self.scope.model.get(resource)
                 if shape is not None and len(shape.identifier) == 1 and not isinstance(given, Row):
-                    return (f"compare the identifier: `.{shape.identifier[0]}`",)
+                    return (f"compare the rows themselves, or the identifier on both sides: `.{shape.identifier[0]}`",)
         return ()
 
 

@@ -18,7 +18,7 @@ def openapi(service: Service) -> Json:
     shared = errors.shared(service)
     components: Json = {
         "schemas": resources.components(service) | errors.components(service),
-        "responses": shared | _outside(service),
+        "responses": shared | _outside(shared, service),
         "securitySchemes": authentication.security_schemes(service),
     }
     return {
@@ -31,13 +31,15 @@ def openapi(service: Service) -> Json:
     }
 
 
-def _outside(service: Service) -> Json:
-    """The answers to requests that no path of the document is about."""
+def _outside(shared: Json, service: Service) -> Json:
+    """The answers to requests that no path of the document is about. A contract may call a code of its own so."""
     found: Json = {}
     for condition in ("no such path", "method not allowed"):
         for answer in errors.answers([Condition(condition)], service):
-            found[component(condition)] = answer.response
-    found["method_not_allowed"]["headers"] = {"Allow": {"required": True, "schema": TEXT}}
+            name, response = component(condition), answer.response
+            if condition == "method not allowed":
+                response["headers"] = {"Allow": {"required": True, "schema": TEXT}}
+            found[name if shared.get(name, response) == response else f"outside.{name}"] = response
     return found
 
 

@@ -20,6 +20,7 @@ Names with a dollar sign cannot be written in a contract: they are between plann
 | `$write`   | `revision`: the revision that this write gives                                          |
 | `$credential` | `digest`: the SHA-256 digest of the credential presented                              |
 | `$row`     | the identifier of the row written, by field, for the select that reads it back            |
+| `$log`     | `position`: in the event log, the last one seen                                         |
 | `$judge`   | `values`: whether the values of the body are there (`$new`), for the judge               |
 
 A bind whose expression cannot be evaluated (the caller has no such member, the body did not give the field) is
@@ -38,6 +39,7 @@ WRITE = "$write"
 CREDENTIAL = "$credential"
 ROW = "$row"
 JUDGE = "$judge"
+LOG = "$log"
 
 REVISION_COLUMN = "$revision"
 """The hidden column from which entity tags are made: random, and new at every write."""

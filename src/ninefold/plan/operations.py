@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from ninefold.expressions.tree import Typed
+from ninefold.plan.events import Event
 from ninefold.plan.places import Place
 from ninefold.plan.problems import Condition, Judge
 from ninefold.plan.responses import Response
@@ -94,7 +95,10 @@ class Write(_Operation, frozen=True, tag="write"):
     Nothing returned: nothing was touched, and the judge says why. `read`: where the response reads beyond the
     written row, this select follows in the same transaction and gives the columns (and the invariants) instead.
     The write then returns the fields of `key` and nothing else, and they are the root `$row` of that select.
-    `validator`: If-Match is honoured.
+    `validator`: If-Match is honoured. `before` and `after` are the events that the write causes, each written in its
+    transaction: those of a deletion are found before it (they show the row as it was), the others by `$row` after it.
+    The write then returns the fields of `key`, as where there is a `read`. `subscribes`: the row is a subscription, whose
+    secret is `issued.secret`.
     """
 
     verb: Literal["create", "update", "replace", "delete", "transition"]
@@ -106,6 +110,19 @@ class Write(_Operation, frozen=True, tag="write"):
     invariants: tuple[Condition, ...] = ()
     details: tuple[str, ...] = ()
     validator: bool = False
+    before: tuple[Event, ...] = ()
+    after: tuple[Event, ...] = ()
+    subscribes: bool = False
+
+
+class Stream(msgspec.Struct, frozen=True, tag_field="operation", tag="stream", omit_defaults=True, kw_only=True):
+    """The event log, followed as it grows. `select` gives the events behind `$log.position`, at most as many as a batch
+    holds: position, whether this caller sees the row (null: not), then id, kind, row, time, payload. `resume`: the request
+    header that names the last position seen; None: a stream starts with what comes next."""
+
+    response: Response
+    select: Statement
+    resume: str | None = None
 
 
 class Compute(msgspec.Struct, frozen=True, tag_field="operation", tag="compute", omit_defaults=True, kw_only=True):
@@ -115,4 +132,4 @@ class Compute(msgspec.Struct, frozen=True, tag_field="operation", tag="compute",
     select: Statement | None = None
 
 
-Operation: TypeAlias = Read | List | Write | Compute
+Operation: TypeAlias = Read | List | Write | Compute | Stream

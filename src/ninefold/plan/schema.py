@@ -50,3 +50,5 @@ class Schema(msgspec.Struct, frozen=True, omit_defaults=True):
 
     tables: tuple[Table, ...] = ()
     idempotency: bool = False
+    events: bool = False
+    subscriptions: bool = False

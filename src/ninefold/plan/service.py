@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ninefold.plan.authentication import Scheme
+from ninefold.plan.events import Delivery
 from ninefold.plan.limits import Limits
 from ninefold.plan.operator import OperatorOperations
 from ninefold.plan.places import Place
@@ -50,6 +51,8 @@ class ServicePlan(msgspec.Struct, frozen=True, omit_defaults=True):
     base: tuple[str, ...] = ()
     schemes: tuple[Scheme, ...] = ()
     limits: Limits = Limits()
+    delivery: Delivery | None = None
+    """How events leave; None: the service writes none."""
     versions: Versions | None = None
     operator: tuple[OperatorValue, ...] = ()
     not_in_force: tuple[NotInForce, ...] = ()

@@ -11,9 +11,8 @@ from ninefold.propose.edits import Edit, insertion
 from ninefold.propose.facts import TAG
 from ninefold.questions.question import OpenQuestion
 from ninefold.syntax.nodes import Document, Part, Word
-from ninefold.syntax.proposals import Written, proposals
+from ninefold.syntax.proposals import PROPOSED_BLOCK, Written, proposals
 
-_OPENING = re.compile(r"[^`~\r\n]*(?:`{3,}|~{3,})[ \t]*ya?ml(?P<word>[ \t]+proposed)[ \t]*(?=[\r\n]|$)")
 _NOT_SHOWN = re.compile(r"\bnot\s+(?=shown\b)")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _SPACE_BEHIND = re.compile(r"[ \t]*")
@@ -75,7 +74,7 @@ def _of_part(document: Document, part: Part, chosen: Collection[Written]) -> Ite
             yield _without(text, tag)
     for block in part.blocks:
         inside = [each for each in here if each.in_block and block.start <= each.key.start < block.end]
-        opening = _OPENING.match(text, block.start)
+        opening = PROPOSED_BLOCK.match(text, block.start)
         if opening is not None and any(each in chosen for each in inside):
             yield Edit(Span(*opening.span("word")), "")
             for each in inside:

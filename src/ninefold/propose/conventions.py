@@ -85,6 +85,9 @@ def _at(part: int, *path: str, value: Value, source: str) -> Facts:
 
 # Resources
 
+TELLING = frozenset({"title", "description", "examples"})
+"""Keywords that say nothing about which values there are."""
+
 A_UUID = "{type: string, format: uuid, on create: uuid()}"
 
 
@@ -118,8 +121,7 @@ def _may_be_a_uuid(field: Field) -> bool:
     schema = value_of(field.schema)
     if schema is None or schema.json.get("type") != "string":
         return False
-    rest = set(schema.json) - {"type", "title", "description", "examples"}
-    return schema.json.get("format", "uuid") == "uuid" and rest <= {"format"}
+    return schema.json.get("format", "uuid") == "uuid" and set(schema.json) - TELLING <= {"type", "format"}
 
 
 def _type(survey: Survey, subject: str) -> tuple[Proposed, ...]:
@@ -131,7 +133,7 @@ def _type(survey: Survey, subject: str) -> tuple[Proposed, ...]:
     if identifier != [member] or field is None or not is_open(field.on_create):
         return ()
     said = value_of(field.schema)
-    if said is not None and said.json:
+    if said is not None and set(said.json) - TELLING:
         return ()
     path = (name, "fields", member)
     if isinstance(field.schema, Gap):

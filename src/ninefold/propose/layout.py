@@ -29,6 +29,7 @@ from ninefold.propose.facts import (
 from ninefold.syntax.headings import NUMBERED_TITLES
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Part, Scalar, Sequence, Style, Word
 from ninefold.syntax.parser import Form, form_of
+from ninefold.syntax.proposals import PROPOSED_BLOCK
 from ninefold.syntax.stretches import line_end, line_start
 
 _PREFIX = re.compile(r"[ \t>]*(?:- *)*")
@@ -83,7 +84,13 @@ class _Placing:
         lacking = _lacking(part.facts, tree)
         if not lacking:
             return
-        block = ["```yaml proposed", *_entries(lacking, tagged=False), "```"]
+        lines = _entries(lacking, tagged=False)
+        if part.blocks and PROPOSED_BLOCK.match(self.text, part.blocks[-1].start):
+            closing = line_start(self.text, part.blocks[-1].end - 1)
+            prefix = self.prefix(Span(part.blocks[-1].end, part.blocks[-1].end))
+            self.insert(closing, "".join(f"{prefix}{line}{self.break_}" for line in lines))
+            return
+        block = ["```yaml proposed", *lines, "```"]
         if part.present:
             at = self.end_of(part)
             follows = self.text[at:].removeprefix(self.break_)
@@ -216,7 +223,8 @@ class _Placing:
         return self.text.startswith("{", mapping.span.start)
 
     def prefix(self, key: Span) -> str:
-        """What stands before a key of the same mapping on a new line: the marks of a quotation, and indentation."""
+        """What stands before a key of the same mapping on a new line: the marks of a quotation, and indentation. Of
+        what is no key, what precedes it on its line."""
         found = _PREFIX.match(self.text, line_start(self.text, key.start), key.start)
         return found[0].replace("-", " ") if found else ""
 

@@ -18,6 +18,9 @@ ANY = shapes.Expression()
 _SENTENCE = re.compile(r"[^\W\d_][\w'’-]*(?:[ ,;:–]+[\w'’-]+)*[.!?…]?")
 """Words as people write them: what a template holds where the inner quotes were forgotten."""
 
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|/")
+"""How a URI, or the path of one, begins (RFC 3986, 3.1 and 3.3)."""
+
 
 def expression(r: Reading, node: Node, slot: Slot) -> Expression | None:
     """An expression of CEL. A number, a truth value or `null` is one as it stands."""
@@ -30,6 +33,12 @@ def expression(r: Reading, node: Node, slot: Slot) -> Expression | None:
     if not isinstance(found, Problem):
         return Expression(found, node)
     help, words = found.help, node.text.strip()
+    if not help and _ADDRESS.match(words):
+        # Addresses of other systems and paths alike are text to CEL.
+        help = (
+            f"text has inner quotes: `{with_inner_quotes(words)}`; another system's address is the operator's to give: "
+            "`operator.NAME`",
+        )
     if not help and _SENTENCE.fullmatch(words):
         help = (f"text has inner quotes: `{with_inner_quotes(words)}`",)
     r.say(found.code, found.message, Label(node.part(found.start, found.end), found.label), help=help)

@@ -18,10 +18,11 @@ from ninefold.database.protocol import Database
 from ninefold.server import flow
 from ninefold.server.access_log import Observe, Record
 from ninefold.server.addresses import ClientAddress, client_address
+from ninefold.server.capacity import Capacity
 from ninefold.server.flow import Next, ReadBody, Select, TooLarge, Transact, Wait, Work
 from ninefold.server.messages import HeaderFields, Request, Response, joined
 from ninefold.server.service import Service
-from ninefold.server.steps import Exchange, arrived, failed, finished, start, timed_out
+from ninefold.server.steps import Exchange, arrived, failed, finished, overloaded, start, timed_out
 
 Message: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
@@ -37,6 +38,14 @@ class Disconnected(Exception):
     """The client went away while its body was read."""
 
 
+class Stalled(Exception):
+    """Nothing came of the body for too long."""
+
+
+_STALLED = Response(408, ((b"connection", b"close"),))
+"""RFC 9110 15.5.9."""
+
+
 class Application:
     """`observe` is called once a request, after its response was sent. `watch` is given what no log holds: the request
     with all that was found of it, its response (None: the client went away), and the body as far as it was read."""
@@ -48,12 +57,14 @@ class Application:
         observe: Observe | None = None,
         address: ClientAddress = client_address(()),  # noqa: B008 - a constant
         watch: Watch | None = None,
+        capacity: Capacity | None = None,
     ) -> None:
         self._service = service
         self._database = database
         self._observe = observe
         self._address = address
         self._watch = watch
+        self._capacity = capacity or Capacity()
         # Argon2 takes memory as well as time: no more of it at once than there are processors.
         self._threads = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="ninefold-compute")
 
@@ -91,24 +102,33 @@ class Application:
             self._address(peer[0] if peer else "", headers),
         )
         x = arrived(self._service, request)
-        body = _Body(receive, kept=self._watch is not None)
+        body = _Body(receive, self._capacity, kept=self._watch is not None)
+        used_up = self._capacity.is_used_up
+        self._capacity.requests += 1
         try:
-            response = finished(x, await self._answer(x, body))
+            try:
+                response = overloaded(x) if used_up else finished(x, await self._answer(x, body))
+            finally:
+                x.release()
+            # Until it is sent, a response takes memory as well: whoever is slow to read it still counts.
+            await self._send(request, response, body, send)
         except Disconnected:
             self._observed(x, None, 0, began)
             if self._watch is not None:
                 self._watch(x, None, body.content)
             return
         finally:
-            x.release()
-        content = b"" if request.method == "HEAD" else response.body
+            self._capacity.requests -= 1
+            self._capacity.release(body.size)
+        self._observed(x, response.status, 0 if request.method == "HEAD" else len(response.body), began)
+        if self._watch is not None:
+            self._watch(x, response, body.content)
+
+    async def _send(self, request: Request, response: Response, body: _Body, send: Send) -> None:
         await send(
             {"type": "http.response.start", "status": response.status, "headers": _headers(request, response, body)}
         )
-        await send({"type": "http.response.body", "body": content})
-        self._observed(x, response.status, len(content), began)
-        if self._watch is not None:
-            self._watch(x, response, body.content)
+        await send({"type": "http.response.body", "body": b"" if request.method == "HEAD" else response.body})
 
     def _observed(self, x: Exchange, status: int | None, size: int, began: float) -> None:
         if self._observe is None:
@@ -143,6 +163,8 @@ class Application:
                         result = await result
             except Disconnected:
                 raise
+            except Stalled:
+                return _STALLED
             except Exception as error:
                 if waiting.expired():
                     return timed_out(x)
@@ -191,28 +213,32 @@ def _kept(future: Future[Any]) -> Awaitable[Any]:
 
 class _Body:
     """The body of one request. `read_to_the_end`: nothing of it is still on its way. `content`: what was read, if it is
-    `kept`."""
+    `kept`. `size`: the bytes of it that count for the service's capacity."""
 
-    __slots__ = ("_kept", "_receive", "content", "read_to_the_end")
+    __slots__ = ("_capacity", "_kept", "_receive", "content", "read_to_the_end", "size")
 
-    def __init__(self, receive: Receive, kept: bool) -> None:
+    def __init__(self, receive: Receive, capacity: Capacity, kept: bool) -> None:
         self._receive = receive
+        self._capacity = capacity
         self._kept = kept
+        self.size = 0
         self.content = b""
         self.read_to_the_end = False
 
     async def read(self, limit: int) -> bytes | TooLarge:
-        """All of it, of at most `limit` bytes. Raises Disconnected."""
+        """All of it, of at most `limit` bytes. Raises Disconnected, Stalled or Unavailable."""
         chunks: list[bytes] = []
         size = 0
         while True:
-            message = await self._receive()
+            message = await self._message()
             if message["type"] == "http.disconnect":
                 raise Disconnected
             chunk = message.get("body", b"")
             size += len(chunk)
             if size > limit:
                 return TooLarge.TOO_LARGE
+            self._capacity.hold(len(chunk))
+            self.size += len(chunk)
             chunks.append(chunk)
             if not message.get("more_body", False):
                 self.read_to_the_end = True
@@ -220,6 +246,15 @@ class _Body:
                 if self._kept:
                     self.content = content
                 return content
+
+
+    async def _message(self) -> Message:
+        waiting = asyncio.timeout(self._capacity.stalled_seconds)
+        try:
+            async with waiting:
+                return await self._receive()
+        except TimeoutError:
+            raise Stalled from None
 
 
 def _headers(request: Request, response: Response, body: _Body) -> HeaderFields:

@@ -6,7 +6,7 @@ what refuses it is raised as `Refusal`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, assert_never
 from argon2 import PasswordHasher
 
 from ninefold.database.protocol import Conflicting, Row, Session, Stored
-from ninefold.expressions.evaluate import compile
+from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.plan import environment, problems
 from ninefold.plan import operations as plan
 from ninefold.server import conditional, flow
@@ -24,7 +24,7 @@ from ninefold.server.encode import NO_ROW, Shape
 from ninefold.server.flow import Next, Select, Transact, Wait
 from ninefold.server.messages import Request
 from ninefold.server.parameters import Page, PageReader
-from ninefold.server.problems import Failure, failed_condition
+from ninefold.server.problems import failed_condition, Failure, invalid
 from ninefold.server.sources import Sources
 from ninefold.server.statements import NO_SWITCHES, Prepared
 from ninefold.values import GREATEST_INTEGER, Digest, Value, sqlite_reader
@@ -62,6 +62,18 @@ class NothingFound(Exception):
 
 
 STALE = Failure("stale")
+
+
+KEPT = object()
+"""The value of a field that a write does not touch."""
+
+
+def _made(make: Callable[[Mapping[str, Any]], Value], making: Mapping[str, Any]) -> Value:
+    """A value that the contract makes; none where it cannot be made (fixed meaning 2)."""
+    try:
+        return make(making)
+    except EvaluationError:
+        return None
 
 
 class Judge:
@@ -235,10 +247,12 @@ class Write:
         self._assigns = tuple(
             (assign, None if assign.otherwise is None else compile(assign.otherwise)) for assign in operation.assigns
         )
+        self._required = tuple(assign.field for assign in operation.assigns if not assign.type.nullable)
         self._validator = operation.validator
 
     def prepare(self, call: Call) -> None:
-        """Make the values that are stored. May raise EvaluationError."""
+        """Make the values that are stored. Raises Refusal where one that must be there is not given by anything: a
+        value that cannot be made (the caller has no such member) is no value."""
         env = call.env
         if self._validator and "if-match" in call.request.headers:
             wanted = conditional.revisions(call.request.headers["if-match"], self._shape.tag_prefix)
@@ -260,7 +274,7 @@ class Write:
             elif self._verb != "create" and assign.again and not body.keys() & set(assign.again):
                 continue
             elif otherwise is not None:
-                value = otherwise(making)
+                value = _made(otherwise, making)
             elif self._verb == "replace":
                 value = None
             else:
@@ -273,6 +287,10 @@ class Write:
                 new[assign.field] = value
                 if assign.secret is None:
                     made[assign.field] = value
+        absent = None if self._verb == "create" else KEPT
+        missing = [name for name in self._required if new.get(name, absent) is None]
+        if missing:
+            raise Refusal([invalid("body", name, "required") for name in missing])
 
     def perform(self, call: Call) -> Next:
         plain = self._passwords(call)

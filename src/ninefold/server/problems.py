@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -36,7 +37,7 @@ class Failure:
     subject: str | None = None
     code: str | None = None
     fields: tuple[FieldFailure, ...] = ()
-    trace: tuple[Place, ...] = field(default=(), compare=False)
+    trace: tuple[Place, ...] = dataclasses.field(default=(), compare=False)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -16,7 +16,6 @@ from functools import partial
 from typing import Any
 
 from ninefold.database.protocol import Row, Unavailable
-from ninefold.expressions.evaluate import EvaluationError
 from ninefold.plan import environment
 from ninefold.server import media_types
 from ninefold.server.admit import Asked, asked_version
@@ -357,7 +356,12 @@ def perform(x: Exchange) -> Next:
     """Perform the operation; with an idempotency key, once."""
     assert x.admission is not None and x.call is not None
     operation = x.admission.operation
-    operation.prepare(x.call)
+    try:
+        operation.prepare(x.call)
+    except Refusal as refusal:
+        for failure in refusal.failures:
+            x.refuse(failure)
+        return judged(x)
     step = operation.perform(x.call)
     return step if x.held is None else once(step, x.held, partial(_mismatched, x))
 
@@ -378,7 +382,7 @@ def judged(x: Exchange) -> Next:
     try:
         if not isinstance(admission.operation, List):
             admission.operation.prepare(call)
-    except EvaluationError:
+    except Refusal:
         values = False
     return Wait(Select(*judge.bound(x.env, values)), lambda rows: refused(x, judge.refusal(rows)))
 
@@ -414,6 +418,15 @@ def unavailable(x: Exchange) -> Response:
     if not x.service.headers_of_rates.retries:
         return response
     return Response(response.status, response.headers + TRY_AGAIN, response.body)
+
+
+def overloaded(x: Exchange) -> Response:
+    """More requests are on their way than the service takes. Of this one only that is looked at which decides how the
+    answer is put: an endpoint may have a code of its own."""
+    found = x.service.routes.find(x.request.method, x.request.path)
+    if isinstance(found, Found):
+        x.endpoint = found.endpoint[0]
+    return unavailable(x)
 
 
 def finished(x: Exchange, response: Response) -> Response:

@@ -17,6 +17,10 @@ _TAG = re.compile(r"(?:[ \t\r\n>,:\[{?-]|#[^\r\n]*)*(!proposed)(?![^\s,\]}])")
 """The tag, after all that may stand between a key and its value: marks, comments, the prefixes of a quotation."""
 
 
+PROPOSED_BLOCK = re.compile(r"(?:`{3,}|~{3,})[ \t]*ya?ml(?P<word>[ \t]+proposed)[ \t]*(?=[\r\n]|$)")
+"""The opening of a block fenced `yaml proposed`, from its fence on."""
+
+
 @dataclass(frozen=True, slots=True)
 class Written:
     """A proposal. `names` are the keys that lead to it from its part, outside in (an item of a list by its index);

@@ -25,10 +25,11 @@ RULES = (
     "minContains", "maxContains", "items", "prefixItems", "unevaluatedItems", "additionalProperties",
     "unevaluatedProperties", "propertyNames", "minProperties", "maxProperties", "dependentRequired",
     "dependentSchemas", "allOf", "anyOf", "oneOf", "not", "if", "unique", "immutable", "refers to",
-    "unknown", "repeated", "otherwise",
+    "unknown", "repeated", "range", "otherwise",
 )  # fmt: skip
 """The rules that a message may be for: the keywords that refuse, the rules of the language (`unique`, `immutable`,
-`refers to`, an `unknown` member or parameter, a `repeated` parameter), and `otherwise` for the rest."""
+`refers to`, an `unknown` member or parameter, a `repeated` parameter, the `range` of a type), and `otherwise` for the
+rest."""
 
 KEYS: tuple[Key, ...] = (
     asked(7, "shape", Members(), SHAPE, "What the body of an error is.", "A gap: errors have an empty body."),

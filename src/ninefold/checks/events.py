@@ -1,0 +1,175 @@
+"""Part 6: the kinds of event with their payloads, their delivery, and the built-in resource `subscription`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from ninefold.checked.endpoints import Content
+from ninefold.checked.events import Cause, EventKind, Events, Stream, Webhooks
+from ninefold.checked.resources import Field, Resource
+from ninefold.checks.contents import Showing, check_content
+from ninefold.checks.findings import Findings, typed
+from ninefold.checks.model import Vocabulary
+from ninefold.contract import events as stated
+from ninefold.contract.endpoints import Action
+from ninefold.contract.fact import Shown, StatedNone, value_of
+from ninefold.contract.service import Contract
+from ninefold.diagnostics.source import Span
+from ninefold.expressions.scope import ResourceShape, Scope
+from ninefold.expressions.tree import Call, Typed
+from ninefold.plan.events import SECRET, SUBSCRIPTION
+from ninefold.values import Array, Digest, Object, Text, Type
+
+URL: Mapping[str, Any] = {
+    "type": "string",
+    "format": "uri",
+    "maxLength": 2048,
+    "pattern": r"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@\\\s]+([/?#][^\s\\]*)?$",
+}
+"""Where a subscription is delivered: http or https, a host, and nobody's name or password before it."""
+
+_TYPES: Mapping[str, Type] = {"id": Text(), "url": Text(), "kinds": Array(items=Text()), SECRET: Digest()}
+
+
+# ── The resource that the language has itself ─────────────────────────────────────────────────────────────────
+
+
+def has_subscriptions(contract: Contract) -> Span | None:
+    """Where the contract first makes, ends or shows subscriptions; None: it has none."""
+    for endpoint in value_of(contract.endpoints.endpoints) or ():
+        for action in value_of(endpoint.does) or ():
+            if action.verb in ("subscribe", "unsubscribe") or action.subject == SUBSCRIPTION:
+                return action.span
+    return None
+
+
+def with_subscriptions(vocabulary: Vocabulary) -> Vocabulary:
+    """Expressions may read `subscription`."""
+    shape = ResourceShape(SUBSCRIPTION, ("id",), _TYPES)
+    return replace(vocabulary, model={**vocabulary.model, SUBSCRIPTION: shape})
+
+
+def subscription(contract: Contract, span: Span, findings: Findings) -> Resource:
+    """The built-in resource. Its kinds are those that the contract has; its secret is made of the database's own when
+    it is needed, and is never stored."""
+    kind: dict[str, Any] = {"type": "string"}
+    kinds = value_of(contract.events.kinds)
+    if kinds:
+        kind["enum"] = [each.name for each in kinds]
+    schemas: Mapping[str, Mapping[str, Any]] = {
+        "id": {"type": "string", "format": "uuid"},
+        "url": URL,
+        "kinds": {"type": "array", "items": kind, "minItems": 1, "uniqueItems": True},
+        SECRET: {"type": "string"},
+    }
+    place = findings.place(span)
+    fields = {
+        name: Field(
+            name=name,
+            type=type_,
+            schema=schemas[name],
+            place=place,
+            null_shown=False,
+            required=name in ("url", "kinds"),
+            stored=name != SECRET,
+            on_create=Call("uuid", [], Text()) if name == "id" else None,
+            secret="token" if name == SECRET else None,
+        )
+        for name, type_ in _TYPES.items()
+    }
+    return Resource(SUBSCRIPTION, place, ("id",), fields)
+
+
+# ── Kinds and delivery ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def check_events(
+    contract: Contract, resources: Mapping[str, Resource], vocabulary: Vocabulary, findings: Findings
+) -> Events:
+    showing = Showing(contract, resources, vocabulary, findings)
+    kinds = tuple(
+        kind
+        for each in value_of(contract.events.kinds) or ()
+        if (kind := _kind(each, resources, vocabulary, showing)) is not None
+    )
+    delivery = value_of(contract.events.delivery)
+    if delivery is None:
+        return Events(kinds)
+    if isinstance(delivery.broker, Shown):
+        findings.left_for_later("delivery by `broker`", "nothing is sent to a broker", delivery.broker.span)
+    enveloped, source = _envelope(delivery, findings)
+    if not enveloped:
+        return Events(kinds)
+    return Events(
+        kinds,
+        webhooks=_webhooks(delivery, findings),
+        stream=_stream(delivery, findings),
+        source=source,
+        in_order=isinstance(delivery.order, Shown),
+    )
+
+
+def _kind(
+    kind: stated.EventKind, resources: Mapping[str, Resource], vocabulary: Vocabulary, showing: Showing
+) -> EventKind | None:
+    """None: when it arises or what it carries is a gap or wrong, and that has been said."""
+    template, actions = value_of(kind.payload), value_of(kind.upon)
+    if template is None or actions is None:
+        return None
+    findings = showing.findings
+    subjects = dict.fromkeys(action.subject for action in actions if action.subject in resources)
+    contents = {}
+    for subject in subjects:
+        assert subject is not None
+        said = len(findings.diagnostics)
+        contents[subject] = check_content(template, vocabulary.scope(subject), showing)
+        if len(findings.diagnostics) > said:
+            # What is wrong with it for one resource need not be told again for the next.
+            return None
+    causes = tuple(_causes(actions, contents))
+    return EventKind(kind.name, causes, findings.place(kind.span)) if causes else None
+
+
+def _causes(actions: tuple[Action, ...], payloads: Mapping[str, Content | None]) -> Iterator[Cause]:
+    for verb, subject in dict.fromkeys((action.verb, action.subject or "") for action in actions):
+        payload = payloads.get(subject)
+        if payload is not None:
+            yield Cause(verb, subject, payload)
+
+
+def _envelope(delivery: stated.Delivery, findings: Findings) -> tuple[bool, Typed | None]:
+    """Whether it is all shown what events are wrapped in, and the source of CloudEvents where they are wrapped."""
+    if not isinstance(delivery.envelope, Shown):
+        return delivery.envelope is None or isinstance(delivery.envelope, StatedNone), None
+    envelope = delivery.envelope.value
+    source = value_of(envelope.source)
+    if source is None or value_of(envelope.format) is None:
+        return False, None
+    # No request is there when an event leaves, and it has to look the same at each attempt.
+    found = typed(source, Scope({"operator": Object()}), Text(), findings)
+    return found is not None, found
+
+
+def _webhooks(delivery: stated.Delivery, findings: Findings) -> Webhooks | None:
+    if not isinstance(delivery.webhooks, Shown):
+        return None
+    stated_webhooks = delivery.webhooks.value
+    attempts, backoff = value_of(stated_webhooks.attempts), value_of(stated_webhooks.backoff)
+    if value_of(stated_webhooks.signature) is None or attempts is None:
+        return None
+    if backoff is None and not isinstance(stated_webhooks.backoff, StatedNone):
+        return None
+    return Webhooks(attempts, backoff or (), findings.place(delivery.webhooks.span))
+
+
+def _stream(delivery: stated.Delivery, findings: Findings) -> Stream | None:
+    if not isinstance(delivery.stream, Shown):
+        return None
+    stream = delivery.stream.value
+    kept = value_of(stream.kept)
+    if value_of(stream.format) is None or (kept is None and not isinstance(stream.kept, StatedNone)):
+        return None
+    resume = value_of(stream.resume)
+    return Stream(None if resume is None else resume.text, kept or 0, findings.place(delivery.stream.span))

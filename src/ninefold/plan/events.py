@@ -1,0 +1,55 @@
+"""Part 6: what an operation writes to the event log, and how the log is delivered."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ninefold.expressions.tree import Typed
+from ninefold.plan.places import Place
+from ninefold.plan.responses import Content
+from ninefold.plan.statement import Statement
+
+SUBSCRIPTION = "subscription"
+"""The resource that the language has itself: who is called with which kinds of event."""
+
+SECRET = "secret"
+"""The member of `issued` that holds the signing secret of a subscription that was just made."""
+
+
+class Event(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An event that an operation writes. `select` finds the row, as it has become, or as it was where the operation
+    deletes it: its identifier as a JSON array, then what row rules read of it as a JSON object (or null), then the
+    columns of `content`, which is the payload."""
+
+    kind: str
+    resource: str
+    select: Statement
+    content: Content
+    trace: tuple[Place, ...] = ()
+
+
+class Envelope(msgspec.Struct, frozen=True):
+    """CloudEvents 1.0.2, JSON format, structured mode. `source` reads the root `operator` alone."""
+
+    source: Typed
+
+
+class Webhooks(msgspec.Struct, frozen=True):
+    """Standard Webhooks 1.0. `waits`: microseconds before each further attempt; the last counts again where there are
+    more attempts. `sees`: for each kind of caller, the select that says whether such a caller sees the row of one event
+    (bound to `$log.position`)."""
+
+    attempts: int
+    waits: tuple[int, ...]
+    sees: dict[str, Statement]
+    trace: tuple[Place, ...] = ()
+
+
+class Delivery(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """`kept_microseconds`: how long an event is kept for streams to be resumed from; None: there is no stream.
+    `in_order`: the events of one row go to a subscription one after another, in the order of their commits."""
+
+    kept_microseconds: int | None = None
+    webhooks: Webhooks | None = None
+    envelope: Envelope | None = None
+    in_order: bool = False

@@ -1,0 +1,275 @@
+"""`ninefold dev` as an author uses it: a process, a file that is saved, requests over a real socket."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Thread
+
+import httpx
+import pytest
+
+from ninefold.cli import main
+
+pytestmark = pytest.mark.serves
+
+CONTRACT = """# Notes
+
+## 1. What the service does
+
+Keeps notes.
+
+## 2. Resources and their fields
+
+```yaml
+person:
+  identifier: id
+  fields:
+    id:    {type: string, on create: uuid()}
+    email: {type: string, format: email, unique: true, sensitive: true}
+    key:   {type: string, secret: token, on create: token()}
+  required: [email]
+note:
+  identifier: id
+  fields:
+    id:    {type: integer, on create: serial()}
+    owner: {refers to: person, on create: caller.person}
+    text:  {type: string, maxLength: 20}
+  required: [text]
+```
+
+## 3. States and transitions
+
+States: none.
+
+## 4. Endpoints
+
+```yaml
+requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
+responses: {media type: application/json}
+POST /people:
+  does: create person
+  body: [email]
+  responses: {201: {id: person.id, email: person.email, key: issued.key}}
+POST /notes: {does: create note, body: [text], responses: {201: note}}
+GET /notes: {does: list note, pages: none, sorts: {default: [id]}, responses: {200: page.items}}
+GET /notes/{id}: {does: read note, responses: {200: note}}
+```
+
+## 5. Authentication
+
+```yaml
+schemes:
+  key: {type: http, scheme: bearer, matches: person.key}
+rows: any
+unseen rows: missing
+permissions:
+  POST /people: anyone
+  POST /notes: key
+  GET /notes: key
+```
+"""
+
+
+@dataclass
+class Dev:
+    process: subprocess.Popen[str]
+    path: Path
+    lines: SimpleQueue[str]
+    said: list[str] = field(default_factory=list)
+
+    def until(self, words: str, seconds: float = 15) -> str:
+        """Read what is said until a line has these words: that line."""
+        end = time.monotonic() + seconds
+        while True:
+            try:
+                line = self.lines.get(timeout=max(end - time.monotonic(), 0.01))
+            except Empty:
+                raise AssertionError(f"{words!r} was not said:\n" + "\n".join(self.said)) from None
+            self.said.append(line)
+            if words in line:
+                return line
+
+    def save(self, change: Callable[[str], str]) -> None:
+        before = self.path.read_text()
+        after = change(before)
+        assert before != after
+        self.path.write_text(after)
+
+    @property
+    def url(self) -> str:
+        return next(line.split()[1] for line in self.said if line.startswith("service "))
+
+    @property
+    def key(self) -> str:
+        return next(found[1] for line in reversed(self.said) if (found := re.search(r"bearer ([\w-]+)", line)))
+
+
+@contextmanager
+def developing(folder: Path, *arguments: str, contract: str = CONTRACT) -> Iterator[Dev]:
+    path = folder / "notes.md"
+    if not path.exists():
+        path.write_text(contract)
+    words = [sys.executable, "-m", "ninefold", "dev", str(path), "--listen", "127.0.0.1:0", "--operator", "127.0.0.1:0"]
+
+    environment = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache"), "PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(
+        [*words, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
+    ) as process:
+        lines: SimpleQueue[str] = SimpleQueue()
+
+        def read() -> None:
+            assert process.stdout
+            for line in process.stdout:
+                lines.put(line.rstrip("\n"))
+
+        reader = Thread(target=read, daemon=True)
+        reader.start()
+        try:
+            yield Dev(process, path, lines)
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(10) == 0
+        finally:
+            process.kill()
+            reader.join(5)
+
+
+@pytest.mark.slow
+def test_a_contract_while_it_is_written(tmp_path: Path) -> None:
+    with developing(tmp_path) as dev, httpx.Client(timeout=20) as client:
+        dev.until("# key: person ")
+        assert any("blocked" in line and "GET /notes/{id}" in line and "who may call" in line for line in dev.said)
+        curl = shlex.split(next(line for line in dev.said if "# key: person " in line), comments=True)
+        name, _, value = curl[curl.index("-H") + 1].partition(": ")
+        headers = {name: value}
+        assert client.get(curl[2], headers=headers).json() == []
+        for text in ("one", "two"):
+            assert client.post(dev.url + "/notes", json={"text": text}, headers=headers).status_code == 201
+
+        # Every failure says what it is, where in the request, and which line of the contract says so.
+        client.post(dev.url + "/notes", json={"text": "x" * 21, "more": 1}, headers=headers)
+        line = dev.until("POST /notes  422")
+        number = 1 + CONTRACT.splitlines().index("    text:  {type: string, maxLength: 20}")
+        assert f"invalid: /text it is too long [{dev.path}:{number}]" in line
+        assert "/more there is no field of this name" in line
+        client.get(dev.url + "/notes")
+        permission = 1 + CONTRACT.splitlines().index("  GET /notes: key")
+        assert (
+            f"unauthenticated: the request has no credential, or one that is not known [{dev.path}:{permission}]"
+            in (dev.until("GET /notes  401"))
+        )
+        client.get(dev.url + "/notes/1", headers=headers)
+        assert "blocked: not shown: who may call" in dev.until("GET /notes/1  501")
+        client.get(dev.url + "/nothing")
+        dev.until("GET /nothing  404  no such path: no endpoint of the contract has this path")
+
+        # A save with an error: the last good service goes on, on the same connection.
+        dev.save(lambda text: text.replace("serial()", "serail()"))
+        dev.until("the last good service goes on")
+        assert any("error[" in line for line in dev.said) and any("serail" in line for line in dev.said)
+        assert len(client.get(dev.url + "/notes", headers=headers).json()) == 2
+
+        # A good one: the endpoint is there, the key still good, the rows as well.
+        dev.save(lambda text: text.replace("serail()", "serial()").replace("  GET /notes: key", "  all others: key"))
+        dev.until("served  GET /notes/{id}")
+        dev.until("what else is open is as it was")
+        assert client.get(dev.url + "/notes/1", headers=headers).json()["text"] == "one"
+
+        # A new required field that the contract itself gives, and a type that is another one now.
+        dev.save(
+            lambda text: text.replace("text:  {type: string, maxLength: 20}", "text:  {type: integer, on create: '7'}")
+        )
+        dev.until("the database was made anew: 3 rows carried over")
+        dev.until("field `note.text` was a text and is an integer: 2 values stay behind")
+        assert [note["text"] for note in client.get(dev.url + "/notes", headers=headers).json()] == [7, 7]
+        key = dev.key
+    # The next time: the same rows, and the same key, which is kept nowhere.
+    with developing(tmp_path) as dev:
+        dev.until("# key: person ")
+        assert dev.key == key
+        assert len(httpx.get(dev.url + "/notes", headers={"Authorization": f"Bearer {key}"}).json()) == 2
+    for path in (tmp_path / "cache").rglob("*.db*"):
+        assert key.encode() not in path.read_bytes() and path.stat().st_mode & 0o077 == 0
+    with developing(tmp_path, "--fresh") as dev:
+        dev.until("# key: person ")
+        assert dev.key != key
+        assert httpx.get(dev.url + "/notes", headers={"Authorization": f"Bearer {dev.key}"}).json() == []
+
+
+def test_bodies_are_printed_when_asked_for_and_masked(tmp_path: Path) -> None:
+    with developing(tmp_path, "--bodies") as dev:
+        dev.until("# key: person ")
+        made = httpx.post(dev.url + "/people", json={"email": "grace@example.org"}).json()
+        dev.until("POST /people  201")
+        assert dev.until("  > ") == '  > {"email":"***"}'
+        answered = dev.until("  < ")
+        assert answered == f'  < {{"id":"{made["id"]}","email":"***","key":"***"}}'
+        httpx.post(dev.url + "/people", json={"key": "hunter2", "email": "no"})
+        dev.until("POST /people  422")
+        assert "***" in dev.until("  > ")
+        httpx.post(dev.url + "/people", content=b'{"email": "x@y.org"', headers={"Content-Type": "application/json"})
+        dev.until("POST /people  400")
+        dev.until("  > (19 bytes)")
+        assert not any(secret in line for line in dev.said for secret in ("grace", made["key"], "hunter2", "x@y.org"))
+
+
+@pytest.mark.slow
+def test_from_a_blank_contract_to_a_first_endpoint(tmp_path: Path) -> None:
+    path = tmp_path / "notes.md"
+    assert main(["new", str(path)]) == 0
+    with developing(tmp_path) as dev:
+        dev.until("there is no endpoint yet")
+        path.write_text("## 4. Endpoints\n\n```yaml\nGET /x: {does: read nothing}\n```\n")
+        assert "not shown: which resources there are (line 1)" in dev.until("blocked  GET /x")
+        path.write_text(CONTRACT)
+        dev.until("# key: person ")
+        assert httpx.get(dev.url + "/notes", headers={"Authorization": f"Bearer {dev.key}"}).json() == []
+
+
+def test_a_broken_contract_is_waited_for(tmp_path: Path) -> None:
+    with developing(tmp_path, contract=CONTRACT.replace("identifier: id", "identifier: no")) as dev:
+        dev.until("nothing is served yet")
+        assert httpx.get(dev.url + "/notes").status_code == 503
+        dev.save(lambda text: CONTRACT)
+        dev.until("# key: person ")
+        assert httpx.get(dev.url + "/notes").status_code == 401
+
+
+def test_two_of_them_do_not_share_a_file(tmp_path: Path) -> None:
+    with developing(tmp_path) as first:
+        first.until("# key: person ")
+        with developing(tmp_path) as second:
+            second.until("is already served by process")
+            second.until("nothing is served yet")
+        assert httpx.get(first.url + "/notes").status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("-",), "standard input cannot be watched"),
+        (("no.md",), "no.md is no file that can be watched"),
+        (("notes.md", "--listen", "nowhere"), "is not HOST:PORT"),
+    ],
+)
+def test_what_cannot_be_followed(
+    arguments: tuple[str, ...],
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("notes.md").write_text(CONTRACT)
+    assert main(["dev", *arguments]) == 2
+    assert words in capsys.readouterr().err

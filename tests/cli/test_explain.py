@@ -1,0 +1,80 @@
+"""`ninefold explain`: what it takes for a code, a file and an endpoint, and what it says where there is none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ninefold.cli import main
+
+ORDERS = str(Path(__file__).parents[2] / "examples" / "orders.md")
+
+
+@pytest.fixture
+def said(capsys: pytest.CaptureFixture[str]) -> pytest.CaptureFixture[str]:
+    return capsys
+
+
+def test_a_service_is_explained(said: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", ORDERS]) == 0
+    out = said.readouterr().out
+    assert out.startswith("Service Specification: Orders: ")
+    assert "9. Versioning" in out
+
+
+def test_an_endpoint_is_explained_however_it_is_spaced(said: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", ORDERS, "post  /orders"]) == 0
+    assert said.readouterr().out.startswith("POST /orders: served\n")
+
+
+def test_json_and_markdown(said: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", ORDERS, "GET /orders/{id}", "--format", "json"]) == 0
+    assert json.loads(said.readouterr().out)["about"] == "GET /orders/{id}"
+    assert main(["explain", ORDERS, "GET /orders/{id}", "--format", "markdown"]) == 0
+    assert said.readouterr().out.startswith("# GET /orders/{id}\n")
+
+
+def test_statements_are_shown_where_they_are_asked_for(said: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", ORDERS, "GET /orders/{id}", "--statements"]) == 0
+    assert "SELECT " in said.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "help"),
+    [
+        ("POST /order", "did you mean `POST /orders`?"),
+        ("PUT /orders", "of this path there are `POST /orders`, `GET /orders`"),
+        ("/orders/{id}/place", "of this path there is `POST /orders/{id}/place`"),
+        ("", "there are 13 endpoints"),
+    ],
+)
+def test_an_unknown_endpoint_is_answered_with_the_nearest(
+    endpoint: str, help: str, said: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", ORDERS, endpoint]) == 2
+    assert help in said.readouterr().err
+
+
+def test_a_contract_with_errors_is_explained_and_is_a_finding(tmp_path: Path, said: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "wrong.md"
+    path.write_text(Path(ORDERS).read_text(encoding="utf-8").replace("order.total > 0", "order.totl > 0"))
+    assert main(["explain", str(path), "GET /orders"]) == 1
+    assert said.readouterr().out.startswith("GET /orders: not served: the contract has errors\n")
+
+
+def test_what_is_neither_a_file_nor_a_code(said: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "nothing"]) == 2
+    assert "there is neither a file nor a code nothing" in said.readouterr().err
+    assert main(["explain", "nothing.md"]) == 2
+    assert "nothing.md cannot be read" in said.readouterr().err
+
+
+def test_a_file_that_is_called_like_no_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "contract").write_text("# Notes\n")
+    monkeypatch.chdir(tmp_path)
+    assert main(["explain", "contract"]) == 0
+    assert said.readouterr().out.startswith("Notes: there is no endpoint to serve\n")

@@ -1,0 +1,148 @@
+"""Rows that are carried over to a database of another shape, and what is said of those that are not."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from ninefold.database.carry_over import CarriedOver, NotCarried, carry_over
+from ninefold.database.protocol import Stored
+from ninefold.database.sqlite import Opened, open_sqlite
+from ninefold.plan.schema import Column, Index, Reference, Schema, Table
+from ninefold.values import Boolean, Integer, Row, Text
+
+ID = Column("id", Text(), required=True)
+REFERENCE = Reference("person", "person", "id")
+
+
+def schema(*tables: Table) -> Schema:
+    return Schema(tables)
+
+
+def person(*columns: Column, indexes: tuple[Index, ...] = ()) -> Table:
+    return Table("person", (ID, *columns), ("id",), indexes=indexes)
+
+
+def note(required: bool = True) -> Table:
+    column = Column("person", Row(resource="person", nullable=not required), required=required)
+    return Table("note", (ID, column), ("id",), references=(REFERENCE,))
+
+
+OLD = schema(person(Column("name", Text(nullable=True)), Column("age", Integer(nullable=True))), note())
+
+ROWS = (
+    "INSERT INTO person VALUES ('a', 'Ada', 36, 'r1'), ('b', 'Ben', NULL, 'r2'), ('c', NULL, 1, 'r3')",
+    "INSERT INTO note VALUES ('1', 'a', 'r4'), ('2', 'c', 'r5')",
+)
+
+
+def nothing(table: str, column: str, row: Mapping[str, Stored]) -> Stored:
+    return None
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    path = tmp_path / "old.db"
+    make(path, OLD)
+    with sqlite3.connect(path) as connection:
+        for statement in ROWS:
+            connection.execute(statement)
+    return path
+
+
+def make(path: Path, wanted: Schema) -> Opened:
+    opened = open_sqlite(str(path), wanted)
+    assert isinstance(opened, Opened), opened
+    opened.database.close()
+    return opened
+
+
+def carried(old: Path, wanted: Schema, **more: object) -> tuple[CarriedOver, Path]:
+    new = old.with_name("new.db")
+    found = carry_over(old, new, wanted, more.get("make", nothing))  # type: ignore[arg-type]
+    assert not make(new, wanted).created
+    return found, new
+
+
+def rows(path: Path, query: str) -> list[tuple[object, ...]]:
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+        return connection.execute(query).fetchall()
+
+
+def test_all_of_it_where_nothing_changed(old: Path) -> None:
+    found, new = carried(old, OLD)
+    assert found == CarriedOver(5, ())
+    assert rows(new, "SELECT * FROM person") == [("a", "Ada", 36, "r1"), ("b", "Ben", None, "r2"), ("c", None, 1, "r3")]
+    keys = [rows(path, "SELECT value FROM \"$ninefold\" WHERE name = 'key'") for path in (old, new)]
+    assert keys[0] == keys[1]
+
+
+def test_a_field_and_a_resource_that_are_gone(old: Path) -> None:
+    found, new = carried(old, schema(person(Column("name", Text(nullable=True)))))
+    assert found.rows == 3
+    assert found.left == (
+        "field `person.age` is not in the contract any more: 2 values stay behind",
+        "resource `note` is not in the contract any more: 2 rows stay behind",
+    )
+    assert rows(new, "SELECT name FROM person") == [("Ada",), ("Ben",), (None,)]
+
+
+def test_another_type(old: Path) -> None:
+    wanted = schema(person(Column("name", Boolean(nullable=True)), Column("age", Integer(nullable=True))), note())
+    found, _ = carried(old, wanted)
+    assert found == CarriedOver(5, ("field `person.name` was a text and is a boolean: 2 values stay behind",))
+
+
+def test_a_row_without_a_value_that_is_now_required_and_those_that_refer_to_it(old: Path) -> None:
+    wanted = schema(person(Column("name", Text(), required=True), Column("age", Integer(nullable=True))), note())
+    found, new = carried(old, wanted)
+    assert found == CarriedOver(
+        3,
+        (
+            "`person.name` has to have a value, and has none: 1 row stays behind",
+            "`note.person` refers to a `person` that is not there: 1 row stays behind",
+        ),
+    )
+    assert rows(new, "SELECT id FROM note") == [("1",)]
+
+
+def test_a_reference_that_may_be_empty_is_cleared(old: Path) -> None:
+    wanted = schema(person(Column("name", Text(), required=True)), note(required=False))
+    found, new = carried(old, wanted)
+    assert (
+        found.left[-1] == "`note.person` refers to a `person` that is not there, and is cleared: 1 value stays behind"
+    )
+    assert rows(new, "SELECT id, person FROM note") == [("1", "a"), ("2", None)]
+
+
+def test_values_that_are_now_unique(old: Path) -> None:
+    with sqlite3.connect(old) as connection:
+        connection.execute("UPDATE person SET name = 'Ada'")
+    unique = Index("person.name", ("name",), unique=True)
+    wanted = schema(person(Column("name", Text(nullable=True)), indexes=(unique,)), note(required=False))
+    found, _ = carried(old, wanted)
+    assert "`person.name` is unique, and another row has the same: 2 rows stay behind" in found.left
+
+
+def test_a_new_required_field_takes_what_the_contract_gives(old: Path) -> None:
+    wanted = schema(person(Column("name", Text(nullable=True)), Column("greeting", Text(), required=True)))
+
+    def greeting(table: str, column: str, row: Mapping[str, Stored]) -> Stored:
+        return None if row["name"] is None else f"Hello {row['name']}"
+
+    found, new = carried(old, wanted, make=greeting)
+    assert rows(new, "SELECT greeting FROM person") == [("Hello Ada",), ("Hello Ben",)]
+    assert "field `person.greeting` has to have a value, and nothing gives it one: 1 row stays behind" in found.left
+
+
+def test_what_is_no_database_of_ours(tmp_path: Path) -> None:
+    for content in (b"", b"hello, this is a text", b"SQLite format 3\0 and nothing more"):
+        path = tmp_path / "other.db"
+        path.write_bytes(content)
+        with pytest.raises(NotCarried):
+            carry_over(path, tmp_path / "new.db", OLD, nothing)
+        assert not (tmp_path / "new.db").exists()

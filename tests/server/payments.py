@@ -1,0 +1,135 @@
+"""A contract with idempotency keys and rates, for tests that race, wait and kill: customers who make payments."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from itertools import count
+
+from ninefold.diagnostics.render import render
+from ninefold.pipeline import compile_document
+from ninefold.plan.service import ServicePlan
+from ninefold.server.sources import Sources
+
+PAYMENTS = """
+purpose: Takes payments.
+resources:
+  customer:
+    identifier: id
+    fields:
+      id:       {type: string, format: uuid, on create: uuid()}
+      name:     {type: string}
+      secret:   {type: string, secret: token, on create: token()}
+      password: {type: string, secret: password}
+    required: [name]
+  payment:
+    identifier: id
+    fields:
+      id:       {type: string, format: uuid, on create: uuid()}
+      customer: {refers to: customer, on create: caller.customer, back: payments, on delete: refuse}
+      amount:   {type: integer, minimum: 1}
+    required: [amount]
+states: none
+endpoints:
+  requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
+  responses: {media type: application/json}
+  POST /customers:
+    does: create customer
+    body: [name]
+    idempotency key: optional
+    responses: {201: {id: customer.id, secret: issued.secret}}
+  POST /accounts:
+    does: create customer
+    body: [name, password]
+    idempotency key: optional
+    responses: {201: {id: customer.id}}
+  POST /payments:
+    does: create payment
+    body: [amount]
+    idempotency key: required
+    responses: {201: payment}
+    headers: {Location: "'/payments/' + payment.id"}
+  GET /payments:
+    does: list payment
+    query: {region: {type: string}}
+    sorts: none
+    responses: {200: {total: page.total}}
+  PATCH /payments/{id}:
+    does: update payment
+    body: [amount]
+    patch: merge
+    idempotency key: optional
+    responses: {200: payment}
+  DELETE /payments/{id}:
+    does: delete payment
+    idempotency key: optional
+    responses: {204: none}
+authentication:
+  schemes:
+    token: {type: http, scheme: bearer, matches: customer.secret}
+  permissions:
+    POST /customers: anyone
+    POST /accounts:  anyone
+    GET /payments:   [token, anyone]
+    all others:      token
+  rows: any
+  unseen rows: missing
+events: none
+errors:
+  shape: {media type: application/json, body: {code: error.code, fields: "error.fields.map(f, f.name + ' ' + f.rule)"}}
+  codes:
+    malformed:  {status: 400, title: Malformed, when: malformed}
+    invalid:    {status: 422, title: Invalid, when: invalid}
+    who:        {status: 401, title: Who, when: unauthenticated}
+    not_found:  {status: 404, title: Not found, when: [missing, no such path]}
+    reused:     {status: 422, title: Reused, when: idempotency mismatch}
+    running:    {status: 409, title: Running, when: idempotency in progress}
+    slow_down:  {status: 429, title: Slow down, when: rate limited}
+    busy:       {status: 503, title: Busy, when: unavailable}
+    too_slow:   {status: 503, title: Too slow, when: timed out}
+  precedence: PRECEDENCE
+limits:
+  rates: RATES
+  headers: HEADERS
+  sizes: {body: 64 KiB}
+  pages: {default: 5, largest: 5, by: none}
+  time-outs: TIME-OUTS
+  idempotency keys: {kept: PT1H}
+versioning: none
+"""
+
+
+def payments(
+    rates: str = "none",
+    time_outs: str = "{request: PT30S}",
+    headers: str = "[RateLimit-Policy, RateLimit, Retry-After]",
+    precedence: str = "[rate limited]",
+) -> ServicePlan:
+    text = PAYMENTS
+    for name, value in {"RATES": rates, "TIME-OUTS": time_outs, "HEADERS": headers, "PRECEDENCE": precedence}.items():
+        text = text.replace(f": {name}\n", f": {value}\n")
+    loaded = compile_document("payments.yaml", text.encode())
+    assert loaded.plan is not None, render(loaded.diagnostics, loaded.source)
+    return loaded.plan
+
+
+class Clock:
+    """A time that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.time = datetime(2026, 6, 1, tzinfo=UTC)
+
+    def move(self, **by: float) -> None:
+        self.time += timedelta(**by)
+
+    def sources(self) -> Sources:
+        began = self.time
+        return Sources(
+            clock=lambda: self.time, elapsed=lambda: (self.time - began) // timedelta(microseconds=1) * 1_000
+        )
+
+
+_numbers = count(1)
+
+
+def new_key() -> str:
+    return f"key-{next(_numbers)}"
