@@ -23,7 +23,7 @@ _OTHER_EACH_TIME = re.compile(
     | (?P<time> \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z )
     | (?P<date> (?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),\ \d\d\ \w{3}\ \d{4}\ \d\d:\d\d:\d\d\ GMT )
     | (?P<clock> ^\d\d:\d\d:\d\d(?=\ \ ) )
-    | (?<=;t=)(?P<seconds> \d+ )
+    | (?<=;[rt]=)(?P<left> \d+ )
     | (?<=etag:\ )(?P<etag> "[^"]+" )
     | (?P<duration> \b\d+\.\d+\ ms\b )
     | (?<=content-length:\ )(?P<length> \d+ )
@@ -50,6 +50,16 @@ def is_shown(page: str, came: str, known: Known) -> bool:
                 return False
     known.update(met)
     return True
+
+
+def learn(page: str, came: str, known: Known) -> None:
+    """Add to `known` what the page's identifiers are called in something that came and differs otherwise, so that the
+    commands after it can go on; nothing where they are not as many."""
+    shown = [word for line in _lines(page) for word in _words(line)]
+    said = [word for line in _lines(came) for word in _words(line)]
+    if len(shown) == len(said):
+        for one, other in zip(shown, said, strict=True):
+            known.setdefault(one, other)
 
 
 def in_this_run(command: str, known: Known) -> str:

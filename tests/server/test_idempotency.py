@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
 
+import apsw
 import httpx
 import pytest
 from tests.server.conftest import Running, running
@@ -218,7 +219,8 @@ def test_a_key_is_in_progress_while_its_request_waits(service: Running, tmp_path
     ann, key = customer(service), new_key()
     with ThreadPoolExecutor(1) as pool, locked(tmp_path / "service.db") as unlock:
         first = pool.submit(lambda: pay(service, ann, key))
-        sleep(0.2)
+        _until(lambda: service.database.statistics().waiting == 0 and len(service.records) == 1)
+        sleep(0.1)
         assert _in_progress(service, ann, key)
         assert pay(service, ann, key, amount=2).json()["code"] == "reused"
         unlock()
@@ -244,7 +246,8 @@ def _until(holds: Callable[[], bool]) -> None:
 @contextmanager
 def locked(path: Path) -> Iterator[Callable[[], None]]:
     """A write lock on a database, held until the function is called."""
-    other = sqlite3.connect(path, isolation_level=None)
+    # Of the same SQLite as the service: two of them in one process do not see each other's locks.
+    other = apsw.Connection(str(path))
     other.execute("BEGIN IMMEDIATE")
     try:
         yield lambda: other.execute("ROLLBACK") and None
@@ -291,10 +294,11 @@ def process(path: Path) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
     with subprocess.Popen(
         command, pass_fds=[listening.fileno()], env={**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{places}"}
     ) as child:
+        port = listening.getsockname()[1]
+        listening.close()
         try:
-            yield child, f"http://127.0.0.1:{listening.getsockname()[1]}"
+            yield child, f"http://127.0.0.1:{port}"
         finally:
-            listening.close()
             child.kill()
 
 
@@ -305,7 +309,7 @@ def test_a_killed_service_has_done_it_with_its_key_or_not_at_all(tmp_path: Path)
     keys: list[str] = []
     answered: dict[str, str] = {}
     headers: dict[str, str] = {}
-    for number in range(6):
+    for number in range(5):
         with process(database) as (child, url), httpx.Client(base_url=url, timeout=10) as http:
             if not headers:
                 made = http.post("/customers", json={"name": "Ann"})
@@ -320,8 +324,10 @@ def test_a_killed_service_has_done_it_with_its_key_or_not_at_all(tmp_path: Path)
                 assert answered.setdefault(key, paid.json()["id"]) == paid.json()["id"]
                 return True
 
-            for key in keys:
+            for key in [key for key in keys if key not in answered] + list(answered)[-20:]:
                 assert send(key)
+            if number == 4:
+                break
             ends = monotonic() + 0.2 + number / 17
             with ThreadPoolExecutor(8) as pool:
                 while monotonic() < ends:
@@ -340,6 +346,5 @@ def test_a_killed_service_has_done_it_with_its_key_or_not_at_all(tmp_path: Path)
         rows = opened.database.select('SELECT count(*) FROM "$idempotency"', ())
     finally:
         opened.database.close()
-    assert set(answered.values()) <= stored
-    # Payments whose answers were lost are there with their keys, never without.
-    assert rows == [(len(stored),)] and len(stored) <= len(keys)
+    assert set(answered.values()) == stored and len(stored) == len(keys)
+    assert rows == [(len(keys),)]

@@ -49,12 +49,15 @@ class Guard:
 
 @dataclass(frozen=True)
 class Transition:
+    """`after`: microseconds after which the service takes it by itself; None: it waits to be asked."""
+
     name: str
     origins: tuple[str, ...]
     to: str
     place: Place
     guard: Guard | None = None
     sets: tuple[tuple[str, Typed], ...] = ()
+    after: int | None = None
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,7 @@ class Machine:
     initial: str
     states: tuple[str, ...]
     transitions: Mapping[str, Transition]
+    gone: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from pathlib import PurePath
 from ninefold.checked.service import Accepted, Checked, OperatorValue
 from ninefold.checks.authentication import caller_type, check_schemes, row_rules, who_names
 from ninefold.checks.endpoints import check_endpoints
-from ninefold.checks.events import check_events, has_subscriptions, subscription, with_subscriptions
 from ninefold.checks.errors import check_errors, unused_codes
+from ninefold.checks.events import check_events, has_subscriptions, subscription, with_subscriptions
 from ninefold.checks.findings import Findings
 from ninefold.checks.later import left_for_later
 from ninefold.checks.limits import check_limits
@@ -18,6 +18,7 @@ from ninefold.checks.model import known_resources, model
 from ninefold.checks.resources import check_resources
 from ninefold.checks.schemas import SharedSchemas
 from ninefold.checks.states import check_states, odd_states
+from ninefold.checks.timers import check_timers
 from ninefold.checks.versioning import check_versioning
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Fact, Gap, Name, Proposal, Shown, is_open, value_of
@@ -55,6 +56,7 @@ def check(contract: Contract, open_questions: tuple[OpenQuestion, ...]) -> Outco
     if subscribed is not None:
         vocabulary = with_subscriptions(vocabulary)
         resources[SUBSCRIPTION] = subscription(contract, subscribed, findings)
+    check_timers(contract, resources, vocabulary.model, findings)
     schemes = check_schemes(contract, resources, vocabulary, findings)
     rules = row_rules(contract, resources, vocabulary, findings)
     errors = check_errors(contract, resources, vocabulary, findings)

@@ -206,6 +206,15 @@ NOT_A_STREAM = _code(
     "`GET /events: {does: stream events, responses: {200: stream}}`",
 )  # fmt: skip
 
+TIMER_WITHOUT_REQUEST = _code(
+    "NF0540", Severity.ERROR, "what the service does by itself reads a request",
+    "A transition with `after` is taken by the service when it is due. There is no request then and no caller, so its "
+    "guard, its `sets`, the `on change` of the resource's fields and its invariants read neither, not through a "
+    "computed field either.",
+    "`expire: {from: placed, to: cancelled, after: PT30M, sets: {closed_by: caller.user}}`",
+    "`expire: {from: placed, to: cancelled, after: PT30M, sets: {closed_by: \"null\"}}`",
+)  # fmt: skip
+
 NOT_IN_FORCE = _code(
     "NF0601", Severity.NOTE, "a stated fact is not in force in this build",
     "The contract states it and it has been checked; this build of ninefold does not do it yet. What that means "
@@ -218,5 +227,5 @@ CODES: tuple[Code, ...] = (
     COMPUTED_CYCLE, NOT_THE_CLIENTS, NEVER_GIVEN, PATH_NAME, NO_ROW, PATH_OF_CREATE, NOT_A_SORT_KEY,
     SEVERAL_RESPONSES, NOT_A_SUCCESS, NO_SUCH_VIEW, NOT_SHOWABLE, LIST_HAS_NO_ROW, NOT_A_TOKEN, SAME_PARAMETER,
     PAGE_BOUNDS, UNREACHABLE_STATE, DEAD_END, UNUSED_TRANSITION, UNUSED_CODE, COMPOSITE_TARGET, DETAIL_OF_TWO,
-    DELETED_ROW, DELETE_CLEARS_REQUIRED, NOT_A_BODY, NO_BURST, HEADER_OF_RATES, NOT_A_STREAM, NOT_IN_FORCE,
+    DELETED_ROW, DELETE_CLEARS_REQUIRED, NOT_A_BODY, NO_BURST, HEADER_OF_RATES, NOT_A_STREAM, TIMER_WITHOUT_REQUEST, NOT_IN_FORCE,
 )  # fmt: skip

@@ -71,7 +71,8 @@ def _leaf(expression: stated.Expression, scope: Scope, showing: Showing, depth: 
         return _applied(ast, expression, scope, showing, depth)
     if isinstance(ast, Invocation) and ast.target is None and showing.views_are_open():
         return None
-    found = typed(expression, scope, None, showing.findings)
+    # A bare name is a row to be taken apart, or needs no database: several identifiers are no hindrance.
+    found = typed(expression, scope, None, showing.findings, in_sql=not isinstance(ast, Name))
     if found is None:
         return None
     if isinstance(found.type, Row):
@@ -107,7 +108,7 @@ def _applied(
         content = _view(call, showing.listed, expression, showing, depth)
         return None if content is None else Rows(content)
     argument = replace(expression, ast=call.arguments[0])
-    row = typed(argument, scope, None, showing.findings)
+    row = typed(argument, scope, None, showing.findings, in_sql=not isinstance(argument.ast, Name))
     if row is None:
         return None
     if not isinstance(row.type, Row):

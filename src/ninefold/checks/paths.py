@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ninefold.checked.endpoints import PathName, Segment
 from ninefold.checked.resources import Resource
@@ -62,7 +62,7 @@ def _name(
         through.append(name)
         at = resources[field.refers_to]
     last = at.fields.get(names[-1])
-    keys = [each.name for each in at.fields.values() if each.unique or at.identifier == (each.name,)]
+    keys = _keys(at)
     if (
         last is None
         or last.computed is not None
@@ -74,6 +74,7 @@ def _name(
             f"`{names[-1]}` is not a unique field of `{at.name}`",
             Label(segment.span, "does not say which row"),
             help=did_you_mean(names[-1], keys)
+            or _through_a_reference(names[-1], at, resources)
             or (f"the unique fields of `{at.name}`: {', '.join(f'`{key}`' for key in keys)}",),
         )
         return None
@@ -88,6 +89,20 @@ def _name(
         through=tuple(through),
         found=Select(found, last.name, last.type, "field"),
     )
+
+
+def _keys(resource: Resource) -> list[str]:
+    """The fields of which each alone says which row."""
+    return [each.name for each in resource.fields.values() if each.unique or resource.identifier == (each.name,)]
+
+
+def _through_a_reference(name: str, resource: Resource, resources: Mapping[str, Resource]) -> tuple[str, ...]:
+    """The help where a name is a key of what the resource refers to: `{code}` for `{doctor.code}`."""
+    return tuple(
+        f"did you mean `{{{field.name}.{name}}}`, which leads through the reference `{field.name}`?"
+        for field in resource.fields.values()
+        if field.refers_to in resources and name in _keys(resources[field.refers_to])
+    )[:1]
 
 
 def check_addressing(
@@ -114,10 +129,19 @@ def check_addressing(
                     f"`{{{name.text}}}` leads through a reference of `{resource.name}` that nothing sets",
                     Label(endpoint.span),
                 )
-    elif verb != "compute" and endpoint.row is None and not any(not name.through for name in names):
+    elif verb != "compute" and endpoint.row is None and not _is_one_row(names, resource):
+        identifier = " and ".join(f"`{{{each}}}`" for each in resource.identifier)
         findings.say(
             NO_ROW,
             f"`{endpoint.key}` does not say which `{resource.name}`",
-            Label(endpoint.span, "names no row"),
-            help=(f"put its identifier into the path, as `{{{resource.identifier[0]}}}`, or say `row:`",),
+            Label(endpoint.span, "may be several rows" if names else "names no row"),
+            help=(f"put its identifier into the path, as {identifier}, or say `row:`",),
         )
+
+
+def _is_one_row(names: Sequence[PathName], resource: Resource) -> bool:
+    """Whether what the path names belongs to one row at most: a unique field, or all fields of an identifier or of
+    a `unique` of several. `{item.sku}` names the field `item`, since it is a unique field of that."""
+    named = {(*name.through, name.field)[0] for name in names if len(name.through) <= 1}
+    alone = any(resource.fields[name].unique for name in named)
+    return alone or any(named.issuperset(fields) for fields in (resource.identifier, *resource.unique))

@@ -42,13 +42,11 @@ def check_states(
             for transition in value_of(machine.transitions) or ()
             if (checked := _transition(transition, resource, vocabulary, findings)) is not None
         }
-        if isinstance(machine.gone, Shown):
-            findings.left_for_later(
-                f"`gone` of `{resource.name}`", "such rows are shown like any other", machine.gone.span
-            )
         if field is not None and initial is not None and states is not None:
             names = tuple(state.text for state in states)
-            found[resource.name] = replace(resource, machine=Machine(field.text, initial.text, names, transitions))
+            gone = tuple(state.text for state in value_of(machine.gone) or ())
+            made = Machine(field.text, initial.text, names, transitions, gone)
+            found[resource.name] = replace(resource, machine=made)
     return found
 
 
@@ -72,15 +70,12 @@ def _transition(
         if holds is not None:
             guard = Guard(holds, None if otherwise is None else otherwise.text, findings.place(when.span))
     sets = tuple(check_sets(transition.sets, resource, vocabulary, findings))
-    if isinstance(transition.after, Shown):
-        findings.left_for_later(
-            f"`after` of the transition `{transition.name}`", "it does not happen by itself", transition.after.span
-        )
     origin, to = value_of(transition.origin), value_of(transition.to)
     if origin is None or to is None:
         return None
     place = findings.place(transition.span)
-    return Transition(transition.name, tuple(each.text for each in origin), to.text, place, guard, sets)
+    after = value_of(transition.after)
+    return Transition(transition.name, tuple(each.text for each in origin), to.text, place, guard, sets, after)
 
 
 def check_sets(

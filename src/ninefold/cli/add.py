@@ -108,7 +108,7 @@ def add(
     if isinstance(opening, Refused):
         raise _unusable(opening)
     try:
-        added = _added(read, opening.database, Caller(given_values))
+        added = _added(read, opening.database, Caller(given_values, key=opening.database.key("cursors")))
     except Unavailable as error:
         raise Unusable(f"the database cannot be written: {error}; nothing was added") from None
     finally:

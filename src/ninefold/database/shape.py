@@ -13,6 +13,7 @@ import msgspec
 
 from ninefold.database import tables
 from ninefold.plan.schema import Column, Index, Reference, Schema, Table
+from ninefold.sql.events import CREATE_DELIVERIES, CREATE_LOG
 from ninefold.sql.idempotency import CREATE as CREATE_KEYS
 from ninefold.values import (
     Anything,
@@ -37,7 +38,8 @@ and the forms of values."""
 
 @dataclass(frozen=True, slots=True)
 class Same:
-    """Nothing stored has to change. `drop` and `create` are of indexes that are for speed alone."""
+    """Nothing stored has to change. `drop` and `create` are of indexes that are for speed alone, and of what is noted
+    of states where a resource has none any more."""
 
     drop: tuple[str, ...] = ()
     create: tuple[str, ...] = ()
@@ -72,7 +74,7 @@ Comparison: TypeAlias = Same | Additions | Differences
 
 def shape(schema: Schema) -> Schema:
     """What of a schema is stored shape."""
-    return Schema(tuple(_table_shape(table) for table in schema.tables), schema.idempotency)
+    return Schema(tuple(_table_shape(table) for table in schema.tables), schema.idempotency, schema.events, schema.subscriptions)
 
 
 def encode_shape(schema: Schema) -> bytes:
@@ -101,12 +103,20 @@ def compare(stored: Schema, wanted: Schema) -> Comparison:
         additions += _additions(old[name], table, wanted)
         before, after = _speed(old[name]), _speed(table)
         drop += [tables.drop_index(index) for key, index in before.items() if after.get(key) != index]
+        if old[name].states and not table.states:
+            # Kept, it would be wrong as soon as the field is written without it.
+            drop.append(tables.drop_entered(table))
         create += [tables.create_index(name, index) for key, index in after.items() if before.get(key) != index]
     if differences:
         return Differences(tuple(differences))
     # A contract that takes keys no longer leaves them where they are: they expire by themselves.
     if wanted.idempotency and not stored.idempotency:
         additions.append(Addition("the idempotency keys of requests", CREATE_KEYS))
+    # The log and what is to be delivered stay as well: what has happened is not undone by a contract.
+    if wanted.events and not stored.events:
+        additions.append(Addition("the log of events", CREATE_LOG))
+    if wanted.subscriptions and not stored.subscriptions:
+        additions.append(Addition("the deliveries of events", CREATE_DELIVERIES))
     if additions:
         return Additions(tuple(additions), tuple(drop), tuple(create))
     return Same(tuple(drop), tuple(create))
@@ -154,6 +164,8 @@ def _additions(old: Table, new: Table, wanted: Schema) -> list[Addition]:
         for column in new.columns
         if column.name not in known
     ]
+    if new.states and not old.states:
+        found.append(Addition(f"the time since when each `{new.name}` is in its state", tables.add_entered(new)))
     unique = _unique(old)
     found.extend(
         Addition(f"unique {_all(columns)} of `{new.name}`", (tables.create_index(new.name, index),))
@@ -172,7 +184,7 @@ def _table_shape(table: Table) -> Table:
     columns = tuple(
         Column(column.name, _coarse(column.type), column.required, column.serial) for column in table.columns
     )
-    return Table(table.name, columns, table.key, table.references, table.indexes)
+    return Table(table.name, columns, table.key, table.references, table.indexes, table.states)
 
 
 def _coarse(type_: Type) -> Type:

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from ninefold.plan.environment import REVISION_COLUMN
+from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.schema import Column, Index, Schema, Table
 from ninefold.sql.fragment import identifier
+from ninefold.sql.events import CREATE_DELIVERIES, CREATE_LOG
 from ninefold.sql.idempotency import CREATE as CREATE_KEYS
 from ninefold.values import (
     Anything,
@@ -37,7 +38,12 @@ _ON_DELETE = {"refuse": "RESTRICT", "cascade": "CASCADE", "clear": "SET NULL"}
 def create_schema(schema: Schema) -> tuple[str, ...]:
     """The statements that create everything, to be run in one transaction."""
     statements = (statement for table in schema.tables for statement in create_resource(table, schema))
-    return (*statements, *(CREATE_KEYS if schema.idempotency else ()))
+    return (
+        *statements,
+        *(CREATE_KEYS if schema.idempotency else ()),
+        *(CREATE_LOG if schema.events else ()),
+        *(CREATE_DELIVERIES if schema.subscriptions else ()),
+    )
 
 
 def create_resource(table: Table, schema: Schema) -> tuple[str, ...]:
@@ -49,6 +55,8 @@ def create_resource(table: Table, schema: Schema) -> tuple[str, ...]:
 def create_table(table: Table, schema: Schema) -> str:
     lines = [define_column(table, column, schema) for column in table.columns]
     lines.append(f"{identifier(REVISION_COLUMN)} TEXT NOT NULL")
+    if table.states:
+        lines.append(f"{identifier(ENTERED_COLUMN)} TEXT")
     if not any(column.serial for column in table.columns):
         lines.append(f"PRIMARY KEY ({_names(table.key)})")
     return f"CREATE TABLE {identifier(table.name)} (\n  " + ",\n  ".join(lines) + "\n) STRICT"
@@ -74,6 +82,19 @@ def define_column(table: Table, column: Column, schema: Schema) -> str:
 
 def add_column(table: Table, column: Column, schema: Schema) -> str:
     return f"ALTER TABLE {identifier(table.name)} ADD COLUMN {define_column(table, column, schema)}"
+
+
+def add_entered(table: Table) -> tuple[str, ...]:
+    """Nobody noted when the rows that are there entered their states: they count from now."""
+    name, column = identifier(table.name), identifier(ENTERED_COLUMN)
+    return (
+        f"ALTER TABLE {name} ADD COLUMN {column} TEXT",
+        f"UPDATE {name} SET {column} = strftime('%Y-%m-%dT%H:%M:%f', 'now') || '000Z'",
+    )
+
+
+def drop_entered(table: Table) -> str:
+    return f"ALTER TABLE {identifier(table.name)} DROP COLUMN {identifier(ENTERED_COLUMN)}"
 
 
 def create_index(table: str, index: Index) -> str:

@@ -45,8 +45,10 @@ def of_any(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
             words = f"the request names the version `{version.name}`, after {version.retired.value}"
             yield Refusal("retired version", None, words, version.retired.span)
     for rate in applying(g, endpoint):
-        yield Refusal("rate limited", None, f"there are more requests than the rate `{rate.name}` allows", rate.span)
-    yield Refusal("unavailable", None, "the database does not answer, or the service is shutting down", None)
+        words = f"there are more requests than the rate `{rate.name}` allows"
+        yield Refusal("rate limited", None, words, rate.span, (25, 26))
+    words = "there is too much to do, the database cannot be written, or the service is stopping"
+    yield Refusal("unavailable", None, words, None, (29,))
     times = value_of(limits.time_outs)
     if times is not None and isinstance(times.request, Shown):
         yield Refusal("timed out", None, f"it takes longer than {duration(times.request.value)}", times.request.span)
@@ -144,10 +146,10 @@ def of_parameters(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
         yield Refusal("invalid", None, "there is a query parameter that no fact names", unknown.span)
     if isinstance(endpoint.idempotency_key, Shown):
         at = endpoint.idempotency_key.span
-        yield Refusal("idempotency mismatch", None, "the key came before, with another request", at)
-        yield Refusal("idempotency in progress", None, "the first request with that key is not answered yet", at)
-        if endpoint.idempotency_key.value.text == "required":
-            yield Refusal("invalid", None, "the header `Idempotency-Key` does not come along", at)
+        yield Refusal("idempotency mismatch", None, "the key came before, with another request", at, (28,))
+        yield Refusal("idempotency in progress", None, "the first request with that key is not answered yet", at, (28,))
+        missing = "does not come along, or " if endpoint.idempotency_key.value.text == "required" else ""
+        yield Refusal("invalid", None, f"the header `Idempotency-Key` {missing}is no key", at, (28,))
 
 
 def _of_pages(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, assert_never
 
 import msgspec
 
@@ -15,7 +15,7 @@ from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.openapi.limits import rate_headers, rates
 from ninefold.openapi.schemas import component, error_name, reference, rewritten, value_or_null
 from ninefold.openapi.service import Endpoint, Json, Service
-from ninefold.plan.operations import Compute, List, Operation, Read, Write
+from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Write
 from ninefold.plan.problems import Condition, ErrorCode
 from ninefold.plan.routes import PathParameter, Served
 from ninefold.values import required
@@ -86,12 +86,16 @@ def _of_operation(operation: Operation) -> Iterator[Condition]:
         case Write(judge=judge):
             yield from judge.conditions
             yield from operation.invariants
-        case Compute():
+        case Stream(resume=str()):
+            yield Condition("invalid")
+        case Compute() | Stream():
             pass
+        case _:
+            assert_never(operation)
 
 
 def _resource(operation: Operation) -> str | None:
-    return None if isinstance(operation, Compute) else operation.resource
+    return None if isinstance(operation, Compute | Stream) else operation.resource
 
 
 # ── How it is answered ────────────────────────────────────────────────────────────────────────────────────────

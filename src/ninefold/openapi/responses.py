@@ -18,6 +18,9 @@ def responses(endpoint: Endpoint, shared: Json, service: Service) -> Json:
     good: Json = {"description": endpoint.does} | headers
     if response.content is not None and endpoint.route.offers is not None:
         good["content"] = {endpoint.route.offers: {"schema": value_or_null(response.content, service)}}
+    elif endpoint.checked.verb == "stream" and endpoint.route.offers is not None:
+        # A stream of events never ends, and is no JSON: OpenAPI 3.1 has no schema for its pieces.
+        good["content"] = {endpoint.route.offers: {"schema": TEXT}}
     found = {str(response.status): good}
     if any(isinstance(each.operation, Read) and each.operation.validator for each in endpoint.route.admissions):
         found["304"] = {"description": "Not Modified"} | headers

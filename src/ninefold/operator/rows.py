@@ -19,7 +19,7 @@ from ninefold.plan.operator import OperatorOperations
 from ninefold.server.cursor import Cursors
 from ninefold.server.decode import Body
 from ninefold.server.execute import Call, List, NothingFound, Write
-from ninefold.server.flow import Compute, Next, ReadBody, Select, Transact, Wait
+from ninefold.server.flow import Next, at_once
 from ninefold.server.messages import Request, Response
 from ninefold.server.parameters import Page
 from ninefold.server.problems import Failure
@@ -27,8 +27,8 @@ from ninefold.server.service import constants
 from ninefold.server.sources import Sources
 from ninefold.values import Value, from_text
 
-OPERATOR = "operator"
-"""Who calls. No cursor is made for the operator, and no expression can read this."""
+OPERATOR = "$operator"
+"""Who calls. No cursor is made for the operator, and no scheme can be called so."""
 
 _NO_REQUEST = Request("", b"", b"", {}, "")
 
@@ -38,14 +38,16 @@ ShownRow: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """What operations are called with. `given`: the values that the contract calls `operator.NAME`."""
+    """What operations are called with. `given`: the values that the contract calls `operator.NAME`. `key`: the service's
+    secret, where subscriptions are made."""
 
     given: Mapping[str, object]
     sources: Sources = Sources()  # noqa: RUF009 - frozen
+    key: bytes | None = None
 
     def call(self, operations: OperatorOperations) -> Call:
         env = {
-            **constants(self.sources, self.given),
+            **constants(self.sources, self.given, self.key),
             "now": self.sources.now(),
             "caller": {},
             "request": {"query": {}, "headers": {}},
@@ -136,15 +138,6 @@ class Adding:
 
 
 def _finished(step: Next, session: Session) -> Response:
-    """Take an operation to its end; whatever it waits for is done at once."""
-    while isinstance(step, Wait):
-        match step.work:
-            case Select(text, binds):
-                step = step.resume(session.run(text, binds))
-            case Transact(work):
-                step = step.resume(work(session))
-            case Compute(compute):
-                step = step.resume(compute())
-            case ReadBody():
-                raise ValueError("an operation reads no body: its values are given")
-    return step
+    response = at_once(step, session)
+    assert isinstance(response, Response)
+    return response

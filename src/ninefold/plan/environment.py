@@ -21,6 +21,9 @@ Names with a dollar sign cannot be written in a contract: they are between plann
 | `$credential` | `digest`: the SHA-256 digest of the credential presented                              |
 | `$row`     | the identifier of the row written, by field, for the select that reads it back            |
 | `$log`     | `position`: in the event log, the last one seen                                         |
+| `$due`     | of a sweep: `until`, the last time of entering that is due; `beyond`, the last that is not   |
+|            | asked for; `skip`, how many rows to leave; `most`, how many are wanted                  |
+| `$signing` | `key`: from which the secrets of subscriptions are made                                  |
 | `$judge`   | `values`: whether the values of the body are there (`$new`), for the judge               |
 
 A bind whose expression cannot be evaluated (the caller has no such member, the body did not give the field) is
@@ -39,7 +42,12 @@ WRITE = "$write"
 CREDENTIAL = "$credential"
 ROW = "$row"
 JUDGE = "$judge"
+DUE = "$due"
 LOG = "$log"
+SIGNING = "$signing"
 
 REVISION_COLUMN = "$revision"
 """The hidden column from which entity tags are made: random, and new at every write."""
+
+ENTERED_COLUMN = "$entered"
+"""The hidden column of a resource with states: when a row entered the state that it is in."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 from ninefold.expressions.tree import Typed
@@ -16,15 +18,21 @@ SECRET = "secret"
 """The member of `issued` that holds the signing secret of a subscription that was just made."""
 
 
+BATCH = 100
+"""Events that a stream reads at once."""
+
+
 class Event(msgspec.Struct, frozen=True, omit_defaults=True):
     """An event that an operation writes. `select` finds the row, as it has become, or as it was where the operation
     deletes it: its identifier as a JSON array, then what row rules read of it as a JSON object (or null), then the
-    columns of `content`, which is the payload."""
+    columns of `content`, which is the payload. `delivered`: whether subscriptions are told of it, and whether those of
+    one row come one after another; None: there are no webhooks."""
 
     kind: str
     resource: str
     select: Statement
     content: Content
+    delivered: Literal["in order", "as they are due"] | None = None
     trace: tuple[Place, ...] = ()
 
 

@@ -36,17 +36,21 @@ class Index(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Table(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One resource. Every table also has the column `$revision` (text, never null)."""
+    """One resource. Every table also has the column `$revision` (text, never null); one whose rows have states, the
+    column `$entered` besides: the time at which a row entered the state that it is in. It has no value where that is
+    not known, and then no timer takes the row anywhere."""
 
     name: str
     columns: tuple[Column, ...]
     key: tuple[str, ...]
     references: tuple[Reference, ...] = ()
     indexes: tuple[Index, ...] = ()
+    states: bool = False
 
 
 class Schema(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`idempotency`: keys are kept beside the tables (`ninefold.sql.idempotency`)."""
+    """Beside the tables are kept, where it is so: `idempotency`, keys (`ninefold.sql.idempotency`); `events`, the log,
+    and `subscriptions`, what is to be delivered of it (`ninefold.sql.events`)."""
 
     tables: tuple[Table, ...] = ()
     idempotency: bool = False

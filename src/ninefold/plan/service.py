@@ -6,6 +6,7 @@ import msgspec
 
 from ninefold.plan.authentication import Scheme
 from ninefold.plan.events import Delivery
+from ninefold.plan.jobs import Timer
 from ninefold.plan.limits import Limits
 from ninefold.plan.operator import OperatorOperations
 from ninefold.plan.places import Place
@@ -60,5 +61,6 @@ class ServicePlan(msgspec.Struct, frozen=True, omit_defaults=True):
     """Open questions in one line each: what the service leaves out."""
     proposals: tuple[Proposal, ...] = ()
     """What is in force only because proposals were accepted."""
+    timers: tuple[Timer, ...] = ()
     operator_operations: tuple[OperatorOperations, ...] = ()
     """What the operator does with rows; no request reaches it."""

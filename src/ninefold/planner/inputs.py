@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.plan import environment
-from ninefold.values import Array, Boolean, Digest, Integer, Object, Text, Type
+from ninefold.values import Array, Boolean, Digest, Integer, Object, Text, Timestamp, Type
 
 
 def _member(root: str, name: str, type: Type) -> Select:
@@ -38,3 +38,8 @@ REVISION = _member(environment.WRITE, "revision", Text())
 CREDENTIAL_DIGEST = _member(environment.CREDENTIAL, "digest", Digest())
 LOG_POSITION = _member(environment.LOG, "position", Integer())
 VALUES_ARE_THERE = _member(environment.JUDGE, "values", Boolean())
+NOW = Variable("now", Timestamp())
+DUE_UNTIL = _member(environment.DUE, "until", Timestamp())
+DUE_BEYOND = _member(environment.DUE, "beyond", Timestamp())
+DUE_SKIP = _member(environment.DUE, "skip", Integer())
+DUE_MOST = _member(environment.DUE, "most", Integer())

@@ -134,10 +134,11 @@ def guard(stated: Guard, resource: Resource, perspective: Perspective, scope: Sc
     return Requirement(Condition("guard", resource.name, code=stated.code, trace=traced(stated.place)), holds, scope)
 
 
-def unchanged(resource: Resource, place: Place) -> Requirement:
+def unchanged(resource: Resource, place: Place, perspective: Perspective) -> Requirement:
     """If-Match: the row is still one of the revisions that the request names."""
-    match = bind(inputs.MATCH)
-    revisions = "(SELECT value FROM json_each(" + match + "))"
+    match, alias = bind(inputs.MATCH), identifier("wanted revision")
+    dialect = perspective.dialect
+    revisions = "(SELECT " + dialect.item(alias, Text()) + " FROM " + dialect.items(match, alias) + ")"
     holds = "(" + match + " IS NULL OR " + column(resource.name, REVISION_COLUMN) + " IN " + revisions + ")"
     return Requirement(Condition("stale", subject=resource.name, trace=traced(place)), holds, Scope.ROW)
 
@@ -182,7 +183,7 @@ def unique(
     fields: Sequence[Field], pointers: dict[str, str], resource: Resource, perspective: Perspective, on_update: bool
 ) -> Requirement:
     """No other row has these values. Nulls are distinct."""
-    alias = "other"
+    alias = "other row"
     tests = []
     for field in fields:
         value = bind(inputs.new_value(field.name, field.type))

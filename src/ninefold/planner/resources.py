@@ -9,6 +9,8 @@ from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Checked
 from ninefold.expressions.rewrite import walk
 from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.plan.environment import ENTERED_COLUMN
+from ninefold.plan.events import SUBSCRIPTION
 from ninefold.plan.schema import Column, Index, Reference, Schema, Table
 from ninefold.values import Row
 
@@ -17,6 +19,8 @@ def schema(checked: Checked) -> Schema:
     return Schema(
         tuple(_table(resource, checked) for resource in checked.resources.values()),
         idempotency=any(endpoint.idempotency_key is not None for endpoint in checked.endpoints),
+        events=bool(checked.events.kinds) or SUBSCRIPTION in checked.resources,
+        subscriptions=SUBSCRIPTION in checked.resources,
     )
 
 
@@ -40,11 +44,12 @@ def _table(resource: Resource, checked: Checked) -> Table:
         key=resource.identifier,
         references=references,
         indexes=tuple(_indexes(resource, checked)),
+        states=resource.machine is not None,
     )
 
 
 def _indexes(resource: Resource, checked: Checked) -> Iterator[Index]:
-    """Unique values; secrets, by which callers are found; references, in both directions; and each order of each
+    """Unique values; secrets, by which callers are found; states, where a timer looks for what is due; references, in both directions; and each order of each
     list, behind the field by which a row rule narrows it."""
     unique = [(field.name,) for field in resource.fields.values() if field.unique] + list(resource.unique)
     for columns in dict.fromkeys(unique):
@@ -54,6 +59,9 @@ def _indexes(resource: Resource, checked: Checked) -> Iterator[Index]:
     for field in resource.fields.values():
         if field.secret == "token":
             wanted.append((field.name,))
+    machine = resource.machine
+    if machine is not None and any(each.after is not None for each in machine.transitions.values()):
+        wanted.append((machine.field, ENTERED_COLUMN))
     for endpoint in checked.endpoints:
         if endpoint.verb == "list" and endpoint.resource == resource.name:
             wanted += _orders(endpoint, resource, checked)

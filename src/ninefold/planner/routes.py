@@ -20,6 +20,10 @@ MERGE_PATCH = "application/merge-patch+json"
 """RFC 7396, section 4."""
 
 
+EVENT_STREAM = "text/event-stream"
+"""WHATWG HTML 9.2."""
+
+
 def served(endpoint: Endpoint, checked: Checked, dialect: Dialect) -> Served:
     """One operation for each kind of caller that can be told in this build."""
     known = {scheme.name for scheme in checked.schemes if scheme.matches is not None} | {"anyone"}
@@ -39,7 +43,11 @@ def served(endpoint: Endpoint, checked: Checked, dialect: Dialect) -> Served:
         ),
         schemes=tuple(admission.who for admission in endpoint.admissions if admission.who != "anyone"),
         body=body(endpoint, checked),
-        offers=None if endpoint.response.content is None else checked.response_media_type,
+        offers=EVENT_STREAM
+        if endpoint.verb == "stream"
+        else None
+        if endpoint.response.content is None
+        else checked.response_media_type,
         query=tuple(map(_parameter, endpoint.query)),
         headers=tuple(map(_parameter, endpoint.request_headers)),
         unknown_parameters=checked.unknown_parameters,

@@ -8,11 +8,13 @@ from ninefold.plan.service import NotInForce, OperatorValue, Proposal, ServicePl
 from ninefold.plan.versioning import Versions
 from ninefold.planner.authentication import scheme
 from ninefold.planner.errors import problems
+from ninefold.planner.events import delivery
 from ninefold.planner.limits import limits
 from ninefold.planner.operator import operator_operations
 from ninefold.planner.places import traced
 from ninefold.planner.resources import schema
 from ninefold.planner.routes import blocked, served
+from ninefold.planner.timers import timers
 from ninefold.sql.dialect import SQLITE, Dialect
 
 
@@ -28,6 +30,7 @@ def plan(checked: Checked, dialect: Dialect = SQLITE) -> ServicePlan:
         problems=problems(checked),
         schemes=tuple(scheme(each, checked) for each in checked.schemes),
         limits=limits(checked),
+        delivery=delivery(checked, dialect),
         versions=None
         if versions is None
         else Versions(versions.by, versions.current, versions.name, versions.default, versions.others),
@@ -38,5 +41,6 @@ def plan(checked: Checked, dialect: Dialect = SQLITE) -> ServicePlan:
         ),
         gaps=checked.left_out,
         proposals=tuple(Proposal(each.path, *traced(each.place)) for each in checked.proposals),
+        timers=tuple(timers(checked, dialect)),
         operator_operations=tuple(operator_operations(checked, dialect)),
     )

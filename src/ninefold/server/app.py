@@ -6,10 +6,12 @@ This is the only place that knows ASGI (https://asgi.readthedocs.io/en/latest/sp
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 from asyncio import Future
 from collections.abc import Awaitable, Callable, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from time import perf_counter
 from typing import Any, TypeAlias, assert_never
 from urllib.parse import quote
@@ -18,17 +20,28 @@ from ninefold.database.protocol import Database
 from ninefold.server import flow
 from ninefold.server.access_log import Observe, Record
 from ninefold.server.addresses import ClientAddress, client_address
+from ninefold.server.bell import Bell
 from ninefold.server.capacity import Capacity
-from ninefold.server.flow import Next, ReadBody, Select, TooLarge, Transact, Wait, Work
+from ninefold.server.flow import Follow, Next, ReadBody, Select, Sweep, TooLarge, Transact, Wait, Work
+from ninefold.server.following import HEARTBEAT, follow
 from ninefold.server.messages import HeaderFields, Request, Response, joined
 from ninefold.server.service import Service
 from ninefold.server.steps import Exchange, arrived, failed, finished, overloaded, start, timed_out
+from ninefold.server.timers import Timers
+
+log = logging.getLogger("ninefold.server")
 
 Message: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
 Watch: TypeAlias = Callable[[Exchange, Response | None, bytes], None]
+
+LONGEST_WAIT = 60.0
+"""Seconds after which the time is looked at again: the machine's clock may be set."""
+
+AFTER_FAILURE = 1.0
+"""Seconds until what could not be done is tried again."""
 
 _WITHOUT_CONTENT = frozenset((204, 304))
 """Statuses whose responses have no content, and say no length of one (RFC 9110 8.6)."""
@@ -65,7 +78,9 @@ class Application:
         self._address = address
         self._watch = watch
         self._capacity = capacity or Capacity()
+        self._bell = Bell(database)
         # Argon2 takes memory as well as time: no more of it at once than there are processors.
+        self._waking: asyncio.Task[None] | None = None
         self._threads = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="ninefold-compute")
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -84,13 +99,48 @@ class Application:
                 self.close()
                 await send({"type": "lifespan.shutdown.complete"})
                 return
+            self._keep_time()
             await send({"type": "lifespan.startup.complete"})
+
+    def stopping(self) -> None:
+        """End what goes on by itself: responses that would never end. To be called on the event loop's thread."""
+        self._bell.close()
 
     def close(self) -> None:
         """End the threads, once nothing is answered any more."""
+        if self._waking is not None:
+            self._waking.cancel()
+            self._waking = None
         self._threads.shutdown()
 
+    def _keep_time(self) -> None:
+        """Begin to take what is due where no request asks for it."""
+        if self._service.timers is not None and self._waking is None:
+            self._waking = asyncio.create_task(self._wake(self._service.timers))
+
+    async def _wake(self, timers: Timers) -> None:
+        changed = asyncio.Event()
+        timers.changed = changed.set
+        while True:
+            changed.clear()
+            seconds = timers.seconds()
+            if seconds is None or seconds > 0:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(None if seconds is None else min(seconds, LONGEST_WAIT)):
+                        await changed.wait()
+                continue
+            try:
+                now = timers.sources.now()
+                step = timers.settled(now, lambda: Response(204))
+                while isinstance(step, Wait):
+                    step = step.resume(await self._begun(step.work, None, now))
+            except Exception as error:
+                # Nothing is lost: what is due is due, and whoever asks for it will say why it cannot be had.
+                log.warning("what is due could not be done: %s", error)
+                await asyncio.sleep(AFTER_FAILURE)
+
     async def _http(self, scope: Message, receive: Receive, send: Send) -> None:
+        self._keep_time()  # nobody tells a mounted application that it starts
         began = perf_counter()
         headers = joined(scope["headers"])
         peer = scope.get("client")
@@ -111,7 +161,10 @@ class Application:
             finally:
                 x.release()
             # Until it is sent, a response takes memory as well: whoever is slow to read it still counts.
-            await self._send(request, response, body, send)
+            if isinstance(response, Follow):
+                sent = await self._follow(request, response, body, receive, send)
+            else:
+                sent = await self._send(request, response, body, send)
         except Disconnected:
             self._observed(x, None, 0, began)
             if self._watch is not None:
@@ -120,15 +173,28 @@ class Application:
         finally:
             self._capacity.requests -= 1
             self._capacity.release(body.size)
-        self._observed(x, response.status, 0 if request.method == "HEAD" else len(response.body), began)
+        head = response.head if isinstance(response, Follow) else response
+        self._observed(x, head.status, sent, began)
         if self._watch is not None:
-            self._watch(x, response, body.content)
+            self._watch(x, head, body.content)
 
-    async def _send(self, request: Request, response: Response, body: _Body, send: Send) -> None:
+    async def _follow(self, request: Request, response: Follow, body: _Body, receive: Receive, send: Send) -> int:
+        """Give the head at once, and then what there is to say for as long as the client listens."""
+        if request.method == "HEAD":
+            return await self._send(request, response.head, body, send)
+        head = response.head
+        await send({"type": "http.response.start", "status": head.status, "headers": list(head.headers)})
+        await send({"type": "http.response.body", "body": HEARTBEAT, "more_body": True})
+        return await follow(response, self._database, self._bell, receive, send)
+
+    async def _send(self, request: Request, response: Response, body: _Body, send: Send) -> int:
+        """The bytes of content that were sent."""
         await send(
             {"type": "http.response.start", "status": response.status, "headers": _headers(request, response, body)}
         )
-        await send({"type": "http.response.body", "body": b"" if request.method == "HEAD" else response.body})
+        content = b"" if request.method == "HEAD" else response.body
+        await send({"type": "http.response.body", "body": content})
+        return len(content)
 
     def _observed(self, x: Exchange, status: int | None, size: int, began: float) -> None:
         if self._observe is None:
@@ -148,7 +214,7 @@ class Application:
             )
         )
 
-    async def _answer(self, x: Exchange, body: _Body) -> Response:
+    async def _answer(self, x: Exchange, body: _Body) -> Response | Follow:
         """Take the request's steps until there is a response. The time-out counts while something is waited for;
         what is being committed is committed."""
         seconds = x.service.seconds
@@ -157,7 +223,7 @@ class Application:
         while isinstance(step, Wait):
             waiting = asyncio.timeout_at(deadline)
             try:
-                result = self._begun(step.work, body)
+                result = self._begun(step.work, body, x.env["now"])
                 if isinstance(result, Awaitable):
                     async with waiting:
                         result = await result
@@ -174,15 +240,22 @@ class Application:
                 step = _step(x, lambda resume=resume, result=result: resume(result))  # type: ignore[misc]
         return step
 
-    def _begun(self, work: Work, body: _Body) -> Any:
-        """The result of a work, or what to await for it."""
+    def _begun(self, work: Work, body: _Body | None, now: str) -> Any:
+        """The result of a work, or what to await for it. `now`: the time as of which it is done."""
         match work:
             case Select(text, binds):
                 rows = self._database.select(text, binds)
                 return _kept(rows) if isinstance(rows, Future) else rows
             case Transact(function):
-                return _kept(self._database.transact(function))
+                if self._service.timers is not None:
+                    self._service.timers.writing(now)
+                future = self._database.transact(function)
+                future.add_done_callback(lambda _: self._bell.ring())
+                return _kept(future)
+            case Sweep(function, given_up):
+                return _unless_given_up(_kept(self._database.transact(function)), given_up)
             case ReadBody(limit):
+                assert body is not None, "only a request has a body"
                 return body.read(limit)
             case flow.Compute(function):
                 return asyncio.get_running_loop().run_in_executor(self._threads, function)
@@ -209,6 +282,14 @@ def _kept(future: Future[Any]) -> Awaitable[Any]:
     """The database's future, which goes on when nobody waits for it any more."""
     future.add_done_callback(lambda done: done.cancelled() or done.exception())
     return asyncio.shield(future)
+
+
+async def _unless_given_up(done: Awaitable[Any], given_up: Callable[[], None]) -> Any:
+    try:
+        return await done
+    except BaseException:
+        given_up()
+        raise
 
 
 class _Body:

@@ -10,9 +10,10 @@ from ninefold.expressions.evaluate import Env, holds
 from ninefold.plan import routes as plan
 from ninefold.server.authenticate import Scheme
 from ninefold.server.decode import Body
-from ninefold.server.execute import List, Operation, ready
+from ninefold.server.execute import List
 from ninefold.server.idempotency import IN_PROGRESS, MISMATCH
 from ninefold.server.messages import HeaderFields
+from ninefold.server.operations import Operation, ready
 from ninefold.server.parameters import Declared
 from ninefold.server.problems import Failure, Problems
 from ninefold.server.rates import Rate

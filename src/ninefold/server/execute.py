@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from functools import partial
 from hashlib import sha256
-from typing import Any, TypeAlias, assert_never
+from typing import Any, TypeAlias
 
 from argon2 import PasswordHasher
 
@@ -18,9 +19,11 @@ from ninefold.database.protocol import Conflicting, Row, Session, Stored
 from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.plan import environment, problems
 from ninefold.plan import operations as plan
-from ninefold.server import conditional, flow
+from ninefold.plan.events import SECRET
+from ninefold.server import conditional, flow, signing
 from ninefold.server.cursor import Cursors
 from ninefold.server.encode import NO_ROW, Shape
+from ninefold.server.events import Event, Form, subscribe
 from ninefold.server.flow import Next, Select, Transact, Wait
 from ninefold.server.messages import Request
 from ninefold.server.parameters import Page, PageReader
@@ -45,6 +48,15 @@ class Call:
     who: str
     body: Values | None = field(default_factory=dict)
     page: Page | None = None
+    log: Log | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """How the event log is shown, and how long streams go back in it."""
+
+    form: Form
+    kept: timedelta
 
 
 class Refusal(Exception):
@@ -249,6 +261,9 @@ class Write:
         )
         self._required = tuple(assign.field for assign in operation.assigns if not assign.type.nullable)
         self._validator = operation.validator
+        self._before = tuple(map(Event, operation.before))
+        self._after = tuple(map(Event, operation.after))
+        self._subscribes = operation.subscribes
 
     def prepare(self, call: Call) -> None:
         """Make the values that are stored. Raises Refusal where one that must be there is not given by anything: a
@@ -287,6 +302,9 @@ class Write:
                 new[assign.field] = value
                 if assign.secret is None:
                     made[assign.field] = value
+        if self._subscribes:
+            key = env[environment.SIGNING]["key"]
+            issued[SECRET] = signing.written(signing.secret(key, str(new["id"])))
         absent = None if self._verb == "create" else KEPT
         missing = [name for name in self._required if new.get(name, absent) is None]
         if missing:
@@ -322,19 +340,25 @@ class Write:
         text, binds = self._statement.bound(env, switches)
 
         def work(session: Session) -> Row:
+            deleted = [(event, event.found(session, env)) for event in self._before]
             try:
                 rows = session.run(text, binds)
             except Conflicting:
                 rows = []
             if not rows:
                 raise self._judge.refusal(session.run(*self._judge.bound(env, True))) or NothingFound
-            row = rows[0]
+            row, after = rows[0], env
             if self._read is not None:
-                written = {environment.ROW: dict(zip(self._key, row, strict=False))}
-                row = session.run(*self._read.bound({**env, **written}))[0]
+                after = {**env, environment.ROW: dict(zip(self._key, row, strict=False))}
+                if self._subscribes:
+                    subscribe(session, str(row[0]), call.who, env["caller"])
+                row = session.run(*self._read.bound(after))[0]
             failed = self._failed_invariants(row)
             if failed:
                 raise Refusal(failed, self._told(row))
+            for event, found in (*deleted, *((each, each.found(session, after)) for each in self._after)):
+                if found is not None:
+                    event.write(session, env, found, call.sources)
             return row
 
         return Wait(Transact(work), lambda row: self._shape.filled(row, (), env))
@@ -380,19 +404,3 @@ class Compute:
         )
 
 
-Operation: TypeAlias = Read | List | Write | Compute
-
-
-def ready(operation: plan.Operation) -> Operation:
-    """An operation of the plan, made ready."""
-    match operation:
-        case plan.Read():
-            return Read(operation)
-        case plan.List():
-            return List(operation)
-        case plan.Write():
-            return Write(operation)
-        case plan.Compute():
-            return Compute(operation)
-        case _:
-            assert_never(operation)

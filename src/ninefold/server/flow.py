@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, TypeAlias
 
-from ninefold.database.protocol import Session, Stored
+from ninefold.database.protocol import Row, Session, Stored
 from ninefold.server.messages import Response
 
 
@@ -42,13 +42,22 @@ class Transact:
 
 
 @dataclass(frozen=True, slots=True)
+class Sweep:
+    """A transaction that does what is due by itself. `given_up` is called if it was not done, or nobody waits for it
+    any more."""
+
+    work: Callable[[Session], Any]
+    given_up: Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True)
 class Compute:
     """Something that takes long without waiting for anything, such as Argon2; gives what it returns."""
 
     work: Callable[[], Any]
 
 
-Work: TypeAlias = ReadBody | Select | Transact | Compute
+Work: TypeAlias = ReadBody | Select | Transact | Sweep | Compute
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,4 +68,40 @@ class Wait:
     resume: Callable[[Any], Next]
 
 
-Next: TypeAlias = Response | Wait
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A piece of a response that goes on. `position`: where the next one begins. `more`: it is there already."""
+
+    content: bytes
+    position: int
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Follow:
+    """A response that goes on for as long as the client listens: its head, then what `read` finds behind a position, as
+    `show` shows it. Before each read, `admitted` has to find a row, where there is one: the caller's credential."""
+
+    head: Response
+    position: int
+    read: Callable[[int], Select]
+    show: Callable[[Sequence[Row], int], Chunk]
+    admitted: Callable[[], Select] | None = None
+
+
+Next: TypeAlias = Response | Wait | Follow
+
+
+def at_once(step: Next, session: Session) -> Next:
+    """Take an operation to its end inside a transaction that is open already: whatever it waits for is done at once."""
+    while isinstance(step, Wait):
+        match step.work:
+            case Select(text, binds):
+                step = step.resume(session.run(text, binds))
+            case Transact(work) | Sweep(work, _):
+                step = step.resume(work(session))
+            case Compute(compute):
+                step = step.resume(compute())
+            case ReadBody():
+                raise ValueError("an operation reads no body: its values are given")
+    return step

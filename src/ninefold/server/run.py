@@ -8,11 +8,11 @@ import signal
 from collections.abc import Awaitable, Callable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 from socket import AF_INET, AF_INET6, IPPROTO_TCP, TCP_NODELAY, socket
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import uvicorn
 
-from ninefold.server.protocol import Protocol
+from ninefold.server.protocol import Protocol as BoundedProtocol
 
 Asgi: TypeAlias = Callable[
     [MutableMapping[str, Any], Callable[[], Awaitable[Any]], Callable[[Any], Awaitable[None]]], Awaitable[None]
@@ -51,8 +51,8 @@ async def serve(
     for each in (*sockets, *operator_sockets):
         _send_at_once(each)
     stop = stop or Stop()
-    main = _Server(_config(service, lifespan="on"))
-    second = None if operator is None else _Server(_config(operator, lifespan="off"))
+    main = _Server(_config(service, lifespan="on"), service)
+    second = None if operator is None else _Server(_config(operator, lifespan="off"), operator)
     stop.watch(main)
     with _signals(stop):
         beside = None if second is None else asyncio.create_task(second.serve(list(operator_sockets)))
@@ -93,8 +93,24 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     return uvloop.new_event_loop
 
 
+@runtime_checkable
+class Ending(Protocol):
+    """An application with responses that go on until it is told to stop."""
+
+    def stopping(self) -> None: ...
+
+
 class _Server(uvicorn.Server):
     """A uvicorn server that leaves signals to `serve`, since there are two of them."""
+
+    def __init__(self, config: uvicorn.Config, application: Asgi) -> None:
+        super().__init__(config)
+        self._application = application
+
+    async def shutdown(self, sockets: list[socket] | None = None) -> None:
+        if isinstance(self._application, Ending):
+            self._application.stopping()
+        await super().shutdown(sockets)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -104,7 +120,7 @@ class _Server(uvicorn.Server):
 def _config(application: Asgi, lifespan: Any) -> uvicorn.Config:
     return uvicorn.Config(
         application,
-        http=Protocol,
+        http=BoundedProtocol,
         ws="none",
         lifespan=lifespan,
         log_config=None,

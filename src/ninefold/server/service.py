@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from ninefold.expressions.evaluate import SOURCES
@@ -16,10 +17,14 @@ from ninefold.server.admit import Asked, paths
 from ninefold.server.authenticate import Scheme
 from ninefold.server.cursor import Cursors
 from ninefold.server.endpoints import Endpoint
+from ninefold.server.events import Form
+from ninefold.server.execute import Log
 from ninefold.server.idempotency import Keys
 from ninefold.server.match import Routes
 from ninefold.server.problems import Problems
+from ninefold.server.signing import signing_key
 from ninefold.server.sources import Sources
+from ninefold.server.timers import Timer, Timers
 
 _ROOTS = (
     environment.PATH,
@@ -31,6 +36,7 @@ _ROOTS = (
     environment.WRITE,
     environment.ROW,
     environment.JUDGE,
+    environment.LOG,
 )
 
 LARGEST_BODY = 16 * 1024 * 1024
@@ -53,6 +59,8 @@ class Service:
     seconds: float | None
     headers_of_rates: rates.Headers = rates.Headers()  # noqa: RUF009 - frozen
     keys: Keys | None = None
+    log: Log | None = None
+    timers: Timers | None = None
 
 
 def ready(
@@ -85,6 +93,7 @@ def ready(
         for route in plan.routes
     )
     limits = plan.limits
+    env = constants(sources, given, cursor_key)
     return Service(
         routes=Routes(paths(plan.base, plan.versions, routes)),
         problems=problems,
@@ -92,14 +101,28 @@ def ready(
         versions=plan.versions,
         cursors=Cursors(cursor_key),
         sources=sources,
-        env=constants(sources, given),
+        env=env,
         body_bytes=largest_body if limits.body_bytes is None else limits.body_bytes,
         seconds=None if limits.request_microseconds is None else limits.request_microseconds / 1_000_000,
         headers_of_rates=rates.headers(limits),
+        log=_log(plan, given),
+        timers=Timers(tuple(map(Timer, plan.timers)), env, sources) if plan.timers else None,
         keys=None if limits.keys_kept_microseconds is None else Keys(cursor_key, limits.keys_kept_microseconds),
     )
 
 
-def constants(sources: Sources, operator: Mapping[str, object]) -> dict[str, Any]:
-    """The environment that is the same for every call of an operation: see `ninefold.plan.environment`."""
-    return {root: {} for root in _ROOTS} | {"operator": operator, SOURCES: sources.of_expressions()}
+def _log(plan: ServicePlan, operator: Mapping[str, object]) -> Log | None:
+    if plan.delivery is None:
+        return None
+    kept = timedelta(microseconds=plan.delivery.kept_microseconds or 0)
+    return Log(Form(plan.delivery.envelope, operator), kept)
+
+
+def constants(sources: Sources, operator: Mapping[str, object], key: bytes | None = None) -> dict[str, Any]:
+    """The environment that is the same for every call of an operation: see `ninefold.plan.environment`. `key`: the
+    service's secret, from which the signing secrets of subscriptions are made; without it none can be."""
+    return {root: {} for root in _ROOTS} | {
+        "operator": operator,
+        SOURCES: sources.of_expressions(),
+        environment.SIGNING: {} if key is None else {"key": signing_key(key)},
+    }

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -22,7 +22,7 @@ from ninefold.server.admit import Asked, asked_version
 from ninefold.server.authenticate import ANYONE, NOBODY, Caller
 from ninefold.server.endpoints import Admission, Endpoint
 from ninefold.server.execute import Call, List, NothingFound, Refusal
-from ninefold.server.flow import Next, ReadBody, Select, TooLarge, Wait
+from ninefold.server.flow import Follow, Next, ReadBody, Select, TooLarge, Wait
 from ninefold.server.idempotency import HEADER, MISMATCH, Held, once, read_key
 from ninefold.server.match import Found, NotAllowed
 from ninefold.server.messages import HeaderFields, Request, Response
@@ -137,7 +137,7 @@ def start(x: Exchange) -> Next:
     _path_values(x, found.values)
     if x.endpoint.offers is not None and not media_types.accepts(request.headers.get("accept", ""), x.endpoint.offers):
         x.refuse(Failure("not acceptable"))
-    return authenticate(x)
+    return authenticate(x) if service.timers is None else service.timers.settled(x.env["now"], lambda: authenticate(x))
 
 
 def _path_values(x: Exchange, texts: Sequence[str]) -> None:
@@ -238,6 +238,7 @@ def parameters(x: Exchange) -> Next:
     failures.extend(_read_key(x))
     operation = endpoint.any_operation if x.admission is None else x.admission.operation
     x.call = Call(x.request, x.env, x.service.sources, x.service.cursors, endpoint.key, x.caller.who)
+    x.call.log = x.service.log
     if isinstance(operation, List):
         x.call.page = operation.pages.read(x.query, x.env, failures)
         if x.admission is not None:
@@ -366,6 +367,19 @@ def perform(x: Exchange) -> Next:
     return step if x.held is None else once(step, x.held, partial(_mismatched, x))
 
 
+def followed(x: Exchange, follow: Follow) -> Follow:
+    """A response that goes on, for as long as the caller's credential is one."""
+    scheme = next((each for each in x.service.schemes if each.name == x.caller.who), None)
+    credential = None if scheme is None else scheme.credential(x.request, x.query)
+    if scheme is None or credential is None or not scheme.accepts:
+        return follow
+
+    def admitted() -> Select:
+        return Select(*scheme.lookup(credential, {**x.env, "now": x.service.sources.now()}))
+
+    return replace(follow, admitted=admitted)
+
+
 def _mismatched(x: Exchange) -> Next:
     x.refuse(MISMATCH)
     return judged(x)
@@ -429,8 +443,12 @@ def overloaded(x: Exchange) -> Response:
     return unavailable(x)
 
 
-def finished(x: Exchange, response: Response) -> Response:
+def finished(x: Exchange, response: Response | Follow) -> Response | Follow:
     """The response as it is sent: with the headers that tell of the rates which counted the request."""
+    if isinstance(response, Follow):
+        more = x.service.headers_of_rates.told(x.told, x.limited)
+        head = Response(response.head.status, response.head.headers + more)
+        return followed(x, replace(response, head=head))
     more = x.service.headers_of_rates.told(x.told, x.limited)
     return Response(response.status, response.headers + more, response.body) if more else response
 

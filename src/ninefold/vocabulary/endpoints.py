@@ -133,7 +133,8 @@ KEYS: tuple[Key, ...] = (
     adds(4, f"{_E}.validators", Word(("etag",)), "Responses carry an entity tag, and conditions on it are honoured.",
          "There is no entity tag, and no condition on one is honoured."),
     adds(4, f"{_E}.idempotency key", Word(("required", "optional")),
-         "A request with the header Idempotency-Key is done once, and its response is given again.",
+         "A request with the header Idempotency-Key is done once, and its response is given again. Where it is "
+         "`required`, a request without one is `invalid`.",
          "The header means nothing."),
     adds(4, f"{_E}.issues", Name("a scheme"), "A credential of that scheme is made, `caller.credential`.",
          "No credential is made."),

@@ -49,7 +49,7 @@ KEYS: tuple[Key, ...] = (
           "A gap: no rate is applied."),
     restricts(8, "rates.RATE", Members(), "A rate: a request beyond it is `rate limited`.", "It is not applied."),
     asked(8, "rates.RATE.of", OneOf((Word(("caller", "address")), Expression())), RATE,
-          "What is counted: each caller, each address, or each value of an expression.",
+          "What is counted: each caller, each address, or each value of an expression over the request.",
           "A gap: the rate is not applied."),
     asked(8, "rates.RATE.allow", Integer(1), RATE, "How many requests.", "A gap: the rate is not applied."),
     asked(8, "rates.RATE.per", Duration(), RATE, "In how long.", "A gap: the rate is not applied."),
@@ -61,7 +61,8 @@ KEYS: tuple[Key, ...] = (
     restricts(8, "rates.RATE.endpoints", Names("an endpoint"), "The endpoints that it counts.",
               "It counts all endpoints."),
     adds(8, "headers", Names("a response header"),
-         "Headers that tell a caller of the rates: `RateLimit-Policy`, `RateLimit`, `Retry-After`, or other names.",
+         "Headers that tell a caller of the rates: `RateLimit-Policy`, `RateLimit`, `Retry-After`, or names of your own "
+         "that end in `-Policy`, `-Limit`, `-Remaining` or `-Reset`.",
          "No header tells of them."),
     asked(8, "sizes", Members(), BODY_SIZE, "How large things may be.", "A gap: no size is limited."),
     asked(8, "sizes.body", Size(), BODY_SIZE, "The largest request body; a larger one is `too large`.",

@@ -10,6 +10,7 @@ from ninefold.planner.endpoints.delete import delete
 from ninefold.planner.endpoints.list import list_rows
 from ninefold.planner.endpoints.read import read
 from ninefold.planner.endpoints.update import update
+from ninefold.planner.events import stream
 from ninefold.planner.perspective import Perspective
 
 
@@ -25,5 +26,7 @@ def plan(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> 
             return update(endpoint, admission, perspective)
         case "delete":
             return delete(endpoint, admission, perspective)
+        case "stream":
+            return stream(endpoint, perspective)
         case "compute":
             return compute(endpoint, perspective)

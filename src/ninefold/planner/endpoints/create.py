@@ -6,12 +6,14 @@ from ninefold.checked.endpoints import Admission, Endpoint
 from ninefold.checked.resources import Resource
 from ninefold.expressions.rewrite import free_variables
 from ninefold.expressions.tree import Constant, Typed
-from ninefold.plan.environment import REVISION_COLUMN
+from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
+from ninefold.plan.events import SUBSCRIPTION
 from ninefold.plan.operations import Assign, Write
 from ninefold.plan.statement import Statement
 from ninefold.planner import inputs
 from ninefold.planner.endpoints.rows import acted_on, answer, pieces, row_columns
 from ninefold.planner.endpoints.writes import invariants, pointers, read_after, uniques
+from ninefold.planner.events import caused
 from ninefold.planner.perspective import Perspective
 from ninefold.planner.requirements import (
     Requirement,
@@ -54,13 +56,18 @@ def create(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
         for field in stored
     ]
     values.append(bind(inputs.REVISION) + f" AS {identifier(REVISION_COLUMN)}")
+    targets = [identifier(field.name) for field in stored] + [identifier(REVISION_COLUMN)]
+    if resource.machine is not None:
+        values.append(bind(inputs.NOW) + f" AS {identifier(ENTERED_COLUMN)}")
+        targets.append(identifier(ENTERED_COLUMN))
     name = identifier(resource.name)
     source = "(SELECT " + join(", ", values) + f") AS {name}"
-    targets = [identifier(field.name) for field in stored] + [identifier(REVISION_COLUMN)]
     columns = row_columns(resource, perspective)
     response = answer(endpoint, columns, perspective)
     checks = invariants(resource, perspective)
-    returning, read, told = read_after(endpoint, resource, columns, checks, perspective)
+    events = caused("create", resource, perspective)
+    subscribes = resource.name == SUBSCRIPTION
+    returning, read, told = read_after(endpoint, resource, columns, checks, perspective, bool(events) or subscribes)
     statement = (
         f"INSERT INTO {name} ({', '.join(targets)}) SELECT "
         + ", ".join(f"{name}.{target}" for target in targets)
@@ -82,6 +89,8 @@ def create(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
         read=read,
         invariants=tuple(each.condition for each in checks),
         details=told,
+        after=events,
+        subscribes=subscribes,
     )
 
 

@@ -7,6 +7,7 @@ from ninefold.plan.operations import Write
 from ninefold.plan.statement import Statement
 from ninefold.planner.endpoints.read import requirements_of_row
 from ninefold.planner.endpoints.rows import acted_on, answer, outer_join, pieces, row_columns
+from ninefold.planner.events import caused_by_deletion
 from ninefold.planner.perspective import Perspective
 from ninefold.planner.requirements import all_of, guard, judge, not_referred_to, path_conditions, unchanged
 from ninefold.sql.fragment import Fragment, identifier, join
@@ -17,15 +18,16 @@ def delete(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
     resource = acted_on(endpoint, perspective)
     required = requirements_of_row(endpoint, admission, resource, perspective)
     if endpoint.validator:
-        required.append(unchanged(resource, endpoint.place))
+        required.append(unchanged(resource, endpoint.place, perspective))
     required += [guard(each, resource, perspective) for each in endpoint.guards]
     required += not_referred_to(resource, perspective)
     columns = row_columns(resource, perspective)
     response = answer(endpoint, columns, perspective)
     found = [perspective.holds(each, columns.rows) for each in path_conditions(endpoint)]
+    which = [*found, *[each.holds for each in required]]
     text = (
         f"DELETE FROM {identifier(resource.name)} WHERE "
-        + all_of([*found, *[each.holds for each in required]])
+        + all_of(which)
         + " RETURNING "
         + join(", ", columns.fragments or [Fragment("1")])
     )
@@ -37,4 +39,5 @@ def delete(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
         judge=judge(outer_join(resource, endpoint, perspective), required, endpoint, resource, perspective),
         key=resource.identifier,
         validator=endpoint.validator,
+        before=caused_by_deletion("delete", resource, which, perspective),
     )

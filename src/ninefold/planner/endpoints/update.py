@@ -6,13 +6,14 @@ from ninefold.checked.endpoints import Admission, Endpoint
 from ninefold.checked.resources import Resource
 from ninefold.expressions.reads import needs_database
 from ninefold.expressions.tree import Constant, Typed
-from ninefold.plan.environment import REVISION_COLUMN
+from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.operations import Assign, Write
 from ninefold.plan.statement import Piece, Statement
 from ninefold.planner import inputs
 from ninefold.planner.endpoints.read import requirements_of_row
 from ninefold.planner.endpoints.rows import acted_on, answer, outer_join, row_columns
 from ninefold.planner.endpoints.writes import invariants, pointers, read_after, uniques
+from ninefold.planner.events import caused
 from ninefold.planner.perspective import Perspective
 from ninefold.planner.requirements import (
     all_of,
@@ -35,7 +36,7 @@ def update(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
 
     required = requirements_of_row(endpoint, admission, resource, perspective)
     if endpoint.validator:
-        required.append(unchanged(resource, endpoint.place))
+        required.append(unchanged(resource, endpoint.place, perspective))
     if transition is not None and resource.machine is not None:
         origins = [Constant(state, Text()) for state in transition.origins]
         required.append(in_state(resource, origins, resource.machine.field, transition.place))
@@ -50,6 +51,8 @@ def update(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
     computed_sets, assigns = _changes(endpoint, resource, given)
     name = identifier(resource.name)
     pieces = [_piece(f"UPDATE {name} SET {identifier(REVISION_COLUMN)} = " + bind(inputs.REVISION))]
+    if transition is not None and resource.machine is not None:
+        pieces.append(_piece(f", {identifier(ENTERED_COLUMN)} = " + bind(inputs.NOW)))
     for field_name, typed in computed_sets:
         pieces.append(_piece(f", {identifier(field_name)} = " + perspective.value(typed, rows)))
     for assign in assigns:
@@ -59,7 +62,8 @@ def update(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
     columns = row_columns(resource, perspective)
     response = answer(endpoint, columns, perspective)
     checks = invariants(resource, perspective)
-    returning, read, told = read_after(endpoint, resource, columns, checks, perspective)
+    events = caused(endpoint.verb if transition is None else transition.name, resource, perspective)
+    returning, read, told = read_after(endpoint, resource, columns, checks, perspective, bool(events))
     found = [perspective.holds(each, rows) for each in path_conditions(endpoint)]
     pieces.append(_piece(" WHERE " + all_of([*found, *[each.holds for each in required]]) + " RETURNING " + returning))
     verb = "transition" if transition is not None else "replace" if endpoint.verb == "replace" else "update"
@@ -75,6 +79,7 @@ def update(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
         invariants=tuple(each.condition for each in checks),
         details=told,
         validator=endpoint.validator,
+        after=events,
     )
 
 

@@ -66,8 +66,10 @@ def read_after(
     columns: Columns,
     checks: list[Requirement],
     perspective: Perspective,
+    by_key: bool = False,
 ) -> tuple[Fragment, Statement | None, tuple[str, ...]]:
-    """What the write returns; the select that follows it where more than the row itself is shown; and the codes
+    """What the write returns; the select that follows it where more than the row itself is shown, or where the write has
+    to say which row it is (`by_key`); and the codes
     whose details stand between the columns and the checks. Sub-selects in RETURNING see the tables before or after
     the write, as the database likes: the write then returns the identifier, by which the select finds the row."""
     model = perspective.checked.model
@@ -77,7 +79,7 @@ def read_after(
     returned = [*columns.fragments, *(detail for _, detail in told), *fails] or [Fragment("1")]
     read = [*columns.expressions, *(each.when for each in resource.invariants)]
     read += [each.detail for each in perspective.checked.errors.codes if each.name in codes and each.detail is not None]
-    if not any(reads_beyond(typed, (resource.name,), model) for typed in read):
+    if not by_key and not any(reads_beyond(typed, (resource.name,), model) for typed in read):
         return join(", ", returned), None, codes
     keys = join(", ", [column(resource.name, key) for key in resource.identifier])
     name = identifier(resource.name)

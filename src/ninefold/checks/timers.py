@@ -1,0 +1,74 @@
+"""Part 3: what the service does by itself. No request causes it, so nothing of it may read one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ninefold.checked.resources import Resource
+from ninefold.checks.codes import TIMER_WITHOUT_REQUEST
+from ninefold.checks.findings import Findings
+from ninefold.contract import resources as stated
+from ninefold.contract.fact import Shown, value_of
+from ninefold.contract.service import Contract
+from ninefold.contract.states import Transition
+from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.source import Span
+from ninefold.expressions.reads import computed_of
+from ninefold.expressions.rewrite import free_variables, walk
+from ninefold.expressions.scope import Model
+from ninefold.expressions.tree import Select, Typed
+
+OF_REQUESTS = frozenset({"caller", "request"})
+
+
+def check_timers(contract: Contract, resources: Mapping[str, Resource], model: Model, findings: Findings) -> None:
+    declared = {each.name: each for each in value_of(contract.resources.resources) or ()}
+    for each in value_of(contract.states.machines) or ():
+        machine, resource = value_of(each.machine), resources.get(each.resource.text)
+        if machine is None or resource is None:
+            continue
+        for transition in value_of(machine.transitions) or ():
+            if isinstance(transition.after, Shown):
+                for typed, span in _reached(transition, resource, declared[resource.name]):
+                    for root in sorted(roots(typed, model) & OF_REQUESTS):
+                        findings.say(
+                            TIMER_WITHOUT_REQUEST,
+                            f"the transition `{transition.name}` of `{resource.name}` reads `{root}`, and is taken "
+                            "without a request",
+                            Label(span, f"reads `{root}`"),
+                            Label(transition.after.span, "taken by the service itself"),
+                        )
+
+
+def roots(typed: Typed, model: Model, seen: frozenset[tuple[str, str]] = frozenset()) -> set[str]:
+    """The roots that an expression reads, through computed fields as well."""
+    found = free_variables(typed)
+    for node in walk(typed):
+        if isinstance(node, Select) and node.through == "computed":
+            computed = computed_of(node, model)
+            if computed is not None and (computed[0], node.name) not in seen:
+                found |= roots(computed[1], model, seen | {(computed[0], node.name)})
+    return found
+
+
+def _reached(
+    transition: Transition, resource: Resource, declared: stated.Resource
+) -> Iterator[tuple[Typed, Span]]:
+    """Each expression that is evaluated when the service takes a transition, and where it stands."""
+    checked = None if resource.machine is None else resource.machine.transitions.get(transition.name)
+    if checked is None:
+        return
+    if checked.guard is not None and isinstance(transition.when, Shown):
+        yield checked.guard.when, transition.when.span
+    sets = dict(checked.sets)
+    for each in value_of(transition.sets) or ():
+        if each.name in sets:
+            yield sets[each.name], each.span
+    for field in value_of(declared.fields) or ():
+        made = resource.fields[field.name].on_change
+        if made is not None and field.name not in sets and isinstance(field.on_change, Shown):
+            yield made, field.on_change.span
+    invariants = value_of(declared.invariants) or ()
+    if len(invariants) == len(resource.invariants):
+        for stated_one, invariant in zip(invariants, resource.invariants, strict=True):
+            yield invariant.when, stated_one.when.span

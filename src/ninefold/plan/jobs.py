@@ -1,0 +1,32 @@
+"""Jobs: what calls an operation by itself, without any request (law 9)."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ninefold.plan.operations import Write
+from ninefold.plan.places import Place
+from ninefold.plan.statement import Statement
+
+
+class Timer(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """The service takes `transition` by itself, `after_microseconds` after a row entered the state `origin`. A
+    transition from two states is two timers.
+
+    `due` gives the rows that are due, by the root `$due`: the columns of `take.key`, then `$entered`, the earliest
+    first. Where the guard does not change with the time alone, only rows for which it holds. `waits` gives a row if
+    any is due, whatever its guard says; `next` the `$entered` of the one that is due next. `take` is the transition
+    as an operation, with the identifier as its path; it asks its guard itself. `by_the_clock`: what is asked of the
+    row reads `now`, so that a row which was refused may be taken later without anything having been written.
+    """
+
+    resource: str
+    transition: str
+    origin: str
+    after_microseconds: int
+    due: Statement
+    waits: Statement
+    next: Statement
+    take: Write
+    by_the_clock: bool = False
+    trace: tuple[Place, ...] = ()

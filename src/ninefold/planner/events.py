@@ -1,0 +1,188 @@
+"""Part 6: the events that an operation writes, and who may see which of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from ninefold.checked.endpoints import Content, Endpoint
+from ninefold.checked.events import EventKind
+from ninefold.checked.resources import Resource
+from ninefold.checked.service import Checked
+from ninefold.expressions.tree import Variable
+from ninefold.plan.events import BATCH, SUBSCRIPTION, Delivery, Envelope, Event, Webhooks
+from ninefold.plan.operations import Stream
+from ninefold.plan.responses import FromExpression, Response
+from ninefold.plan.statement import ResultColumn, Statement
+from ninefold.planner import inputs
+from ninefold.planner.contents import Columns, content
+from ninefold.planner.endpoints.rows import pieces
+from ninefold.planner.perspective import OPERATOR, TRUE, Perspective
+from ninefold.planner.places import traced
+from ninefold.planner.requirements import all_of, column
+from ninefold.sql.dialect import Dialect
+from ninefold.sql.fragment import Fragment, bind, identifier, join
+from ninefold.values import Boolean, Digest, Integer, Text, Timestamp
+
+# ── Writing ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def caused(verb: str, resource: Resource, perspective: Perspective) -> tuple[Event, ...]:
+    """The events of a row that an operation has just written: found by the root `$row`."""
+    same = [
+        column(resource.name, key) + " = " + bind(inputs.row_key(key, resource.fields[key].type))
+        for key in resource.identifier
+    ]
+    return tuple(_events(verb, resource, same, perspective))
+
+
+def caused_by_deletion(
+    verb: str, resource: Resource, found: list[Fragment], perspective: Perspective
+) -> tuple[Event, ...]:
+    """The events of a row that is to be deleted, found by what the deletion itself finds it by."""
+    return tuple(_events(verb, resource, found, perspective))
+
+
+def _events(verb: str, resource: Resource, found: list[Fragment], perspective: Perspective) -> Iterator[Event]:
+    for kind in perspective.checked.events.kinds:
+        for cause in kind.causes:
+            if (cause.verb, cause.resource) == (verb, resource.name):
+                yield _event(kind, cause.payload, resource, found, perspective)
+
+
+def _event(
+    kind: EventKind, payload: Content, resource: Resource, found: list[Fragment], perspective: Perspective
+) -> Event:
+    """A payload is the contract's own word, whoever caused it: it reads every row."""
+    columns = Columns(Perspective(perspective.checked, OPERATOR, perspective.dialect), {resource.name: resource.name})
+    # The log's own columns come first; no expression of a payload is equal to theirs.
+    for title, fragment in (
+        ("$identifier", _identifier_of(resource)),
+        ("$seen", _snapshot(resource, perspective.checked)),
+    ):
+        columns.expressions.append(Variable(title, Text()))
+        columns.results.append(ResultColumn(title[1:], Text(nullable=True)))
+        columns.fragments.append(fragment)
+    shown = content(payload, columns)
+    name = identifier(resource.name)
+    text = "SELECT " + columns.listed + f" FROM {name} AS {name} WHERE " + all_of(found)
+    return Event(
+        kind=kind.name,
+        resource=resource.name,
+        select=Statement(pieces(text), tuple(columns.results)),
+        content=shown,
+        delivered=_delivered(perspective.checked),
+        trace=traced(kind.place),
+    )
+
+
+def _delivered(checked: Checked) -> Literal["in order", "as they are due"] | None:
+    if checked.events.webhooks is None or SUBSCRIPTION not in checked.resources:
+        return None
+    return "in order" if checked.events.in_order else "as they are due"
+
+
+def _identifier_of(resource: Resource) -> Fragment:
+    return "json_array(" + join(", ", [column(resource.name, key) for key in resource.identifier]) + ")"
+
+
+def _snapshot(resource: Resource, checked: Checked) -> Fragment:
+    """The row as the event finds it, for the row rules that will be asked of it. Where none is, nothing is kept."""
+    if all(rule is None for rule in checked.row_rules.get(resource.name, {}).values()):
+        return Fragment("NULL")
+    kept = [f"'{name}', " + column(resource.name, name) for name in _readable(resource)]
+    return "json_object(" + join(", ", kept) + ")"
+
+
+def _readable(resource: Resource) -> list[str]:
+    """The fields that a row rule may read: a secret is compared with nothing."""
+    return [field.name for field in resource.fields.values() if field.stored and not isinstance(field.type, Digest)]
+
+
+# ── Seeing ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def stream(endpoint: Endpoint, perspective: Perspective) -> Stream:
+    """`stream events`. What is not seen is passed over, and its position counts all the same."""
+    stated = perspective.checked.events.stream
+    assert stated is not None
+    text = (
+        "SELECT event.seq, ("
+        + _seen(perspective)
+        + ') IS TRUE, event.id, event.kind, event.row, event.time, event.payload FROM "$event" AS event WHERE event.seq > '
+        + bind(inputs.LOG_POSITION)
+        + f" ORDER BY event.seq LIMIT {BATCH}"
+    )
+    columns = (
+        ResultColumn("position", Integer()),
+        ResultColumn("seen", Boolean()),
+        ResultColumn("id", Text()),
+        ResultColumn("kind", Text()),
+        ResultColumn("row", Text()),
+        ResultColumn("time", Timestamp()),
+        ResultColumn("payload", Text()),
+    )
+    return Stream(
+        response=Response(
+            endpoint.response.status,
+            headers=tuple((name, FromExpression(leaf.expression)) for name, leaf in endpoint.response.headers),
+        ),
+        select=Statement(pieces(text), columns),
+        resume=stated.resume,
+    )
+
+
+def delivery(checked: Checked, dialect: Dialect) -> Delivery | None:
+    """How events leave; None where none can arise."""
+    events = checked.events
+    if not events.kinds:
+        return None
+    webhooks = None
+    if events.webhooks is not None:
+        who = {OPERATOR, "anyone", *(scheme.name for scheme in checked.schemes)}
+        webhooks = Webhooks(
+            attempts=events.webhooks.attempts,
+            waits=events.webhooks.backoff,
+            sees={each: _of_one(Perspective(checked, each, dialect)) for each in sorted(who)},
+            trace=traced(events.webhooks.place),
+        )
+    return Delivery(
+        kept_microseconds=None if events.stream is None else events.stream.kept,
+        webhooks=webhooks,
+        envelope=None if events.source is None else Envelope(events.source),
+        in_order=events.in_order,
+    )
+
+
+def _of_one(perspective: Perspective) -> Statement:
+    text = "SELECT (" + _seen(perspective) + ') IS TRUE FROM "$event" AS event WHERE event.seq = ' + bind(inputs.LOG_POSITION)
+    return Statement(pieces(text), (ResultColumn("seen", Boolean()),))
+
+
+def _seen(perspective: Perspective) -> Fragment:
+    """Whether a caller may see the row that an event is about: as the event found it, and, if it is still there, as it
+    is now. A row that has gone to somebody else takes its past with it, and nobody gains the past of a row that comes
+    to them later."""
+    cases = [
+        f" WHEN '{name.replace(chr(39), chr(39) * 2)}' THEN (" + _row_seen(perspective.checked.resources[name], perspective) + ")"
+        for name in dict.fromkeys(cause.resource for kind in perspective.checked.events.kinds for cause in kind.causes)
+    ]
+    return "CASE event.resource" + join("", cases) + " ELSE FALSE END" if cases else Fragment("FALSE")
+
+
+def _row_seen(resource: Resource, perspective: Perspective) -> Fragment:
+    then, now = f"{resource.name} then", f"{resource.name} now"
+    as_it_was, as_it_is = perspective.visible(resource.name, then), perspective.visible(resource.name, now)
+    if as_it_was is None or as_it_is is None:
+        return TRUE
+    fields = [f"json_extract(event.seen, '$.{name}') AS {identifier(name)}" for name in _readable(resource)]
+    same = [f"{identifier(now)}.{identifier(key)} = json_extract(event.row, '$[{n}]')" for n, key in enumerate(resource.identifier)]
+    row = f"SELECT 1 FROM {identifier(resource.name)} AS {identifier(now)} WHERE " + " AND ".join(same)
+    past = f"(SELECT {', '.join(fields)}) AS {identifier(then)}"
+    return (
+        f"EXISTS (SELECT 1 FROM {past} WHERE "
+        + as_it_was
+        + f") AND (NOT EXISTS ({row}) OR EXISTS ({row} AND ("
+        + as_it_is
+        + ")))"
+    )

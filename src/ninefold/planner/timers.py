@@ -1,0 +1,128 @@
+"""Part 3: the transitions that the service takes by itself: the operation of an endpoint, without the endpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ninefold.checked.endpoints import Admission, Endpoint, PathName, Response
+from ninefold.checked.resources import Machine, Resource, Transition
+from ninefold.checked.service import Checked
+from ninefold.expressions.reads import computed_of
+from ninefold.expressions.rewrite import free_variables, walk
+from ninefold.expressions.scope import Model
+from ninefold.expressions.tree import Constant, Select, Typed, Variable
+from ninefold.plan.environment import ENTERED_COLUMN
+from ninefold.plan.jobs import Timer
+from ninefold.plan.statement import ResultColumn, Statement
+from ninefold.planner import inputs
+from ninefold.planner.endpoints.rows import pieces
+from ninefold.planner.endpoints.update import update
+from ninefold.planner.perspective import OPERATOR, Perspective
+from ninefold.planner.places import traced
+from ninefold.planner.requirements import all_of, column
+from ninefold.sql.dialect import Dialect
+from ninefold.sql.fragment import Fragment, bind, identifier, join
+from ninefold.values import Boolean, Row, Text, Timestamp, Type, required
+
+
+def timers(checked: Checked, dialect: Dialect) -> Iterator[Timer]:
+    """The timers of all resources: one for each state that a transition with `after` leaves."""
+    perspective = Perspective(checked, OPERATOR, dialect)
+    for resource in checked.resources.values():
+        machine = resource.machine
+        if machine is None:
+            continue
+        for transition in machine.transitions.values():
+            for origin in transition.origins if transition.after is not None else ():
+                yield _timer(resource, machine, transition, origin, perspective)
+
+
+def _timer(
+    resource: Resource, machine: Machine, transition: Transition, origin: str, perspective: Perspective
+) -> Timer:
+    assert transition.after is not None
+    by_the_clock = _reads_now(resource, transition, perspective.checked.model)
+    in_state = column(resource.name, machine.field) + " = " + bind(Constant(origin, Text()))
+    entered = column(resource.name, ENTERED_COLUMN)
+    until = entered + " <= " + bind(inputs.DUE_UNTIL)
+    due = [in_state, until, entered + " > " + bind(inputs.DUE_BEYOND)]
+    if transition.guard is not None and not by_the_clock:
+        due.append("(" + perspective.holds(transition.guard.when, {resource.name: resource.name}) + ")")
+    name = identifier(resource.name)
+    source = f" FROM {name} AS {name} WHERE "
+    keys = [column(resource.name, each) for each in resource.identifier]
+    since = (ResultColumn("entered", Timestamp()),)
+    wanted = (*(ResultColumn(each, resource.fields[each].type) for each in resource.identifier), *since)
+    order = join(", ", [entered, *keys])
+    select = "SELECT " + join(", ", [*keys, entered]) + source + all_of(due) + " ORDER BY " + order
+    after = "SELECT " + entered + source + in_state + " AND " + entered + " > " + bind(inputs.DUE_UNTIL)
+    return Timer(
+        resource=resource.name,
+        transition=transition.name,
+        origin=origin,
+        after_microseconds=transition.after,
+        due=_statement(
+            select + " LIMIT " + bind(inputs.DUE_MOST) + " OFFSET " + bind(inputs.DUE_SKIP), *wanted
+        ),
+        waits=_statement("SELECT 1" + source + in_state + " AND " + until + " LIMIT 1", ResultColumn("one", Boolean())),
+        next=_statement(after + " ORDER BY " + entered + " LIMIT 1", *since),
+        take=update(_endpoint(resource, transition, perspective.checked), _everybody(transition), perspective),
+        by_the_clock=by_the_clock,
+        trace=traced(transition.place),
+    )
+
+
+def _statement(text: Fragment, *columns: ResultColumn) -> Statement:
+    return Statement(pieces(text), columns)
+
+
+def _everybody(transition: Transition) -> Admission:
+    return Admission(OPERATOR, None, False, transition.place)
+
+
+def _endpoint(resource: Resource, transition: Transition, checked: Checked) -> Endpoint:
+    """As if an endpoint took the transition of the row that its path names by the identifier."""
+    row = Variable(resource.name, Row(resource=resource.name))
+    return Endpoint(
+        key=f"{transition.name} {resource.name}",
+        method="",
+        segments=tuple(
+            PathName(
+                text=name,
+                type=_type_of_key(resource.fields[name].type, checked.resources),
+                resource=resource.name,
+                field=name,
+                through=(),
+                found=Select(row, name, resource.fields[name].type, "field"),
+            )
+            for name in resource.identifier
+        ),
+        place=transition.place,
+        verb="transition",
+        resource=resource.name,
+        response=Response(204, None, (), transition.place),
+        admissions=(),
+        transition=transition,
+    )
+
+
+def _type_of_key(type_: Type, resources: Mapping[str, Resource]) -> Type:
+    """A reference is compared by its target's identifier."""
+    while isinstance(type_, Row):
+        type_ = resources[type_.resource].key.type
+    return required(type_)
+
+
+def _reads_now(resource: Resource, transition: Transition, model: Model) -> bool:
+    """Whether what the transition asks of the row changes with the time alone."""
+    asked = [] if transition.guard is None else [transition.guard.when]
+    return any(_now_is_in(each, model) for each in (*asked, *(invariant.when for invariant in resource.invariants)))
+
+
+def _now_is_in(typed: Typed, model: Model) -> bool:
+    computed = (
+        found[1]
+        for node in walk(typed)
+        if isinstance(node, Select) and node.through == "computed" and (found := computed_of(node, model)) is not None
+    )
+    return "now" in free_variables(typed) or any(_now_is_in(each, model) for each in computed)

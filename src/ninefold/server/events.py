@@ -1,0 +1,106 @@
+"""The event log: how an operation writes to it, and how its events are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from ninefold.database.protocol import Row, Session
+from ninefold.expressions.evaluate import Env, EvaluationError, compile
+from ninefold.expressions.operations import new_uuid
+from ninefold.plan import events as plan
+from ninefold.server.encode import show
+from ninefold.server.sources import Sources
+from ninefold.server.statements import Prepared
+from ninefold.sql.events import FAN_OUT, FAN_OUT_IN_ORDER, SUBSCRIBE, WRITE
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Event:
+    """An event that an operation writes, made ready."""
+
+    def __init__(self, event: plan.Event) -> None:
+        self._kind = event.kind
+        self._resource = event.resource
+        self._delivered = event.delivered
+        self._select = Prepared(event.select)
+        self._show = show(event.content, event.select.columns)
+
+    def found(self, session: Session, env: Env) -> Row | None:
+        """The row that the event is about, as it is now: identifier, what row rules read, and what the payload shows."""
+        rows = session.run(*self._select.bound(env))
+        return rows[0] if rows else None
+
+    def write(self, session: Session, env: Env, row: Row, sources: Sources) -> None:
+        """Write it in the transaction of its cause, with a delivery to each subscription that wants its kind."""
+        identifier, seen = row[0], row[1]
+        payload = _encode(self._show(row, (), env)).decode()
+        id, now = new_uuid(sources.of_expressions()), env["now"]
+        [(position,)] = session.run(WRITE, [id, self._kind, self._resource, identifier, seen, now, payload])
+        if self._delivered is not None:
+            fan_out = FAN_OUT_IN_ORDER if self._delivered == "in order" else FAN_OUT
+            session.run(fan_out, [position, lane(self._resource, str(identifier)), now, self._kind])
+
+
+def lane(resource: str, identifier: str) -> str:
+    """What events of one row have in common. `identifier`: a JSON array."""
+    return f"{resource} {identifier}"
+
+
+def subscribe(session: Session, subscription: str, who: str, caller: Mapping[str, Any]) -> None:
+    """Keep who subscribed, in the transaction that makes the subscription."""
+    session.run(SUBSCRIBE, [subscription, who, _encode(caller).decode()])
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """An event as the log holds it. `row`: the identifier, a JSON array; `payload`: JSON."""
+
+    id: str
+    kind: str
+    row: str
+    time: str
+    payload: str
+
+
+PLAIN = "application/json"
+CLOUD_EVENT = "application/cloudevents+json"
+
+
+class Form:
+    """What is sent of an event: its payload as it is, or in its envelope."""
+
+    def __init__(self, envelope: plan.Envelope | None, operator: Mapping[str, object]) -> None:
+        """Without the operator's values that the envelope's source reads, `complete` is false: nothing can be sent."""
+        self.media_type = PLAIN if envelope is None else CLOUD_EVENT
+        self._source: Any = None
+        self.complete = True
+        if envelope is not None:
+            try:
+                self._source = compile(envelope.source)({"operator": operator})
+            except EvaluationError:
+                pass
+            # An empty source is no URI reference that CloudEvents 1.0.2 admits.
+            self.complete = bool(self._source)
+        self._enveloped = envelope is not None
+
+    def body(self, event: Logged) -> bytes:
+        """JSON in one line. In an envelope: CloudEvents 1.0.2, JSON format 3, structured mode."""
+        if not self._enveloped:
+            return event.payload.encode()
+        return _encode(
+            {
+                "specversion": "1.0",
+                "id": event.id,
+                "source": self._source,
+                "type": event.kind,
+                "subject": "/".join(map(str, msgspec.json.decode(event.row))),
+                "time": event.time,
+                "datacontenttype": PLAIN,
+                "data": msgspec.Raw(event.payload.encode()),
+            }
+        )

@@ -1,0 +1,158 @@
+"""The event log and what is still to be delivered of it: tables, and the statements that no contract changes.
+
+`$event`: what has happened, in the order of commits.
+
+| column     | value                                                                                       |
+|------------|---------------------------------------------------------------------------------------------|
+| `seq`      | the position; given in the order of commits, without holes, and never again                 |
+| `id`       | a UUID, the same at every delivery                                                          |
+| `kind`     | as the contract names it                                                                    |
+| `resource` | whose row it is about                                                                       |
+| `row`      | the identifier of that row: a JSON array                                                    |
+| `seen`     | the row as the event found it, a JSON object, where row rules read it: a deleted row is seen by whoever saw it |
+| `time`     | of the cause                                                                                |
+| `payload`  | JSON                                                                                        |
+
+`$subscription`: what is kept of a subscription beside its row. `who` and `caller` say who subscribed: deliveries show
+such a caller nothing that it may not see. `generation` counts the secrets; the one before counts until `overlap`.
+`paused`: no delivery before. `disabled`: since when the receiver is gone.
+
+`$delivery`: an event that has not reached a subscription yet. `lane` is the row that it is about. `due` is the time of
+the next attempt; null while an event of the same lane is before it. `dead` says why no further attempt is made.
+
+They are part of how a database of ours is laid out (`ninefold.database.shape`).
+"""
+
+from __future__ import annotations
+
+CREATE_LOG = (
+    'CREATE TABLE IF NOT EXISTS "$event" (\n  seq INTEGER PRIMARY KEY AUTOINCREMENT,\n  id TEXT NOT NULL,\n'
+    "  kind TEXT NOT NULL,\n  resource TEXT NOT NULL,\n  row TEXT NOT NULL,\n  seen TEXT,\n  time TEXT NOT NULL,\n"
+    "  payload TEXT NOT NULL\n) STRICT",
+)
+
+CREATE_DELIVERIES = (
+    'CREATE TABLE IF NOT EXISTS "$subscription" (\n'
+    '  id TEXT NOT NULL PRIMARY KEY REFERENCES "subscription" (id) ON DELETE CASCADE,\n  who TEXT NOT NULL,\n'
+    "  caller TEXT NOT NULL,\n  generation INTEGER NOT NULL DEFAULT 0,\n  overlap TEXT,\n  paused TEXT,\n"
+    "  disabled TEXT\n) STRICT",
+    'CREATE TABLE IF NOT EXISTS "$delivery" (\n'
+    '  subscription TEXT NOT NULL REFERENCES "$subscription" (id) ON DELETE CASCADE,\n'
+    '  event INTEGER NOT NULL REFERENCES "$event" (seq) ON DELETE CASCADE,\n  lane TEXT NOT NULL,\n'
+    "  attempts INTEGER NOT NULL DEFAULT 0,\n  due TEXT,\n  dead TEXT,\n  PRIMARY KEY (subscription, event)\n) STRICT",
+    'CREATE INDEX IF NOT EXISTS "$delivery by event" ON "$delivery" (event)',
+    'CREATE INDEX IF NOT EXISTS "$delivery by due" ON "$delivery" (subscription, due)'
+    " WHERE dead IS NULL AND due IS NOT NULL",
+    'CREATE INDEX IF NOT EXISTS "$delivery by lane" ON "$delivery" (subscription, lane, event) WHERE dead IS NULL',
+)
+
+# ── Writing ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+WRITE = (
+    'INSERT INTO "$event" (id, kind, resource, row, seen, time, payload) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING seq'
+)
+
+_WANTED = (
+    'FROM "subscription" AS s JOIN "$subscription" AS kept ON kept.id = s.id'
+    " WHERE kept.disabled IS NULL AND EXISTS (SELECT 1 FROM json_each(s.kinds) AS wanted WHERE wanted.value = ?4)"
+)
+
+FAN_OUT = 'INSERT INTO "$delivery" (subscription, event, lane, due) SELECT s.id, ?1, ?2, ?3 ' + _WANTED
+"""To every subscription that wants the kind. Binds: position, lane, due, kind."""
+
+FAN_OUT_IN_ORDER = (
+    'INSERT INTO "$delivery" (subscription, event, lane, due) SELECT s.id, ?1, ?2, '
+    'CASE WHEN EXISTS (SELECT 1 FROM "$delivery" AS before WHERE before.subscription = s.id AND before.lane = ?2'
+    " AND before.dead IS NULL) THEN NULL ELSE ?3 END " + _WANTED
+)
+"""The same, each behind those of its lane that are not delivered yet."""
+
+SUBSCRIBE = 'INSERT INTO "$subscription" (id, who, caller) VALUES (?, ?, ?)'
+
+# ── Following ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+LAST = "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = '$event'), 0)"
+"""The last position that was given."""
+
+POSITIONS = (
+    f'SELECT last.seq, coalesce((SELECT seq - 1 FROM "$event" WHERE time >= ? ORDER BY seq LIMIT 1), last.seq)'
+    f" FROM ({LAST} AS seq) AS last"
+)
+"""The last position, and the first from which nothing is missing of what is kept. Bind: the time since which it is."""
+
+# ── Delivering ────────────────────────────────────────────────────────────────────────────────────────────────
+
+WAITING = (
+    "SELECT d.subscription, min(d.due) FROM \"$delivery\" AS d JOIN \"$subscription\" AS kept ON kept.id = d.subscription"
+    " WHERE d.dead IS NULL AND d.due IS NOT NULL AND kept.disabled IS NULL AND (kept.paused IS NULL OR kept.paused <= ?)"
+    " GROUP BY d.subscription"
+)
+"""Each subscription that something is to be delivered to, and when it is due first. Bind: now."""
+
+DUE = (
+    "SELECT d.event, d.attempts, e.id, e.kind, e.row, e.time, e.payload, e.resource"
+    ' FROM "$delivery" AS d JOIN "$event" AS e ON e.seq = d.event'
+    " WHERE d.subscription = ? AND d.dead IS NULL AND d.due <= ? ORDER BY d.due, d.event LIMIT ?"
+)
+
+RECEIVER = (
+    'SELECT s.url, kept.who, kept.caller, kept.generation, kept.overlap FROM "subscription" AS s'
+    ' JOIN "$subscription" AS kept ON kept.id = s.id WHERE s.id = ? AND kept.disabled IS NULL'
+)
+
+DELIVERED = 'DELETE FROM "$delivery" WHERE subscription = ? AND event = ? AND dead IS NULL'
+
+FAILED = 'UPDATE "$delivery" SET attempts = ?, due = ? WHERE subscription = ? AND event = ? AND dead IS NULL'
+
+DEAD = 'UPDATE "$delivery" SET attempts = ?, dead = ?, due = NULL WHERE subscription = ? AND event = ? AND dead IS NULL'
+
+NEXT_IN_LANE = (
+    'UPDATE "$delivery" SET due = ?1 WHERE subscription = ?2 AND due IS NULL AND dead IS NULL AND event ='
+    ' (SELECT min(event) FROM "$delivery" WHERE subscription = ?2 AND lane = ?3 AND dead IS NULL)'
+)
+"""Binds: due, subscription, lane."""
+
+PAUSE = 'UPDATE "$subscription" SET paused = ? WHERE id = ? AND (paused IS NULL OR paused < ?1)'
+
+DISABLE = 'UPDATE "$subscription" SET disabled = ? WHERE id = ? AND disabled IS NULL'
+
+ABANDON = 'UPDATE "$delivery" SET dead = ?, due = NULL WHERE subscription = ? AND dead IS NULL'
+
+# ── Cleaning up ───────────────────────────────────────────────────────────────────────────────────────────────
+
+CLEAN_DEAD = (
+    'DELETE FROM "$delivery" WHERE rowid IN (SELECT d.rowid FROM "$delivery" AS d JOIN "$event" AS e ON e.seq = d.event'
+    " WHERE d.dead IS NOT NULL AND e.time < ? LIMIT ?)"
+)
+
+_CLEAN = (
+    'DELETE FROM "$event" WHERE seq IN (SELECT e.seq FROM "$event" AS e WHERE e.seq <='
+    ' coalesce((SELECT seq - 1 FROM "$event" WHERE time >= ? ORDER BY seq LIMIT 1), 9223372036854775807)'
+)
+
+CLEAN = _CLEAN + " ORDER BY e.seq LIMIT ?)"
+"""Events that no stream goes back to. Binds: the time since which they are kept, how many at most."""
+
+CLEAN_DELIVERED = (
+    _CLEAN + ' AND NOT EXISTS (SELECT 1 FROM "$delivery" AS d WHERE d.event = e.seq) ORDER BY e.seq LIMIT ?)'
+)
+"""The same, but for those that have not been delivered."""
+
+# ── What the operator asks ────────────────────────────────────────────────────────────────────────────────────
+
+LIST = (
+    'SELECT e.seq, e.time, e.kind, e.resource, e.row, e.id FROM "$event" AS e WHERE e.seq > ? ORDER BY e.seq DESC LIMIT ?'
+)
+
+LIST_DEAD = (
+    "SELECT d.event, e.time, e.kind, e.resource, e.row, d.subscription, s.url, d.attempts, d.dead"
+    ' FROM "$delivery" AS d JOIN "$event" AS e ON e.seq = d.event JOIN "subscription" AS s ON s.id = d.subscription'
+    " WHERE d.dead IS NOT NULL ORDER BY d.event, d.subscription LIMIT ?"
+)
+
+COUNTS = (
+    'SELECT count(*) FILTER (WHERE dead IS NULL), count(*) FILTER (WHERE dead IS NOT NULL) FROM "$delivery"'
+)
+"""Deliveries that are still to be made, and those that are given up."""
+
+ENABLE = 'UPDATE "$subscription" SET disabled = NULL, paused = NULL WHERE id = ?'
