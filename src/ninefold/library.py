@@ -22,10 +22,13 @@ from urllib.parse import quote, unquote
 from ninefold import pipeline
 from ninefold.checked.service import Checked
 from ninefold.database.sqlite import Refused, SQLite, open_sqlite
+from ninefold.delivery.jobs import jobs
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.diagnostics.render import render
 from ninefold.openapi import document
 from ninefold.openapi import service as described
+from ninefold.operator.records import stated_rows
+from ninefold.operator.rows import Caller
 from ninefold.plan.routes import Blocked, Served
 from ninefold.plan.service import ServicePlan
 from ninefold.server import app
@@ -176,11 +179,12 @@ class Application:
 
     def _opened(self) -> app.Application:
         if self._running is None:
-            opening = open_sqlite(self._url, self._plan.schema)
+            opening = open_sqlite(self._url, self._plan.schema, stated_rows(self._plan, Caller(self._operator)))
             if isinstance(opening, Refused):
                 raise DatabaseRefused(opening)
             service = ready(self._plan, opening.database.key("cursors"), self._operator)
-            self._running = app.Application(service, opening.database, self._observe), opening.database
+            beside = jobs(self._plan, service, opening.database)
+            self._running = app.Application(service, opening.database, self._observe, jobs=beside), opening.database
             # Where no lifespan tells the end, the end of the program does.
             atexit.register(self.close)
         return self._running[0]

@@ -128,33 +128,35 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         "What rates count",
-        "A rate counts every request to its endpoints, whatever becomes of it, but those that a rate refuses; a request "
-        "that one of several rates refuses is counted by none. What is answered 501 or reaches no endpoint is not "
-        "counted. `caller` is the row to which the credential belongs, told apart by scheme; where no credential was "
-        "accepted it is the address. `address` is the whole address of the client. A request for which an expression "
-        "has no value is not counted by it. Counts begin anew when the service does.",
+        "A rate counts every request to its endpoints, whatever becomes of it, but those that a rate refuses; a "
+        "request that one of several rates refuses is counted by none. What is answered 501 or reaches no endpoint "
+        "is not counted. `caller` is the row to which the credential belongs, told apart by scheme; where no "
+        "credential was accepted it is the address. `address` is the whole address of the client. A request for "
+        "which an expression has no value is not counted by it. Counts begin anew when the service does.",
     ),
     (
         "How rates count",
-        "`fixed window`: `allow` in a window of length `per`, which begins with the first request that finds none open. "
-        "`sliding window`: `allow` in any stretch of length `per` (where `allow` is above 1024, times are told apart to "
-        "a 1024th part of `per`, taking back late and never early). `token bucket` and `gcra`: `burst` at once, and then "
-        "one more each `per / allow`; they differ in nothing that a caller sees. `burst: none` is one at a time.",
+        "`fixed window`: `allow` in a window of length `per`, which begins with the first request that finds none "
+        "open. `sliding window`: `allow` in any stretch of length `per` (where `allow` is above 1024, times are told "
+        "apart to a 1024th part of `per`, taking back late and never early). `token bucket` and `gcra`: `burst` at "
+        "once, and then one more each `per / allow`; they differ in nothing that a caller sees. `burst: none` is one "
+        "at a time.",
     ),
     (
         "What headers of rates carry",
         "They are sent with every response to a request that a rate counts or refuses. `RateLimit-Policy` and "
-        "`RateLimit` are those of draft-ietf-httpapi-ratelimit-headers, an item for each rate, named after it: `q` is "
-        "`allow`, `w` is `per` where that is whole seconds, `r` how many requests would be taken now, `t` the seconds "
-        "until it is as if there had been none. Of other names the ending says what they carry: `-Policy` the same as "
-        "`RateLimit-Policy`; `-Limit`, `-Remaining` and `-Reset` are `q`, `r` and `t` of the rate that is the nearest to "
-        "its end. `Retry-After` (seconds) is sent with `rate limited`, and with `unavailable`, then as 1.",
+        "`RateLimit` are those of draft-ietf-httpapi-ratelimit-headers, an item for each rate, named after it: `q` "
+        "is `allow`, `w` is `per` where that is whole seconds, `r` how many requests would be taken now, `t` the "
+        "seconds until it is as if there had been none. Of other names the ending says what they carry: `-Policy` "
+        "the same as `RateLimit-Policy`; `-Limit`, `-Remaining` and `-Reset` are `q`, `r` and `t` of the rate that "
+        "is the nearest to its end. `Retry-After` (seconds) is sent with `rate limited`, and with `unavailable`, "
+        "then as 1.",
     ),
     (
         "Idempotency keys",
-        "A key is a String of RFC 9651, or visible ASCII without its quotes: `\"abc\"` and `abc` are one. One that is "
-        "empty, longer than 255 characters or neither of these is `invalid`; so is a request without one where it is "
-        "`required`. It belongs to the endpoint and to the caller; callers without a credential share theirs. The "
+        "A key is a String of RFC 9651, or visible ASCII without its quotes: `\"abc\"` and `abc` are one. One that "
+        "is empty, longer than 255 characters or neither of these is `invalid`; so is a request without one where it "
+        "is `required`. It belongs to the endpoint and to the caller; callers without a credential share theirs. The "
         "request is the same if path, query and body are, byte for byte; another one with the key is `idempotency "
         "mismatch`, and one that comes while the first is not answered `idempotency in progress`. Only a success is "
         "kept, in the transaction of what it did, and given again as it was; a refused request leaves its key free. "
@@ -162,8 +164,30 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         "Too much to do",
-        "A service that has more requests on their way than it takes answers `unavailable` before all else. A body of "
-        "which nothing comes for half a minute is answered 408 (RFC 9110, section 15.5.9).",
+        "A service that has more requests on their way than it takes answers `unavailable` before all else. A body "
+        "of which nothing comes for half a minute is answered 408 (RFC 9110, section 15.5.9).",
+    ),
+    (
+        "Transitions that the service takes",
+        "`after` counts from when the row entered `from`; a transition enters its `to` also where the row was there "
+        "already, and the time counts anew. What falls due is taken in the order in which it does, each as of that "
+        "time: it is the `now` of guard, `sets` and `on change`. Where its guard or an invariant keeps a row, it "
+        "waits: it is asked again after every write and, where its guard reads `now`, as time passes, and is taken as "
+        "of then. Nothing of such a transition reads `caller` or `request`.",
+    ),
+    (
+        "Rows that are gone",
+        "A row in a state of `gone` answers `gone` to whoever could see it, also where a path only leads through it; "
+        "a transition that leaves that state acts on it. It is in no list, total or view; a reference to it shows its "
+        "identifier still, and a new one is `invalid`. Its credential is no credential. It keeps its unique values, "
+        "and what refers to it. Row rules, permissions, guards and invariants read it like any other.",
+    ),
+    (
+        "Records",
+        "A record is a row like any other. At every start, before anything is served, those that are absent are added "
+        "and those whose stated values differ are given them again, as a write that nobody asked for: `on create`, "
+        "`on change` and invariants take part. What a record does not state is left alone, and so is a row that is no "
+        "record any more.",
     ),
 )
 

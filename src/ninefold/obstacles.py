@@ -86,7 +86,7 @@ def _not_in_force(
     for stopped in checked.stopped:
         if stopped.key == endpoint:
             yield from (reason.removeprefix(_PREFIX) for reason in stopped.reasons if reason not in told)
-    accepted = {"anyone", *(scheme.name for scheme in checked.schemes if scheme.matches is not None)}
+    accepted = {"anyone", *(scheme.name for scheme in checked.schemes if scheme.in_force)}
     for served in checked.endpoints:
         admitted = [admission.who for admission in served.admissions]
         if served.key == endpoint and not accepted & set(admitted):

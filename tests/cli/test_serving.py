@@ -107,7 +107,8 @@ def test_a_service_from_start_to_end(tmp_path: Path) -> None:
         metrics = client.get(f"{operator}/metrics").text
         assert 'ninefold_requests_total{method="GET",route="no such path",status="404"} 1.0' in metrics
         assert 'ninefold_request_seconds_count{route="GET /orders/{id}"} 1.0' in metrics
-        assert "ninefold_database_works_total 2.0" in metrics and "/no/such" not in metrics
+        # Two writes, and a look at what was due when the service began.
+        assert "ninefold_database_works_total 3.0" in metrics and "/no/such" not in metrics
 
         log = service.ended()
         assert len(log.splitlines()) == 5
@@ -151,3 +152,26 @@ def test_a_database_of_another_contract_is_refused_with_all_differences(tmp_path
     said = refused(document=other)
     assert "  - field `order.note` is stored, and the contract no longer has it\n" in said
     assert "--database" in said
+
+
+def test_a_clock_that_the_operator_sets(tmp_path: Path) -> None:
+    with serving(tmp_path, "--clock", "2026-01-01T00:00:00+01:00") as service, httpx.Client() as client:
+        assert any(line.startswith("clock     2025-12-31T23:00:0") for line in service.announced)
+        url, operator = service.address("service"), service.address("operator")
+        made = client.post(f"{url}/customers", json={"email": "ada@example.org", "name": "Ada"}).json()
+        authorised = {"Authorization": f"Bearer {made['api_key']}"}
+        line = {"sku": "A-1", "quantity": 1, "unit_price": 5}
+        order = client.post(f"{url}/orders", json={"lines": [line]}, headers=authorised).json()
+        assert order["created_at"].startswith("2025-12-31T23:00:")
+        assert client.post(f"{url}/orders/{order['id']}/place", headers=authorised).json()["status"] == "placed"
+        assert client.get(f"{operator}/clock").text.startswith("2025-12-31T23:00:")
+        assert client.put(f"{operator}/clock", content="2026-01-01T12:00:00Z").text.startswith("2026-01-01T12:00:00.")
+        shown = client.get(f"{url}/orders/{order['id']}", headers=authorised).json()
+        assert shown["status"] == "cancelled" and shown["updated_at"].startswith("2025-12-31T23:30:")
+        for wrong in ("tomorrow", "9999-12-31T00:00:00Z", "\u00fc", "1" * 10_000):
+            assert client.put(f"{operator}/clock", content=wrong.encode()).status_code == 422
+        assert client.delete(f"{operator}/clock").headers["allow"] == "GET, HEAD, PUT"
+
+
+def test_a_clock_cannot_show_everything(refused: Refused) -> None:
+    assert "--clock noon cannot be" in refused("--clock", "noon")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher, get_close_matches
 from typing import Any, TypeAlias
 
 Known: TypeAlias = dict[str, str]
@@ -78,6 +79,25 @@ def wrapped(came: str, width: int = 100) -> str:
     head, body = _split(came)
     lines = [*(line.rstrip() for line in head), *([] if body is None else _json(body, width, ""))]
     return "".join(f"{line}\n" for line in lines)
+
+
+def shortened(page: str, came: str) -> str:
+    """What came, with lines left out where the page leaves some out."""
+    wanted, lines = page.splitlines(), came.splitlines()
+    if ELLIPSIS not in wanted:
+        return came
+    kept: list[str] = []
+    matcher = SequenceMatcher(None, [_masked(line) for line in wanted], [_masked(line) for line in lines], False)
+    for how, start, end, first, last in matcher.get_opcodes():
+        if how == "replace":
+            # A line of the page that has changed is the one most like it.
+            for line in wanted[start:end]:
+                kept += [ELLIPSIS] if line == ELLIPSIS else get_close_matches(line, lines[first:last], 1)
+        elif how != "delete":
+            kept += lines[first:last]
+        else:
+            kept += [line for line in wanted[start:end] if line == ELLIPSIS]
+    return "".join(f"{line}\n" for line in kept)
 
 
 def _lines(text: str) -> list[str]:

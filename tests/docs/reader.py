@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from tests.docs.outputs import Known, as_on_the_page, in_this_run, is_shown, learn, wrapped
+from tests.docs.outputs import Known, as_on_the_page, in_this_run, is_shown, learn, shortened, wrapped
 from tests.docs.pages import Command, Log, Parts, Step, exchanged, steps, with_parts
 
 ROOT = Path(__file__).parents[2]
@@ -115,7 +115,7 @@ class Reader:
                 if is_shown(step.output, came, self._known):
                     return None
                 learn(step.output, came, self._known)
-                return wrapped(as_on_the_page(came, self._known))
+                return shortened(step.output, wrapped(as_on_the_page(came, self._known)))
             case Log():
                 return self._missing(step.lines)
             case Parts():

@@ -164,5 +164,10 @@ def test_what_is_kept_is_bounded(name: str) -> None:
 
 def planned(name: str, allow: int, per: int, burst: int) -> Planned:
     return Planned(
-        name="calls", of="address", allow=allow, per_microseconds=per, algorithm=name, burst=burst  # type: ignore[arg-type]
+        name="calls",
+        of="address",
+        allow=allow,
+        per_microseconds=per,
+        algorithm=name,  # type: ignore[arg-type]
+        burst=burst,
     )

@@ -178,7 +178,7 @@ CREATE_NOTE = Write(
         Assign("owner", TEXT, otherwise=CALLER),
         Assign("title", TEXT, given=True),
         Assign("remark", Text(nullable=True), given=True),
-        Assign("stars", INTEGER, given=True),
+        Assign("stars", Integer(nullable=True), given=True),
         Assign("tags", TAGS, given=True, otherwise=Constant([], TAGS)),
         Assign("done", Boolean(), otherwise=Constant(False, Boolean())),
         Assign("made_at", TIMESTAMP, otherwise=Variable("now", TIMESTAMP)),
@@ -219,7 +219,8 @@ CHANGE_NOTE = Write(
         MISSING, STALE, DONE, TAKEN, details={"is_done": "CASE WHEN note.done THEN 'Done: ' || note.title END"}
     ),
     assigns=tuple(
-        Assign(name, type_, given=True) for name, type_ in (("title", TEXT), ("remark", TEXT), ("stars", INTEGER))
+        Assign(name, type_, given=True)
+        for name, type_ in (("title", TEXT), ("remark", Text(nullable=True)), ("stars", Integer(nullable=True)))
     ),
     key=("id",),
     validator=True,

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -48,13 +48,11 @@ def serving(plan: ServicePlan, path: Path, capacity: Capacity) -> Iterator[tuple
         opened.database.close()
 
 
-def begun(http: httpx.Client, length: int, sent: bytes, path: str = "/customers") -> socket.socket:
+def begun(http: httpx.Client, length: int, sent: bytes) -> socket.socket:
     """A request whose body does not end."""
     connection = socket.create_connection((http.base_url.host, http.base_url.port or 80))
-    connection.sendall(
-        f"POST {path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n".encode()
-        + sent
-    )
+    head = f"POST /customers HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n"
+    connection.sendall(head.encode() + sent)
     return connection
 
 
@@ -69,9 +67,9 @@ def answer(connection: socket.socket) -> bytes:
     return received
 
 
-def until(holds: object) -> None:
+def until(holds: Callable[[], bool]) -> None:
     for _ in range(300):
-        if callable(holds) and holds():
+        if holds():
             return
         sleep(0.01)
     raise AssertionError("it never came to hold")
@@ -162,7 +160,7 @@ def resident(process: int) -> int:
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
 def test_memory_does_not_grow_under_a_flood(tmp_path: Path) -> None:
     listening = socket.create_server(("127.0.0.1", 0), backlog=1_000)
-    url = "http://127.0.0.1:{}".format(listening.getsockname()[1])
+    url = f"http://127.0.0.1:{listening.getsockname()[1]}"
     root = str(Path(__file__).parents[2])
     places = os.pathsep.join([root, *(entry for entry in sys.path if entry)])
     command = [sys.executable, "-c", _FLOODED, str(tmp_path / "a.db"), str(listening.fileno())]

@@ -61,7 +61,7 @@ def same(first: httpx.Response, second: httpx.Response) -> bool:
         ('"abc"', "abc"),
         ("abc", "abc"),
         (' "a b" ', "a b"),
-        (r'"a\"b\\c"', r"a\"b\\c".replace("\\\"", '"').replace("\\\\", "\\")),
+        (r'"a\"b\\c"', 'a"b\\c'),
         ("8e03978e-40d5-43dd-bc93-6894a57f9324", "8e03978e-40d5-43dd-bc93-6894a57f9324"),
         ('""', "minLength"),
         ("", "format"),
@@ -201,9 +201,7 @@ def test_racing_requests_of_one_key_leave_one_row(service: Running) -> None:
 
     def race(_: int) -> list[httpx.Response]:
         with httpx.Client(base_url=service.http.base_url, timeout=30) as http:
-            return [
-                http.post("/payments", json={"amount": 1}, headers={**ann, "Idempotency-Key": key}) for key in keys
-            ]
+            return [http.post("/payments", json={"amount": 1}, headers={**ann, "Idempotency-Key": key}) for key in keys]
 
     with ThreadPoolExecutor(racers) as pool:
         answers = list(zip(*pool.map(race, range(racers)), strict=True))
@@ -244,13 +242,13 @@ def _until(holds: Callable[[], bool]) -> None:
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[Callable[[], None]]:
+def locked(path: Path) -> Iterator[Callable[[], object]]:
     """A write lock on a database, held until the function is called."""
     # Of the same SQLite as the service: two of them in one process do not see each other's locks.
     other = apsw.Connection(str(path))
     other.execute("BEGIN IMMEDIATE")
     try:
-        yield lambda: other.execute("ROLLBACK") and None
+        yield lambda: other.execute("ROLLBACK")
     finally:
         other.close()
 
@@ -281,7 +279,8 @@ from ninefold.server.run import serve
 from ninefold.server.service import ready
 plan = payments()
 database = open_sqlite(sys.argv[1], plan.schema).database
-asyncio.run(serve(Application(ready(plan, database.key("cursors")), database), [socket.socket(fileno=int(sys.argv[2]))]))
+service = Application(ready(plan, database.key("cursors")), database)
+asyncio.run(serve(service, [socket.socket(fileno=int(sys.argv[2]))]))
 """
 
 
@@ -315,9 +314,9 @@ def test_a_killed_service_has_done_it_with_its_key_or_not_at_all(tmp_path: Path)
                 made = http.post("/customers", json={"name": "Ann"})
                 headers = {"Authorization": f"Bearer {made.json()['secret']}"}
 
-            def send(key: str, http: httpx.Client = http) -> bool:
+            def send(key: str, http: httpx.Client = http, ann: dict[str, str] = headers) -> bool:
                 try:
-                    paid = http.post("/payments", json={"amount": 1}, headers={**headers, "Idempotency-Key": key})
+                    paid = http.post("/payments", json={"amount": 1}, headers={**ann, "Idempotency-Key": key})
                 except httpx.HTTPError:
                     return False
                 assert paid.status_code == 201, paid.text

@@ -33,7 +33,7 @@ def customer(service: Running) -> dict[str, str]:
 
 
 def structured(response: httpx.Response, name: str) -> list[tuple[str, dict[str, Any]]]:
-    parsed = http_sf.parse(response.headers[name].encode(), tltype="list")
+    parsed: Any = http_sf.parse(response.headers[name].encode(), tltype="list")
     return [(str(item), dict(parameters)) for item, parameters in parsed]
 
 
@@ -120,8 +120,8 @@ def test_precedence_decides_what_a_request_beyond_a_rate_is_answered(tmp_path: P
 
 def test_rates_of_several_endpoints_and_expressions(tmp_path: Path) -> None:
     rates = (
-        "{region: {of: request.query.region, allow: 1, per: PT1M, algorithm: sliding window, endpoints: [GET /payments]}, "
-        "all: {of: address, allow: 10, per: PT0.5S, algorithm: fixed window}}"
+        "{region: {of: request.query.region, allow: 1, per: PT1M, algorithm: sliding window, "
+        "endpoints: [GET /payments]}, all: {of: address, allow: 10, per: PT0.5S, algorithm: fixed window}}"
     )
     with limited(rates, tmp_path) as service:
         first = service.http.get("/payments", params={"region": "north"})

@@ -86,3 +86,12 @@ class Resource:
     def key(self) -> Field:
         """The identifier, where it is one field."""
         return self.fields[self.identifier[0]]
+
+
+@dataclass(frozen=True)
+class Record:
+    """A row that the contract itself states: the JSON values of some of its fields, the identifier among them."""
+
+    resource: str
+    values: Mapping[str, Any]
+    place: Place

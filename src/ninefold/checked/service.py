@@ -9,24 +9,42 @@ from typing import Any, Literal
 from ninefold.checked.endpoints import Content, Endpoint, Stopped
 from ninefold.checked.events import Events
 from ninefold.checked.limits import Limits
-from ninefold.checked.resources import Resource
+from ninefold.checked.resources import Record, Resource
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.scope import Model
 from ninefold.expressions.tree import Typed
 
 
 @dataclass(frozen=True)
+class Signed:
+    """Tokens that somebody else signs. Either `configuration` is where the issuer says the rest of itself (OpenID
+    Connect Discovery 1.0), or `issuer` and `keys` are stated. `algorithms` empty: those that the issuer publishes."""
+
+    configuration: Typed | None
+    issuer: Typed | None
+    keys: Typed | None
+    audience: str
+    algorithms: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Scheme:
-    """`matches` is the resource and the field that holds the credential's digest; None: this build accepts no
-    credential of the scheme."""
+    """`matches` is the resource and the field that holds the credential's digest; `signed`, how a token is verified.
+    With neither, this build accepts no credential of the scheme."""
 
     name: str
     where: Literal["authorization", "header", "query", "cookie"]
     parameter: str
     challenge: str
     matches: tuple[str, str] | None
+    signed: Signed | None
     adds: tuple[tuple[str, Typed], ...]
     place: Place
+
+    @property
+    def in_force(self) -> bool:
+        """Whether this build accepts credentials of the scheme."""
+        return self.matches is not None or self.signed is not None
 
 
 @dataclass(frozen=True)
@@ -96,6 +114,7 @@ class Checked:
     title: str
     model: Model
     resources: Mapping[str, Resource]
+    records: tuple[Record, ...]
     types: Mapping[str, Mapping[str, Any]]
     endpoints: tuple[Endpoint, ...]
     stopped: tuple[Stopped, ...]

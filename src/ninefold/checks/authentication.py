@@ -7,8 +7,8 @@ from typing import Literal
 
 from ninefold.checked.endpoints import Admission
 from ninefold.checked.resources import Resource
-from ninefold.checked.service import Scheme
-from ninefold.checks.codes import LIST_HAS_NO_ROW, NOT_A_TOKEN
+from ninefold.checked.service import Scheme, Signed
+from ninefold.checks.codes import ISSUER_TWICE, LIST_HAS_NO_ROW, NOT_A_TOKEN, NOT_AN_ALGORITHM
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.contract import authentication as stated
@@ -17,7 +17,9 @@ from ninefold.contract.fact import Gap, Name, Proposal, Shown, is_open, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.reads import needs_database
+from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Typed
+from ninefold.plan.authentication import ASYMMETRIC, SYMMETRIC
 from ninefold.values import Anything, Object, Row, Text, Type
 
 
@@ -62,7 +64,7 @@ def _scheme(
     kind = value_of(scheme.type)
     if kind is None:
         return None
-    matches = _matches(scheme, resources, findings)
+    matches, signed = _matches(scheme, resources, findings), _signed(scheme, findings)
     place = findings.place(scheme.span)
     realm = value_of(scheme.realm)
     quoted = "" if realm is None else ' realm="' + realm.replace("\\", "\\\\").replace('"', '\\"') + '"'
@@ -82,7 +84,7 @@ def _scheme(
         challenge = "apiKey"
     elif kind.text == "mutualTLS":
         challenge = "mutualTLS"
-    if matches is None and not _is_built(scheme, kind.text, parameter):
+    if not _is_built(scheme, kind.text, parameter):
         findings.left_for_later(
             f"the scheme `{scheme.name}`", "no credential of it is accepted: such a caller is not known", scheme.span
         )
@@ -92,17 +94,62 @@ def _scheme(
         value = typed(added.value, scope, None, findings)
         if value is not None:
             adds.append((added.name, value))
-    for expression in (value_of(scheme.open_id_connect_url), value_of(scheme.issuer), value_of(scheme.keys)):
-        if expression is not None:
-            typed(expression, scope, None, findings)
-    return Scheme(scheme.name, where, parameter, challenge + quoted, matches, tuple(adds), place)
+    if kind.text in ("oauth2", "mutualTLS") or parameter.lower() == "basic":
+        signed = None
+    return Scheme(scheme.name, where, parameter, challenge + quoted, matches, signed, tuple(adds), place)
 
 
 def _is_built(scheme: stated.Scheme, kind: str, parameter: str) -> bool:
-    """Whether this build knows callers by such credentials: those that are looked up as they are presented."""
-    elsewhere = (scheme.issued_to, scheme.open_id_connect_url, scheme.issuer, scheme.keys)
-    looked_up = kind == "apiKey" or (kind == "http" and parameter.lower() != "basic")
-    return looked_up and not any(isinstance(fact, Shown) for fact in elsewhere)
+    """Whether this build can know callers by such credentials: those that are looked up as they are presented, and
+    tokens that somebody else signs."""
+    presented = kind in ("apiKey", "openIdConnect") or (kind == "http" and parameter.lower() != "basic")
+    return presented and not isinstance(scheme.issued_to, Shown)
+
+
+def _signed(scheme: stated.Scheme, findings: Findings) -> Signed | None:
+    """How the tokens of a scheme are verified; None where they are not signed by somebody else, or where something of
+    it is not shown."""
+    here = (("openIdConnectUrl", scheme.open_id_connect_url), ("issuer", scheme.issuer), ("keys", scheme.keys))
+    shown = [(name, fact) for name, fact in here if isinstance(fact, Shown)]
+    first = (("matches", scheme.matches), ("issued to", scheme.issued_to), *here[:1])
+    known = next(((name, fact) for name, fact in first if isinstance(fact, Shown)), None)
+    for name, fact in shown:
+        if known is not None and fact is not known[1]:
+            findings.say(
+                ISSUER_TWICE,
+                f"`{scheme.name}` says in two ways whose its credentials are",
+                Label(fact.span, f"`{name}` is one"),
+                Label(known[1].span, f"`{known[0]}` is another"),
+            )
+            return None
+    scope = Scope({"operator": Object()})
+    found = {name: typed(fact.value, scope, Text(), findings) for name, fact in shown}
+    configuration, issuer, keys = (found.get(name) for name, _ in here)
+    algorithms = _algorithms(scheme, findings)
+    audience = value_of(scheme.audience)
+    stated_whole = issuer is not None and keys is not None and bool(algorithms)
+    if audience is None or algorithms is None or not (configuration is not None or stated_whole):
+        return None
+    return Signed(configuration, issuer, keys, audience.text, algorithms)
+
+
+def _algorithms(scheme: stated.Scheme, findings: Findings) -> tuple[str, ...] | None:
+    """The algorithms that are stated. None: one of them is not shown or is none that there is."""
+    if isinstance(scheme.algorithms, Gap | Proposal):
+        return None
+    names = value_of(scheme.algorithms) or ()
+    discovered = isinstance(scheme.open_id_connect_url, Shown)
+    there = ASYMMETRIC if discovered else (*ASYMMETRIC, *SYMMETRIC)
+    wrong = [name for name in names if name.text not in there]
+    for name in wrong:
+        label = "whoever knows the issuer's keys could sign" if name.text in SYMMETRIC else "not one that is taken"
+        findings.say(
+            NOT_AN_ALGORITHM,
+            f"`{name.text}` is no signature algorithm that `{scheme.name}` can take",
+            Label(name.span, label),
+            help=(f"there are {', '.join(f'`{each}`' for each in there)}",),
+        )
+    return None if wrong else tuple(name.text for name in names)
 
 
 def _matches(scheme: stated.Scheme, resources: Mapping[str, Resource], findings: Findings) -> tuple[str, str] | None:

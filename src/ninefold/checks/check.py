@@ -15,6 +15,7 @@ from ninefold.checks.findings import Findings
 from ninefold.checks.later import left_for_later
 from ninefold.checks.limits import check_limits
 from ninefold.checks.model import known_resources, model
+from ninefold.checks.records import check_records
 from ninefold.checks.resources import check_resources
 from ninefold.checks.schemas import SharedSchemas
 from ninefold.checks.states import check_states, odd_states
@@ -57,6 +58,7 @@ def check(contract: Contract, open_questions: tuple[OpenQuestion, ...]) -> Outco
         vocabulary = with_subscriptions(vocabulary)
         resources[SUBSCRIPTION] = subscription(contract, subscribed, findings)
     check_timers(contract, resources, vocabulary.model, findings)
+    records = check_records(contract, resources, findings)
     schemes = check_schemes(contract, resources, vocabulary, findings)
     rules = row_rules(contract, resources, vocabulary, findings)
     errors = check_errors(contract, resources, vocabulary, findings)
@@ -77,6 +79,7 @@ def check(contract: Contract, open_questions: tuple[OpenQuestion, ...]) -> Outco
             title=contract.document.title,
             model=vocabulary.model,
             resources=resources,
+            records=records,
             types=SharedSchemas(contract).all(),
             endpoints=served,
             stopped=stopped,

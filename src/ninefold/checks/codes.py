@@ -215,6 +215,54 @@ TIMER_WITHOUT_REQUEST = _code(
     "`expire: {from: placed, to: cancelled, after: PT30M, sets: {closed_by: \"null\"}}`",
 )  # fmt: skip
 
+RECORD_VALUE = _code(
+    "NF0541", Severity.ERROR, "a record states a value that its field does not admit",
+    "A record is a row like any other: its values meet the schemas of their fields. A computed field, a state, a "
+    "number that the service gives and a secret cannot be stated.",
+    "`records: [{id: free, price: -1}]` where `price` has `minimum: 0`",
+    "`records: [{id: free, price: 0}]`",
+)  # fmt: skip
+
+RECORD_INCOMPLETE = _code(
+    "NF0542", Severity.ERROR, "a record lacks a value that its row has to have",
+    "A record is found again by its identifier, which it therefore states. What is required it states too, unless "
+    "`on create` gives it without a caller.",
+    "`records: [{name: Free}]` where the identifier is `id`",
+    "`records: [{id: free, name: Free}]`",
+)  # fmt: skip
+
+RECORD_TWICE = _code(
+    "NF0543", Severity.ERROR, "two records cannot both be there",
+    "No two rows have the same identifier, or the same value of a unique field.",
+    "`records: [{id: free}, {id: free}]`",
+    "`records: [{id: free}, {id: paid}]`",
+)  # fmt: skip
+
+RECORD_REFERENCE = _code(
+    "NF0544", Severity.ERROR, "a record refers to no record",
+    "What a record refers to has to be there before it, so it is a record as well; records that refer to each other in "
+    "a circle have no first.",
+    "`records: [{id: 1, plan: free}]` where `plan` has no record `free`",
+    "`plan: {…, records: [{id: free}]}` besides",
+)  # fmt: skip
+
+NOT_AN_ALGORITHM = _code(
+    "NF0560", Severity.ERROR, "a signature algorithm cannot be taken",
+    "`algorithms` lists what a token may be signed with, by the names of RFC 7518. `none` signs nothing, and HMAC "
+    "(`HS256` and its like) needs a secret that the issuer shares with the service, which no configuration that "
+    "anybody can read holds.",
+    "`{type: http, scheme: bearer, issuer: operator.issuer, keys: operator.keys, audience: orders, algorithms: [none]}`",
+    "`algorithms: [RS256, ES256]`",
+)  # fmt: skip
+
+ISSUER_TWICE = _code(
+    "NF0561", Severity.ERROR, "a scheme says in two ways whose its credentials are",
+    "A credential is looked up (`matches`), issued by the service (`issued to`), or signed by somebody else. Of the last "
+    "either `openIdConnectUrl` leads to the issuer's name and keys, or `issuer` and `keys` state them.",
+    "`{type: openIdConnect, openIdConnectUrl: operator.issuer, keys: operator.keys, audience: orders}`",
+    "`{type: openIdConnect, openIdConnectUrl: operator.issuer, audience: orders}`",
+)  # fmt: skip
+
 NOT_IN_FORCE = _code(
     "NF0601", Severity.NOTE, "a stated fact is not in force in this build",
     "The contract states it and it has been checked; this build of ninefold does not do it yet. What that means "
@@ -227,5 +275,7 @@ CODES: tuple[Code, ...] = (
     COMPUTED_CYCLE, NOT_THE_CLIENTS, NEVER_GIVEN, PATH_NAME, NO_ROW, PATH_OF_CREATE, NOT_A_SORT_KEY,
     SEVERAL_RESPONSES, NOT_A_SUCCESS, NO_SUCH_VIEW, NOT_SHOWABLE, LIST_HAS_NO_ROW, NOT_A_TOKEN, SAME_PARAMETER,
     PAGE_BOUNDS, UNREACHABLE_STATE, DEAD_END, UNUSED_TRANSITION, UNUSED_CODE, COMPOSITE_TARGET, DETAIL_OF_TWO,
-    DELETED_ROW, DELETE_CLEARS_REQUIRED, NOT_A_BODY, NO_BURST, HEADER_OF_RATES, NOT_A_STREAM, TIMER_WITHOUT_REQUEST, NOT_IN_FORCE,
+    DELETED_ROW, DELETE_CLEARS_REQUIRED, NOT_A_BODY, NO_BURST, HEADER_OF_RATES, NOT_A_STREAM,
+    TIMER_WITHOUT_REQUEST, RECORD_VALUE, RECORD_INCOMPLETE, RECORD_TWICE, RECORD_REFERENCE, NOT_AN_ALGORITHM,
+    ISSUER_TWICE, NOT_IN_FORCE,
 )  # fmt: skip

@@ -214,7 +214,7 @@ def _not_built(endpoint: stated.Endpoint) -> Iterator[tuple[str, Span]]:
         yield f"`patch: {patch.text}`", patch.span
     key = value_of(endpoint.idempotency_key)
     if key is not None and actions and all(action.verb in READING for action in actions):
-        yield "`idempotency key`, where nothing is written,", key.span
+        yield "`idempotency key` (nothing is written there)", key.span
 
 
 def _idempotency_key(endpoint: stated.Endpoint) -> Literal["optional", "required"] | None:

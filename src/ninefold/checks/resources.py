@@ -38,10 +38,6 @@ def check_resources(
             unique=tuple(tuple(part.text for part in group) for group in value_of(resource.unique) or ()),
             invariants=tuple(_invariants(resource, vocabulary, findings)),
         )
-        if isinstance(resource.records, Shown):
-            findings.left_for_later(
-                f"`records` of `{name}`", "the database starts without these rows", resource.records.span
-            )
     return found
 
 

@@ -63,7 +63,7 @@ def _reached(
     sets = dict(checked.sets)
     for each in value_of(transition.sets) or ():
         if each.name in sets:
-            yield sets[each.name], each.span
+            yield sets[each.name], each.value.span
     for field in value_of(declared.fields) or ():
         made = resource.fields[field.name].on_change
         if made is not None and field.name not in sets and isinstance(field.on_change, Shown):

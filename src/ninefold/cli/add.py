@@ -29,6 +29,7 @@ from ninefold.database.sqlite import Opened, Refused, SQLite, open_sqlite
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import visible
 from ninefold.expressions.evaluate import EvaluationError
+from ninefold.operator.records import stated_rows
 from ninefold.operator.rows import Adding, Caller, ShownRow
 from ninefold.plan.operator import Adding as AddingPlan
 from ninefold.plan.operator import OperatorOperations
@@ -104,7 +105,8 @@ def add(
     if isinstance(read, _Faults):
         _tell(read, visible(file), from_)
         return 1
-    opening = open_sqlite(database_of(plan, file, database), plan.schema)
+    caller = Caller(given_values)
+    opening = open_sqlite(database_of(plan, file, database), plan.schema, stated_rows(plan, caller))
     if isinstance(opening, Refused):
         raise _unusable(opening)
     try:

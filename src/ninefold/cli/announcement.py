@@ -50,10 +50,10 @@ def blocked_by(plan: ServicePlan, route: Route, given: Collection[str]) -> tuple
 
 
 def _callers(plan: ServicePlan, route: Route) -> str:
-    """Who may call a served route, as this build can tell. A scheme without a look-up accepts no credential."""
+    """Who may call a served route, as this build can tell. A scheme that is not in force accepts no credential."""
     if not isinstance(route, Served):
         return ""
-    accepted = {"anyone", *(scheme.scheme for scheme in plan.schemes if scheme.lookup is not None)}
+    accepted = {"anyone", *(scheme.scheme for scheme in plan.schemes if scheme.in_force)}
     admitted = list(dict.fromkeys(admission.who for admission in route.admissions if admission.who in accepted))
     others = [name for name in route.schemes if name not in accepted]
     words = ", ".join(admitted) or "refuses every caller"

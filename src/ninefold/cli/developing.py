@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from ipaddress import ip_network
 from pathlib import Path
 from socket import socket
 
@@ -23,6 +24,7 @@ from ninefold.cli.operator_values import operator_values
 from ninefold.cli.terminal import Unusable, complain, is_coloured, say, show
 from ninefold.cli.try_it import caller_lines
 from ninefold.database.sqlite import Refused, SQLite
+from ninefold.delivery.jobs import jobs
 from ninefold.development.bodies import Bodies, lines
 from ninefold.development.callers import Known, callers
 from ninefold.development.database import Prepared, prepared
@@ -38,9 +40,9 @@ from ninefold.pipeline import Loaded
 from ninefold.plan.service import ServicePlan
 from ninefold.server import run
 from ninefold.server.app import Application
+from ninefold.server.exchange import Exchange
 from ninefold.server.messages import Response
 from ninefold.server.service import ready
-from ninefold.server.steps import Exchange
 
 MOST_FIELDS = 3
 """Values of one request that are named in its line."""
@@ -87,6 +89,7 @@ class Developing:
             with contextlib.suppress(asyncio.CancelledError):
                 await watching
             if self.answering is not None:
+                await self.answering.ended()
                 self.answering.close()
             if self.database is not None:
                 await asyncio.to_thread(self.database.close)
@@ -126,6 +129,8 @@ class Developing:
 
     async def _exchange(self, plan: ServicePlan, values: Mapping[str, str]) -> None:
         """Raises Unusable, and then nothing is served until the next save."""
+        if self.answering is not None:
+            await self.answering.ended()
         async with self.service.exchanging():
             made = await asyncio.to_thread(self._prepared, plan, values)
             if isinstance(made, Refused):
@@ -176,7 +181,10 @@ class Developing:
                     say("  " + visible(line))
             sys.stdout.flush()
 
-        return Application(ready(plan, database.key("cursors"), values), database, metrics.observe, watch=watch)
+        service = ready(plan, database.key("cursors"), values)
+        # What is tried out on a machine is delivered to it.
+        beside = jobs(plan, service, database, [ip_network("127.0.0.0/8"), ip_network("::1/128")])
+        return Application(service, database, metrics.observe, watch=watch, jobs=beside)
 
     # ── What is said ──────────────────────────────────────────────────────────────────────────────────────────
 

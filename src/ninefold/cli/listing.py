@@ -8,7 +8,7 @@ from typing import assert_never
 
 from ninefold.database.tables import create_resource
 from ninefold.expressions.words import words
-from ninefold.plan.operations import Compute, List, Operation, Read, Write
+from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Write
 from ninefold.plan.problems import Condition, Judge
 from ninefold.plan.responses import Response
 from ninefold.plan.routes import Admission, Blocked, Body, Route, Served
@@ -107,13 +107,22 @@ def _operation(operation: Operation) -> Iterator[str]:
                 given = ["the body"] if assign.given else []
                 made = [words(assign.otherwise)] if assign.otherwise is not None else []
                 yield f"  $new.{assign.field}: {', else '.join(given + made) or 'no value'}"
+            for event in operation.before:
+                yield f"the event {event.kind}: its row, before the deletion"
+                yield from _indent(_statement(event.select), 1)
             yield from _indent(_statement(operation.statement), 1)
+            for event in operation.after:
+                yield f"the event {event.kind}, in the same transaction"
+                yield from _indent(_statement(event.select), 1)
             if operation.read is not None:
                 yield "then, in the same transaction"
                 yield from _indent(_statement(operation.read), 1)
             for condition in operation.invariants:
                 yield f"undone if it fails {_condition(condition)}"
             yield from _judge(operation.judge)
+        case Stream():
+            yield "stream events" + (f", resumed by {operation.resume}" if operation.resume is not None else "")
+            yield from _indent(_statement(operation.select), 1)
         case Compute():
             yield "compute"
             if operation.select is not None:

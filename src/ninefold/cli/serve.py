@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from socket import socket
@@ -23,17 +24,23 @@ from ninefold.cli.lines import Lines
 from ninefold.cli.operator_values import operator_values
 from ninefold.cli.terminal import Unusable, complain, is_coloured, say, show
 from ninefold.database.sqlite import Opened, Refused, SQLite, open_sqlite
+from ninefold.delivery.jobs import jobs
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import visible
 from ninefold.gaps import to_text
 from ninefold.operator.app import application
 from ninefold.operator.metrics import Metrics
+from ninefold.operator.records import stated_rows
+from ninefold.operator.rows import Caller
 from ninefold.plan.service import ServicePlan
 from ninefold.server import run
 from ninefold.server.access_log import Record, access_log
 from ninefold.server.addresses import client_address
-from ninefold.server.app import Application
+from ninefold.server.app import Application, Job
+from ninefold.server.clock import Clock
 from ninefold.server.service import Service, ready
+from ninefold.server.sources import Sources
+from ninefold.values import Invalid, timestamp
 
 
 def serve(
@@ -47,6 +54,8 @@ def serve(
     secrets: Path | None = None,
     log: Literal["text", "json"] = "text",
     trusted_proxy: Annotated[Sequence[str], Parameter(negative=(), show_default=False)] = (),
+    allow_private: Annotated[Sequence[str], Parameter(negative=(), show_default=False)] = (),
+    clock: str | None = None,
     accept_proposals: AcceptProposals = False,
 ) -> int:
     """Serve a contract.
@@ -80,6 +89,11 @@ def serve(
         How the line for each request is written.
     trusted_proxy
         A network (CIDR) whose X-Forwarded-For or Forwarded header is believed; may be repeated.
+    allow_private
+        A network (CIDR) that webhooks may be delivered to although it is not of the public internet; may be repeated.
+    clock
+        For tests and sandboxes: the time (RFC 3339) at which the service begins. It runs on from there, and
+        `PUT /clock` on the operator's port sets it again.
     """
     loaded = load(file, accept_proposals)
     told = (found for found in loaded.diagnostics if found.code.severity is not Severity.NOTE)
@@ -93,9 +107,11 @@ def serve(
         return 1
     path = database_of(plan, file, database)
     values = operator_values([value.name for value in plan.operator], settings, secrets, os.environ)
-    networks = [_network(network) for network in trusted_proxy]
+    networks = [_network(network, "--trusted-proxy") for network in trusted_proxy]
+    allowed = [_network(network, "--allow-private") for network in allow_private]
+    sources = Sources() if clock is None else Sources(clock=_clock(clock))
     with bound(listen, "--listen") as service_socket, bound(operator, "--operator") as operator_socket:
-        opening = open_sqlite(path, plan.schema)
+        opening = open_sqlite(path, plan.schema, stated_rows(plan, Caller(values, sources)))
         if isinstance(opening, Refused):
             raise Unusable(opening.message, *opening.help, details=opening.details)
         stop = run.Stop()
@@ -103,10 +119,11 @@ def serve(
             # From here on until the database is closed: whoever reads that it serves may tell it to end.
             signal.signal(number, lambda *_: stop.request())
         try:
-            service = ready(plan, opening.database.key("cursors"), values)
+            service = ready(plan, opening.database.key("cursors"), values, sources)
             addresses = Addresses(url(service_socket), url(operator_socket))
-            _announce(plan, values, visible(file), opening, addresses)
-            _run(service, opening.database, log, networks, (service_socket, operator_socket), stop)
+            _announce(plan, values, visible(file), opening, addresses, None if clock is None else sources.now())
+            beside = jobs(plan, service, opening.database, allowed)
+            _run(service, opening.database, log, networks, (service_socket, operator_socket), stop, beside)
         finally:
             opening.database.close()
     return 0
@@ -121,7 +138,12 @@ class Addresses:
 
 
 def _announce(
-    plan: ServicePlan, values: Mapping[str, str], document: str, opening: Opened, addresses: Addresses
+    plan: ServicePlan,
+    values: Mapping[str, str],
+    document: str,
+    opening: Opened,
+    addresses: Addresses,
+    time: str | None,
 ) -> None:
     say(f"{visible(plan.title)} ({document})")
     say()
@@ -131,8 +153,12 @@ def _announce(
     say(f"\ndatabase  {opening.path}{' (new)' if opening.created else ''}")
     for words in opening.additions:
         say(f"          added: {visible(words)}")
+    for words in opening.began:
+        say(f"          as the contract states: {visible(words)}")
     say(f"service   {addresses.service}")
-    say(f"operator  {addresses.operator}/health/live  /health/ready  /metrics")
+    say(f"operator  {addresses.operator}/health/live  /health/ready  /metrics{'  /clock' if time else ''}")
+    if time is not None:
+        say(f"clock     {time}, set by --clock")
     if lines := list(try_it.lines(plan, addresses.service, values)):
         say("\n" + "\n".join(["Try:", *("  " + visible(line) for line in lines)]))
     say()
@@ -146,6 +172,7 @@ def _run(
     networks: Sequence[IPv4Network | IPv6Network],
     sockets: tuple[socket, socket],
     stop: run.Stop,
+    beside: Sequence[Job],
 ) -> None:
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     lines = Lines(sys.stdout)
@@ -156,14 +183,24 @@ def _run(
         metrics.observe(record)
         write(record)
 
-    main = Application(service, database, observe, client_address(networks))
-    beside = application(database, metrics, lambda: stop.requested)
-    run.run(lambda: run.serve(main, sockets[:1], beside, sockets[1:], stop))
+    main = Application(service, database, observe, client_address(networks), jobs=beside)
+    clock = service.sources.clock if isinstance(service.sources.clock, Clock) else None
+    if clock is not None and service.timers is not None:
+        clock.set_again.append(service.timers.wake)
+    second = application(database, metrics, lambda: stop.requested, clock)
+    run.run(lambda: run.serve(main, sockets[:1], second, sockets[1:], stop))
     lines.flush()
 
 
-def _network(text: str) -> IPv4Network | IPv6Network:
+def _clock(text: str) -> Clock:
+    try:
+        return Clock(datetime.fromisoformat(timestamp(text)))
+    except (Invalid, OverflowError) as error:
+        raise Unusable(f"--clock {text} cannot be: {error}", "for example 2026-01-01T00:00:00Z") from None
+
+
+def _network(text: str, option: str) -> IPv4Network | IPv6Network:
     try:
         return ip_network(text)
     except ValueError as error:
-        raise Unusable(f"--trusted-proxy {text} is no network: {error}", "for example 10.0.0.0/8") from None
+        raise Unusable(f"{option} {text} is no network: {error}", "for example 10.0.0.0/8") from None

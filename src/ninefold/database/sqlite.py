@@ -24,7 +24,7 @@ from ninefold.database.failures import meaning, words
 from ninefold.database.lock import Held, Lock, lock
 from ninefold.database.protocol import Row, Session, Stored
 from ninefold.database.url import NotBuilt, database_path
-from ninefold.database.writer import Writer
+from ninefold.database.writer import Transaction, Writer
 from ninefold.plan.schema import Schema
 
 T = TypeVar("T")
@@ -49,12 +49,14 @@ class Statistics:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """`created`: the file is new. `additions`: what was added to one that was there, in words."""
+    """`created`: the file is new. `additions`: what was added to one that was there, in words; `began`: what
+    was done to its rows to begin with."""
 
     database: SQLite
     path: Path
     created: bool
     additions: tuple[str, ...] = ()
+    began: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,14 @@ class Refused:
     help: tuple[str, ...] = ()
     held: bool = False
 
+
+class NotBegun(Exception):
+    """A database cannot be begun with; the message says why."""
+
+
+Begin: TypeAlias = Callable[[Session], tuple[str, ...]]
+"""What is done to the rows in a transaction when a database is opened; says in words what has changed. May raise
+NotBegun, and then nothing has."""
 
 Opening: TypeAlias = Opened | Refused
 
@@ -136,7 +146,7 @@ def _size(file: str) -> int:
         return 0
 
 
-def open_sqlite(url: str, schema: Schema) -> Opening:
+def open_sqlite(url: str, schema: Schema, begin: Begin | None = None) -> Opening:
     """Open the database for a schema: make it, take it as it is, add what can be added, or refuse.
 
     `url` is `sqlite:///PATH` or a bare path. What was made by another program is not changed.
@@ -148,7 +158,9 @@ def open_sqlite(url: str, schema: Schema) -> Opening:
     try:
         if why := unusable(path):
             return Refused(f"the database {path} cannot be used: {why}")
-        return _open_locked(Path(os.path.realpath(path)), path, schema)
+        return _open_locked(Path(os.path.realpath(path)), path, schema, begin)
+    except NotBegun as error:
+        return Refused(str(error))
     except Held as error:
         return Refused(
             f"the database {path} is already served by {error}",
@@ -175,7 +187,7 @@ def unusable(path: Path, mode: Literal["r+b", "rb"] = "r+b") -> str | None:
     return None if start in (b"", _MAGIC) else "it is not a SQLite database"
 
 
-def _open_locked(path: Path, name: Path, schema: Schema) -> Opening:
+def _open_locked(path: Path, name: Path, schema: Schema, begin: Begin | None) -> Opening:
     """`name` is what the operator calls `path`. On the way out, what is not handed over is closed."""
     with ExitStack() as undo:
         held = lock(path)
@@ -197,9 +209,13 @@ def _open_locked(path: Path, name: Path, schema: Schema) -> Opening:
         if isinstance(prepared, Refused):
             return prepared
         key, additions = prepared
+        began: tuple[str, ...] = ()
+        if begin is not None:
+            with _Transaction(connection):
+                began = begin(Transaction(connection))
         database = SQLite(path, key, held, connection)
         undo.pop_all()
-        return Opened(database, name, isinstance(found, record.Empty), additions)
+        return Opened(database, name, isinstance(found, record.Empty), additions, began)
 
 
 def _prepare(

@@ -9,7 +9,7 @@ import msgspec
 
 from ninefold.expressions.rewrite import walk
 from ninefold.expressions.tree import Select, Typed, Variable
-from ninefold.plan.operations import Compute, Operation, Write
+from ninefold.plan.operations import Compute, List, Read, Write
 from ninefold.plan.responses import ArrayOf, Content, EachRow, FromColumn, FromExpression, ObjectOf
 from ninefold.plan.routes import Served
 from ninefold.plan.service import ServicePlan
@@ -57,13 +57,13 @@ class Bodies:
             return _size(body)
         if route is not None and status < 400:
             operation = next((each.operation for each in route.admissions if each.who == who), None)
-            if operation is not None and operation.response.content is not None:
+            if isinstance(operation, Read | List | Write | Compute) and operation.response.content is not None:
                 document = self._masked(document, operation.response.content, _columns(operation))
         return _short(_text(document))
 
     def _resource(self, route: Served) -> str:
         operation = route.admissions[0].operation if route.admissions else None
-        return "" if operation is None or isinstance(operation, Compute) else operation.resource
+        return operation.resource if isinstance(operation, Read | List | Write) else ""
 
     def _masked(self, document: Any, content: Content, columns: Sequence[ResultColumn]) -> Any:
         match content:
@@ -106,13 +106,13 @@ class Bodies:
         return column.rpartition(".")[2] in self._names or column.startswith("column ")
 
 
-def _columns(operation: Operation) -> Sequence[ResultColumn]:
+def _columns(operation: Read | List | Write | Compute) -> Sequence[ResultColumn]:
     match operation:
         case Write():
             return (operation.read or operation.statement).columns
         case Compute():
             return () if operation.select is None else operation.select.columns
-        case _:
+        case Read() | List():
             return operation.select.columns
 
 

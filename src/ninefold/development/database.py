@@ -14,6 +14,7 @@ from ninefold.database.carry_over import CarriedOver, NotCarried, NotMade, carry
 from ninefold.database.protocol import Stored
 from ninefold.database.sqlite import Opened, Refused, open_sqlite
 from ninefold.expressions.evaluate import EvaluationError, compile
+from ninefold.operator.records import stated_rows
 from ninefold.operator.rows import Caller
 from ninefold.plan.operations import Assign
 from ninefold.plan.service import ServicePlan
@@ -57,7 +58,7 @@ def _cache(environment: Mapping[str, str]) -> Path:
 
 def prepared(path: Path, plan: ServicePlan, caller: Caller) -> Prepared | Refused:
     """Open the database of a plan: as it is, with what can be added, or made anew with the rows that still fit."""
-    opening = open_sqlite(str(path), plan.schema)
+    opening = open_sqlite(str(path), plan.schema, stated_rows(plan, caller))
     if isinstance(opening, Opened):
         return Prepared(opening)
     if opening.held:
@@ -79,7 +80,7 @@ def prepared(path: Path, plan: ServicePlan, caller: Caller) -> Prepared | Refuse
         return Refused(
             f"the database {path} cannot be made anew: {(error.strerror or str(error)).lower()}", help=_FRESH
         )
-    opening = open_sqlite(str(path), plan.schema)
+    opening = open_sqlite(str(path), plan.schema, stated_rows(plan, caller))
     return opening if isinstance(opening, Refused) else Prepared(opening, carried, anew)
 
 

@@ -9,9 +9,9 @@ from ninefold.plan.operations import List
 from ninefold.plan.places import Place
 from ninefold.plan.routes import Admission, Blocked, Route, Served
 from ninefold.plan.service import ServicePlan
+from ninefold.server.exchange import Exchange
 from ninefold.server.messages import Response
 from ninefold.server.problems import Failure, FieldFailure
-from ninefold.server.steps import Exchange
 
 
 @dataclass(frozen=True, slots=True)

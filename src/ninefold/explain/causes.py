@@ -15,7 +15,7 @@ from ninefold.explain.grounds import Grounds
 from ninefold.explain.limits import applying
 from ninefold.explain.quantities import duration, size
 from ninefold.explain.requests import given
-from ninefold.questions.conditions import ON_ONE_ROW
+from ninefold.questions.conditions import ON_ONE_ROW, may_be_gone
 from ninefold.questions.endpoints import reads_content, shows_content
 from ninefold.questions.reach import names_in
 from ninefold.questions.survey import actions
@@ -179,6 +179,10 @@ def of_rows(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
         yield Refusal("missing", resource, words, span, (6,))
         if hidden is not None and hidden.text == "forbidden":
             yield Refusal("forbidden", resource, f"the caller does not see the `{resource}`", hidden.span)
+        machine = g.survey.machine(resource)
+        if machine is not None and isinstance(machine.gone, Shown) and may_be_gone(g.survey, endpoint, resource):
+            words = f"the state of the `{resource}` is one of those that are gone"
+            yield Refusal("gone", resource, words, machine.gone.span, (31,))
     done = writes.verbs(endpoint)
     first = g.acted_on(endpoint)
     for each in writes.transitions(g, endpoint):
@@ -189,10 +193,6 @@ def of_rows(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
             code = value_of(each.otherwise)
             words = f"`{each.when.value.text}` does not hold, which guards the transition `{each.name}`"
             yield Refusal("guard", first, words, each.when.span, (9, 10), None if code is None else code.text)
-    machine = g.survey.machine(first or "")
-    if machine is not None and isinstance(machine.gone, Shown) and not done <= {"create", "list", "sign in"}:
-        words = f"the state of the `{first}` is one of those that are gone"
-        yield Refusal("gone", first, words, machine.gone.span)
     for guard in value_of(endpoint.guards) or ():
         words = f"`{guard.when.text}` does not hold"
         code_name = None if guard.otherwise is None else guard.otherwise.text

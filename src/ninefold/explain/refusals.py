@@ -13,7 +13,7 @@ from ninefold.explain.causes import Refusal
 from ninefold.explain.errors import own_code
 from ninefold.explain.explanation import Cause, Item
 from ninefold.explain.grounds import Grounds
-from ninefold.plan.operations import Compute, Write
+from ninefold.plan.operations import Compute, Stream, Write
 from ninefold.plan.problems import Condition
 
 NO_ENDPOINT = frozenset({"no such path", "method not allowed"})
@@ -85,7 +85,7 @@ def judged_conditions(g: Grounds, key: str) -> Iterator[Condition]:
     route = g.routes.get(key)
     for admission in route.admissions if route is not None else ():
         operation = admission.operation
-        if isinstance(operation, Compute):
+        if isinstance(operation, Compute | Stream):
             continue
         if operation.judge is not None:
             yield from operation.judge.conditions

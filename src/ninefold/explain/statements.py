@@ -10,7 +10,7 @@ from ninefold.diagnostics.source import Place
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
 from ninefold.expressions.words import words
-from ninefold.plan.operations import Compute, List, Operation, Read, Write
+from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Write
 from ninefold.plan.statement import Statement
 
 
@@ -40,10 +40,16 @@ def _of(operation: Operation) -> Iterator[tuple[str, Statement]]:
             if operation.judge is not None:
                 yield "where nothing is found, asks why", operation.judge.statement
         case Write():
+            for event in operation.before:
+                yield f"reads the row for the event `{event.kind}`, before the deletion", event.select
             yield "writes", operation.statement
+            for event in operation.after:
+                yield f"reads the row for the event `{event.kind}`, in the same transaction", event.select
             if operation.read is not None:
                 yield "then reads, in the same transaction", operation.read
             yield "where nothing is touched, asks why", operation.judge.statement
+        case Stream():
+            yield "reads what the log has gained, as long as the caller listens", operation.select
         case Compute():
             if operation.select is not None:
                 yield "reads", operation.select

@@ -15,7 +15,7 @@ def transition(g: Grounds, own: Transition) -> Item:
     facts += g.expression("guard", own.when, (9, 10))
     facts += g.fact("else", own.otherwise, lambda name: f"`{name.text}`")
     facts += [g.item(f"sets `{each.name}`: `{each.value.text}`", each.span) for each in value_of(own.sets) or ()]
-    facts += g.fact("taken by the service after", own.after, duration, (10,))
+    facts += g.fact("taken by the service after", own.after, duration, (10, 30))
     return g.together(f"the transition `{own.name}`", own.span, facts)
 
 
@@ -28,7 +28,7 @@ def machine(g: Grounds, own: ResourceStates) -> Item:
     facts += g.fact("initial", found.initial, lambda name: f"`{name.text}`")
     facts += g.fact("states", found.states, words)
     facts += g.fact("final", found.final, words)
-    facts += g.fact("gone", found.gone, words)
+    facts += g.fact("gone", found.gone, words, (31,))
     facts += [transition(g, each) for each in value_of(found.transitions) or ()]
     return g.item(f"states of `{own.resource.text}`", own.resource.span, facts)
 

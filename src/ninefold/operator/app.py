@@ -1,13 +1,22 @@
-"""The operator's port as an ASGI application: health and metrics, GET and HEAD, nothing that changes anything."""
+"""The operator's port as an ASGI application: health and metrics, GET and HEAD, nothing that changes anything; and of
+a service whose clock was set, the clock.
+
+    curl -X PUT --data 2026-03-01T12:00:00Z http://127.0.0.1:8081/clock
+
+It is PUT, which no web page elsewhere can send without being allowed to.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, TypeAlias
 
 from ninefold.database.sqlite import SQLite
 from ninefold.operator.metrics import Metrics
+from ninefold.server.clock import Clock
+from ninefold.values import Invalid, timestamp
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -16,6 +25,9 @@ Application: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 _TEXT = "text/plain; charset=utf-8"
 _PATHS = ("/health/live", "/health/ready", "/metrics")
+_CLOCK = "/clock"
+_LONGEST = 100
+"""Bytes of a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +38,20 @@ class Answer:
     headers: tuple[tuple[bytes, bytes], ...] = ()
 
 
-def application(database: SQLite, metrics: Metrics, stopping: Callable[[], bool]) -> Application:
-    """`stopping` tells whether the service takes no new work any more: then it is live and not ready."""
+def application(
+    database: SQLite, metrics: Metrics, stopping: Callable[[], bool], clock: Clock | None = None
+) -> Application:
+    """`stopping` tells whether the service takes no new work any more: then it is live and not ready. `clock`: that of
+    the service, where the operator has set it."""
 
     async def answer_request(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             raise ValueError(f"the operator's port speaks HTTP, not {scope['type']}")
         accept = b", ".join(value for name, value in scope["headers"] if name == b"accept").decode("latin-1")
-        reply = _answer(scope["method"], scope["path"], accept, database, metrics, stopping)
+        if clock is not None and scope["path"] == _CLOCK:
+            reply = await _time(scope["method"], receive, clock)
+        else:
+            reply = _answer(scope["method"], scope["path"], accept, database, metrics, stopping)
         headers = [
             (b"content-type", reply.media_type.encode("ascii")),
             (b"content-length", str(len(reply.body)).encode("ascii")),
@@ -44,6 +62,28 @@ def application(database: SQLite, metrics: Metrics, stopping: Callable[[], bool]
         await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else reply.body})
 
     return answer_request
+
+
+async def _time(method: str, receive: Receive, clock: Clock) -> Answer:
+    """The service's time; PUT sets it to that of its body (RFC 3339)."""
+    if method == "PUT":
+        try:
+            clock.set(datetime.fromisoformat(timestamp((await _body(receive)).decode("ascii").strip())))
+        except (Invalid, OverflowError, UnicodeDecodeError) as error:
+            return Answer(422, f"not set: {error}\n".encode())
+    elif method not in ("GET", "HEAD"):
+        return Answer(405, b"", headers=((b"allow", b"GET, HEAD, PUT"),))
+    return Answer(200, (clock().isoformat(timespec="microseconds").replace("+00:00", "Z") + "\n").encode())
+
+
+async def _body(receive: Receive) -> bytes:
+    content = b""
+    while len(content) <= _LONGEST:
+        message = await receive()
+        content += message.get("body", b"")
+        if not message.get("more_body", False):
+            break
+    return content[:_LONGEST]
 
 
 def _answer(

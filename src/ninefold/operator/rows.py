@@ -98,6 +98,7 @@ class Adding:
 
     def __init__(self, operations: OperatorOperations, adding: AddingPlan) -> None:
         self.resource = operations.resource
+        self.key = adding.create.key
         self._operations = operations
         self._body = Body(adding.body)
         self._create = Write(adding.create)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from ninefold.plan.operations import List, Write
+from ninefold.plan.places import Place
 from ninefold.plan.routes import Body
 
 
@@ -31,3 +34,20 @@ class OperatorOperations(msgspec.Struct, frozen=True, omit_defaults=True, kw_onl
     sensitive: tuple[str, ...] = ()
     adding: Adding | None = None
     blocked: tuple[str, ...] = ()
+
+
+class Record(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A row that the contract itself states: JSON values by field, the identifier among them."""
+
+    resource: str
+    values: dict[str, Any]
+    trace: tuple[Place, ...] = ()
+
+
+class Records(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The rows that are there when the service begins, each after those that it refers to. One that is absent is added
+    as the operator adds rows; one that states other values than it has is changed by the `update` of its resource in
+    `changes`, whose path is the identifier."""
+
+    rows: tuple[Record, ...] = ()
+    changes: dict[str, Write] = {}

@@ -8,7 +8,7 @@ from ninefold.plan.authentication import Scheme
 from ninefold.plan.events import Delivery
 from ninefold.plan.jobs import Timer
 from ninefold.plan.limits import Limits
-from ninefold.plan.operator import OperatorOperations
+from ninefold.plan.operator import OperatorOperations, Records
 from ninefold.plan.places import Place
 from ninefold.plan.problems import Problems
 from ninefold.plan.routes import Route
@@ -62,5 +62,6 @@ class ServicePlan(msgspec.Struct, frozen=True, omit_defaults=True):
     proposals: tuple[Proposal, ...] = ()
     """What is in force only because proposals were accepted."""
     timers: tuple[Timer, ...] = ()
+    records: Records = Records()
     operator_operations: tuple[OperatorOperations, ...] = ()
     """What the operator does with rows; no request reaches it."""

@@ -51,7 +51,7 @@ class Columns:
         assert isinstance(row.type, Row)
         resource = self.perspective.checked.resources[row.type.resource]
         alias = f"present {len(self.results) + 1}"
-        seen = self.perspective.visible(resource.name, alias)
+        seen = self.perspective.present(resource.name, alias)
         if seen is None:
             return self.add(row) if row.type.nullable else None
         table, key = identifier(resource.name), identifier(resource.identifier[0])

@@ -6,14 +6,15 @@ see are part of the text of each statement, and not a decision at run time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from ninefold.checked.service import Checked
 from ninefold.expressions.to_sql import to_sql
-from ninefold.expressions.tree import Typed
+from ninefold.expressions.tree import Constant, Typed
 from ninefold.sql.dialect import Dialect
-from ninefold.sql.fragment import Fragment
+from ninefold.sql.fragment import Fragment, bind, identifier, join
+from ninefold.values import Text
 
 OPERATOR = "$operator"
 """Who sees every row. No scheme of a contract can be called so."""
@@ -40,6 +41,22 @@ class Perspective:
         rule = rules[self.who]
         return None if rule is None else self.holds(rule, {resource: alias})
 
+    def there(self, resource: str, alias: str, besides: Collection[str] = ()) -> Fragment | None:
+        """The condition of the rows that are not in a state of `gone`, or in one of the states `besides`; None: all
+        of them. The operator looks at every row."""
+        machine = self.checked.resources[resource].machine
+        if machine is None or self.who == OPERATOR:
+            return None
+        gone = [bind(Constant(state, Text())) for state in machine.gone if state not in besides]
+        if not gone:
+            return None
+        return f"{identifier(alias)}.{identifier(machine.field)} NOT IN (" + join(", ", gone) + ")"
+
+    def present(self, resource: str, alias: str) -> Fragment | None:
+        """The condition of the rows that this caller sees and that are not gone; None: all of them."""
+        conditions = [each for each in (self.there(resource, alias), self.visible(resource, alias)) if each is not None]
+        return join(" AND ", ["(" + each + ")" for each in conditions]) if conditions else None
+
     def holds(self, typed: Typed, rows: Mapping[str, str]) -> Fragment:
         """A condition of the contract's own authority (row rules, permissions, guards, invariants): it reads all
         rows."""
@@ -51,5 +68,5 @@ class Perspective:
 
     def shown(self, typed: Typed, rows: Mapping[str, str]) -> Fragment:
         """An expression whose value the caller gets to know (views, filters, sorts): of other resources it reads
-        only the rows that the caller sees."""
-        return to_sql(typed, model=self.checked.model, rows=rows, dialect=self.dialect, visible=self.visible)
+        only the rows that the caller sees and that are not gone."""
+        return to_sql(typed, model=self.checked.model, rows=rows, dialect=self.dialect, visible=self.present)

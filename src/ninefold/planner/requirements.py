@@ -6,7 +6,7 @@ by its own text, and the answer to "why not?" cannot say anything that the state
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -99,6 +99,11 @@ def parents(endpoint: Endpoint, perspective: Perspective) -> list[Requirement]:
             found.append(Requirement(missing, there, Scope.PATH))
             forbidden = Condition("forbidden", subject=name.resource)
             found.append(Requirement(forbidden, "(NOT " + there + " OR " + there_and_seen + ")", Scope.PATH))
+        not_gone = perspective.there(name.resource, alias)
+        if not_gone is not None:
+            still = rows + all_of([*tests, *(() if seen is None else ("(" + seen + ")",)), not_gone]) + ")"
+            gone = Condition("gone", subject=name.resource)
+            found.append(Requirement(gone, "(NOT " + there_and_seen + " OR " + still + ")", Scope.PATH))
     return found
 
 
@@ -116,6 +121,17 @@ def presence(endpoint: Endpoint, resource: Resource, perspective: Perspective) -
         Requirement(missing, there, Scope.PRESENCE),
         Requirement(forbidden, "(" + there + " AND (" + seen + "))", Scope.PRESENCE),
     ]
+
+
+def still_there(
+    endpoint: Endpoint, resource: Resource, perspective: Perspective, besides: Collection[str] = ()
+) -> list[Requirement]:
+    """The row acted on is not in a state of `gone`. `besides`: states from which the endpoint brings it back."""
+    there = perspective.there(resource.name, resource.name, besides)
+    if there is None:
+        return []
+    condition = Condition("gone", subject=resource.name, trace=traced(endpoint.place))
+    return [Requirement(condition, there, Scope.ROW)]
 
 
 def permission(
@@ -156,7 +172,7 @@ def reference_there(field: Field, given: str | None, resource: Resource, perspec
     alias = f"target {field.name}"
     value = bind(inputs.new_value(field.name, field.type))
     tests = [column(alias, target.identifier[0]) + " = " + value]
-    seen = perspective.visible(target.name, alias) if given is not None else None
+    seen = perspective.present(target.name, alias) if given is not None else None
     if seen is not None:
         tests.append("(" + seen + ")")
     exists = f"EXISTS (SELECT 1 FROM {identifier(target.name)} AS {identifier(alias)} WHERE " + all_of(tests) + ")"

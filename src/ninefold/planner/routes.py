@@ -26,7 +26,7 @@ EVENT_STREAM = "text/event-stream"
 
 def served(endpoint: Endpoint, checked: Checked, dialect: Dialect) -> Served:
     """One operation for each kind of caller that can be told in this build."""
-    known = {scheme.name for scheme in checked.schemes if scheme.matches is not None} | {"anyone"}
+    known = {scheme.name for scheme in checked.schemes if scheme.in_force} | {"anyone"}
     return Served(
         key=endpoint.key,
         method=endpoint.method,

@@ -12,6 +12,7 @@ from ninefold.planner.events import delivery
 from ninefold.planner.limits import limits
 from ninefold.planner.operator import operator_operations
 from ninefold.planner.places import traced
+from ninefold.planner.records import records
 from ninefold.planner.resources import schema
 from ninefold.planner.routes import blocked, served
 from ninefold.planner.timers import timers
@@ -28,7 +29,7 @@ def plan(checked: Checked, dialect: Dialect = SQLITE) -> ServicePlan:
         schema=schema(checked),
         routes=(*routes, *(blocked(each) for each in checked.stopped)),
         problems=problems(checked),
-        schemes=tuple(scheme(each, checked) for each in checked.schemes),
+        schemes=tuple(scheme(each, checked, dialect) for each in checked.schemes),
         limits=limits(checked),
         delivery=delivery(checked, dialect),
         versions=None
@@ -41,6 +42,7 @@ def plan(checked: Checked, dialect: Dialect = SQLITE) -> ServicePlan:
         ),
         gaps=checked.left_out,
         proposals=tuple(Proposal(each.path, *traced(each.place)) for each in checked.proposals),
+        records=records(checked, dialect),
         timers=tuple(timers(checked, dialect)),
         operator_operations=tuple(operator_operations(checked, dialect)),
     )

@@ -82,27 +82,32 @@ def _everybody(transition: Transition) -> Admission:
 
 def _endpoint(resource: Resource, transition: Transition, checked: Checked) -> Endpoint:
     """As if an endpoint took the transition of the row that its path names by the identifier."""
-    row = Variable(resource.name, Row(resource=resource.name))
     return Endpoint(
         key=f"{transition.name} {resource.name}",
         method="",
-        segments=tuple(
-            PathName(
-                text=name,
-                type=_type_of_key(resource.fields[name].type, checked.resources),
-                resource=resource.name,
-                field=name,
-                through=(),
-                found=Select(row, name, resource.fields[name].type, "field"),
-            )
-            for name in resource.identifier
-        ),
+        segments=by_identifier(resource, checked),
         place=transition.place,
         verb="transition",
         resource=resource.name,
         response=Response(204, None, (), transition.place),
         admissions=(),
         transition=transition,
+    )
+
+
+def by_identifier(resource: Resource, checked: Checked) -> tuple[PathName, ...]:
+    """The path whose names are the identifier's fields."""
+    row = Variable(resource.name, Row(resource=resource.name))
+    return tuple(
+        PathName(
+            text=name,
+            type=_type_of_key(resource.fields[name].type, checked.resources),
+            resource=resource.name,
+            field=name,
+            through=(),
+            found=Select(row, name, resource.fields[name].type, "field"),
+        )
+        for name in resource.identifier
     )
 
 

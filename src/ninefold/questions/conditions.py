@@ -67,6 +67,8 @@ def _at(survey: Survey, endpoint: Endpoint) -> Iterator[tuple[str, str | None]]:
     yield from _of_reading(survey, endpoint)
     for resource in _sought(survey, endpoint):
         yield "missing", resource
+        if may_be_gone(survey, endpoint, resource):
+            yield "gone", resource
     for guard in value_of(endpoint.guards) or ():
         if guard.otherwise is None:
             yield "guard", _first(endpoint)
@@ -75,6 +77,16 @@ def _at(survey: Survey, endpoint: Endpoint) -> Iterator[tuple[str, str | None]]:
     for action in actions(endpoint):
         if (resource_of := subject(action)) is not None:
             yield from _of_action(survey, endpoint, action, resource_of)
+
+
+def may_be_gone(survey: Survey, endpoint: Endpoint, resource: str) -> bool:
+    """Whether a row that is sought may be in a state of `gone`, from which the endpoint does not bring it back."""
+    machine = survey.machine(resource)
+    gone = {state.text for state in (value_of(machine.gone) if machine is not None else None) or ()}
+    for action in actions(endpoint):
+        transition = survey.transition(action) if action.subject == resource else None
+        gone -= {state.text for state in (value_of(transition.origin) if transition is not None else None) or ()}
+    return bool(gone)
 
 
 def _of_callers(survey: Survey, endpoint: Endpoint) -> Iterator[tuple[str, str | None]]:
@@ -138,7 +150,7 @@ def _sought(survey: Survey, endpoint: Endpoint) -> Iterator[str]:
 
 def _of_action(survey: Survey, endpoint: Endpoint, action: Action, resource: str) -> Iterator[tuple[str, str | None]]:
     machine, transition = survey.machine(resource), survey.transition(action)
-    if machine is not None and isinstance(machine.gone, Shown) and action.verb not in ("create", "list", "sign in"):
+    if machine is not None and isinstance(machine.gone, Shown) and action.verb in ("ensure", "remove"):
         yield "gone", resource
     if is_transition(action):
         yield "illegal transition", resource

@@ -9,24 +9,25 @@ import asyncio
 import logging
 import os
 from asyncio import Future
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Coroutine, MutableMapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from time import perf_counter
 from typing import Any, TypeAlias, assert_never
 from urllib.parse import quote
 
-from ninefold.database.protocol import Database
+from ninefold.database.protocol import Database, Session
 from ninefold.server import flow
 from ninefold.server.access_log import Observe, Record
 from ninefold.server.addresses import ClientAddress, client_address
 from ninefold.server.bell import Bell
 from ninefold.server.capacity import Capacity
+from ninefold.server.exchange import Exchange, arrived, finished, overloaded, timed_out, unavailable
 from ninefold.server.flow import Follow, Next, ReadBody, Select, Sweep, TooLarge, Transact, Wait, Work
 from ninefold.server.following import HEARTBEAT, follow
 from ninefold.server.messages import HeaderFields, Request, Response, joined
 from ninefold.server.service import Service
-from ninefold.server.steps import Exchange, arrived, failed, finished, overloaded, start, timed_out
+from ninefold.server.steps import failed, start
 from ninefold.server.timers import Timers
 
 log = logging.getLogger("ninefold.server")
@@ -47,6 +48,10 @@ _WITHOUT_CONTENT = frozenset((204, 304))
 """Statuses whose responses have no content, and say no length of one (RFC 9110 8.6)."""
 
 
+Job: TypeAlias = Callable[[Bell], Coroutine[Any, Any, None]]
+"""Something that a service does by itself, until it is cancelled."""
+
+
 class Disconnected(Exception):
     """The client went away while its body was read."""
 
@@ -61,7 +66,8 @@ _STALLED = Response(408, ((b"connection", b"close"),))
 
 class Application:
     """`observe` is called once a request, after its response was sent. `watch` is given what no log holds: the request
-    with all that was found of it, its response (None: the client went away), and the body as far as it was read."""
+    with all that was found of it, its response (None: the client went away), and the body as far as it was read. `jobs`
+    run beside it, from its start to its end."""
 
     def __init__(
         self,
@@ -71,6 +77,7 @@ class Application:
         address: ClientAddress = client_address(()),  # noqa: B008 - a constant
         watch: Watch | None = None,
         capacity: Capacity | None = None,
+        jobs: Sequence[Job] = (),
     ) -> None:
         self._service = service
         self._database = database
@@ -79,6 +86,8 @@ class Application:
         self._watch = watch
         self._capacity = capacity or Capacity()
         self._bell = Bell(database)
+        self._jobs = tuple(jobs)
+        self._beside: list[asyncio.Task[None]] = []
         # Argon2 takes memory as well as time: no more of it at once than there are processors.
         self._waking: asyncio.Task[None] | None = None
         self._threads = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="ninefold-compute")
@@ -96,6 +105,7 @@ class Application:
         while True:
             message = await receive()
             if message["type"] == "lifespan.shutdown":
+                await self.ended()
                 self.close()
                 await send({"type": "lifespan.shutdown.complete"})
                 return
@@ -103,18 +113,29 @@ class Application:
             await send({"type": "lifespan.startup.complete"})
 
     def stopping(self) -> None:
-        """End what goes on by itself: responses that would never end. To be called on the event loop's thread."""
+        """End what goes on by itself: responses that would never end, and what runs beside. To be called on the event
+        loop's thread."""
         self._bell.close()
+        for task in self._beside:
+            task.cancel()
+
+    async def ended(self) -> None:
+        """The same, and wait for the end of what runs beside."""
+        self.stopping()
+        await asyncio.gather(*self._beside, return_exceptions=True)
 
     def close(self) -> None:
         """End the threads, once nothing is answered any more."""
         if self._waking is not None:
             self._waking.cancel()
             self._waking = None
+        self.stopping()
         self._threads.shutdown()
 
     def _keep_time(self) -> None:
-        """Begin to take what is due where no request asks for it."""
+        """Begin what is done where no request asks for it."""
+        if self._jobs and not self._beside:
+            self._beside += [asyncio.create_task(job(self._bell)) for job in self._jobs]
         if self._service.timers is not None and self._waking is None:
             self._waking = asyncio.create_task(self._wake(self._service.timers))
 
@@ -161,8 +182,11 @@ class Application:
             finally:
                 x.release()
             # Until it is sent, a response takes memory as well: whoever is slow to read it still counts.
+            if isinstance(response, Follow) and self._capacity.is_streaming_to_all:
+                response = unavailable(x)
             if isinstance(response, Follow):
-                sent = await self._follow(request, response, body, receive, send)
+                with self._capacity.stream():
+                    sent = await self._follow(request, response, body, receive, send)
             else:
                 sent = await self._send(request, response, body, send)
         except Disconnected:
@@ -240,6 +264,11 @@ class Application:
                 step = _step(x, lambda resume=resume, result=result: resume(result))  # type: ignore[misc]
         return step
 
+    def _transacted(self, function: Callable[[Session], Any]) -> Future[Any]:
+        future = self._database.transact(function)
+        future.add_done_callback(lambda _: self._bell.ring())
+        return future
+
     def _begun(self, work: Work, body: _Body | None, now: str) -> Any:
         """The result of a work, or what to await for it. `now`: the time as of which it is done."""
         match work:
@@ -249,11 +278,9 @@ class Application:
             case Transact(function):
                 if self._service.timers is not None:
                     self._service.timers.writing(now)
-                future = self._database.transact(function)
-                future.add_done_callback(lambda _: self._bell.ring())
-                return _kept(future)
+                return _kept(self._transacted(function))
             case Sweep(function, given_up):
-                return _unless_given_up(_kept(self._database.transact(function)), given_up)
+                return _unless_given_up(_kept(self._transacted(function)), given_up)
             case ReadBody(limit):
                 assert body is not None, "only a request has a body"
                 return body.read(limit)
@@ -327,7 +354,6 @@ class _Body:
                 if self._kept:
                     self.content = content
                 return content
-
 
     async def _message(self) -> Message:
         waiting = asyncio.timeout(self._capacity.stalled_seconds)

@@ -10,7 +10,7 @@ from typing import Any
 from ninefold.database.protocol import Row, Stored
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.plan import authentication as plan
-from ninefold.plan.environment import CREDENTIAL
+from ninefold.plan.environment import CREDENTIAL, ROW
 from ninefold.server.messages import Request, header_value
 from ninefold.server.parameters import Query
 from ninefold.server.statements import Prepared, RowReader
@@ -45,6 +45,7 @@ class Scheme:
         self._resource = scheme.resource
         self._key = key
         self._lookup = None if scheme.lookup is None else Prepared(scheme.lookup)
+        self._again = None if scheme.again is None else Prepared(scheme.again)
         self._read = None if scheme.lookup is None else RowReader(scheme.lookup)
         self._adds = tuple((name, compile(value)) for name, value in scheme.adds)
 
@@ -84,6 +85,16 @@ class Scheme:
         assert self._lookup is not None
         digest = sha256(credential.encode("utf-8", "surrogateescape")).digest()
         return self._lookup.bound({**env, CREDENTIAL: {"digest": digest}})
+
+    @property
+    def is_of_row(self) -> bool:
+        """Whether a caller is known by a row."""
+        return self._again is not None
+
+    def again(self, values: Mapping[str, Any], env: Env) -> tuple[str, list[Stored]]:
+        """The statement that finds the row of a caller whose `values` were noted before, as it is now."""
+        assert self._again is not None and self._resource is not None
+        return self._again.bound({**env, ROW: values.get(self._resource, {})})
 
     def caller(self, row: Row, env: Env) -> Caller:
         """The caller to whom the row belongs."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import Future, TimerHandle
-from collections.abc import Callable
 
 from ninefold.database.protocol import Database, Unavailable
 from ninefold.sql.events import LAST

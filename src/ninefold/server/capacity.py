@@ -6,12 +6,17 @@ These bounds protect the machine, and no contract states them. With those on hea
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ninefold.database.protocol import Unavailable
 
 REQUESTS = 5_000
 """Requests on their way, from the end of the head to the end of the response."""
+
+STREAMS = 10_000
+"""Responses that go on for as long as somebody listens. They are not counted among the requests on their way."""
 
 BODY_BYTES = 256 * 1024 * 1024
 """Bytes of all bodies of requests on their way."""
@@ -26,14 +31,32 @@ class Capacity:
 
     most_requests: int = REQUESTS
     most_bytes: int = BODY_BYTES
+    most_streams: int = STREAMS
     stalled_seconds: float = STALLED_SECONDS
     requests: int = 0
     bytes: int = 0
+    streams: int = 0
 
     @property
     def is_used_up(self) -> bool:
         """Whether there are as many requests as there may be."""
         return self.requests >= self.most_requests
+
+    @property
+    def is_streaming_to_all(self) -> bool:
+        """Whether there are as many streams as there may be."""
+        return self.streams >= self.most_streams
+
+    @contextmanager
+    def stream(self) -> Iterator[None]:
+        """One of the requests goes on as a stream."""
+        self.requests -= 1
+        self.streams += 1
+        try:
+            yield
+        finally:
+            self.streams -= 1
+            self.requests += 1
 
     def hold(self, size: int) -> None:
         """More bytes of a body. Raises Unavailable where they are too many."""

@@ -27,7 +27,7 @@ from ninefold.server.events import Event, Form, subscribe
 from ninefold.server.flow import Next, Select, Transact, Wait
 from ninefold.server.messages import Request
 from ninefold.server.parameters import Page, PageReader
-from ninefold.server.problems import failed_condition, Failure, invalid
+from ninefold.server.problems import Failure, failed_condition, invalid
 from ninefold.server.sources import Sources
 from ninefold.server.statements import NO_SWITCHES, Prepared
 from ninefold.values import GREATEST_INTEGER, Digest, Value, sqlite_reader

@@ -91,7 +91,9 @@ class Keys:
         self._kept = timedelta(microseconds=kept)
         self._in_progress: dict[bytes, bytes] = {}
 
-    def held(self, key: str, who: str, identity: str | None, route: str, content: tuple[bytes, ...], now: datetime) -> Held:
+    def held(
+        self, key: str, who: str, identity: str | None, route: str, content: tuple[bytes, ...], now: datetime
+    ) -> Held:
         """`key`, sent by a caller to an endpoint. `content` is what makes it the same request: path, query, body."""
         scope = msgspec.msgpack.encode((who, identity, route, key))
         made = hmac.digest(self._secret, scope, "sha512")
@@ -140,7 +142,9 @@ def once(step: Next, held: Held, mismatch: Callable[[], Next]) -> Next:
             return step
 
 
-def _done(held: Held, work: Callable[[Session], Any], resume: Callable[[Any], Next], session: Session) -> Response | Failure:
+def _done(
+    held: Held, work: Callable[[Session], Any], resume: Callable[[Any], Next], session: Session
+) -> Response | Failure:
     """In a transaction: the response that is stored, or the work, its response, and the two stored together. A work
     that is refused raises, and nothing of it is stored: it may be tried again with the same key."""
     rows = session.run(*held.finding)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -19,97 +18,22 @@ from ninefold.database.protocol import Row, Unavailable
 from ninefold.plan import environment
 from ninefold.server import media_types
 from ninefold.server.admit import Asked, asked_version
-from ninefold.server.authenticate import ANYONE, NOBODY, Caller
-from ninefold.server.endpoints import Admission, Endpoint
+from ninefold.server.authenticate import ANYONE, NOBODY
+from ninefold.server.exchange import RATE_LIMITED, TOO_LARGE, Exchange, only, unavailable
 from ninefold.server.execute import Call, List, NothingFound, Refusal
-from ninefold.server.flow import Follow, Next, ReadBody, Select, TooLarge, Wait
+from ninefold.server.flow import Next, ReadBody, Select, TooLarge, Wait
 from ninefold.server.idempotency import HEADER, MISMATCH, Held, once, read_key
 from ninefold.server.match import Found, NotAllowed
-from ninefold.server.messages import HeaderFields, Request, Response
-from ninefold.server.parameters import Query, parse_query
+from ninefold.server.messages import Response
+from ninefold.server.parameters import Query
 from ninefold.server.problems import Failure, invalid
-from ninefold.server.rates import TRY_AGAIN, Asking, Told, count
-from ninefold.server.service import Service
+from ninefold.server.rates import Asking, count
 from ninefold.values import Invalid, from_text
 
 log = logging.getLogger("ninefold.server")
 
 NOT_IN_FORCE = Response(501)
 """Blocked by a gap, or stated and not in force (fixed meaning 12)."""
-
-_NO_ENDPOINT = Endpoint("", blocked=True)
-
-TOO_LARGE = Failure("too large")
-RATE_LIMITED = Failure("rate limited")
-
-
-@dataclass(slots=True)
-class Exchange:
-    """A request on its way. `rank` is the lowest of the failures. `stranger` is whose credential was good, and not
-    of a kind that the endpoint admits. `addressable`: the path's values can be of rows. `told`: how the rates stand that
-    counted the request; `limited`: the answer refuses it for one of them. `key`: the idempotency key that came;
-    `content`: the body as it came, None where it was not read; `holds`: the key is in progress by this request."""
-
-    service: Service
-    request: Request
-    query: Query
-    env: dict[str, Any]
-    endpoint: Endpoint = _NO_ENDPOINT
-    caller: Caller = NOBODY
-    stranger: Caller | None = None
-    admission: Admission | None = None
-    call: Call | None = None
-    failures: list[Failure] = field(default_factory=list)
-    details: dict[str, Any] = field(default_factory=dict)
-    rank: int = 0
-    addressable: bool = True
-    allow: HeaderFields = ()
-    attempts: int = 0
-    told: tuple[Told, ...] = ()
-    limited: bool = False
-    key: str | None = None
-    content: bytes | None = b""
-    held: Held | None = None
-    holds: bool = False
-
-    def refuse(self, failure: Failure) -> None:
-        rank = self.service.problems.rank(failure, self.endpoint.errors or {})
-        self.rank = min(rank, self.rank) if self.failures else rank
-        self.failures.append(failure)
-
-    def settled(self, lowest: int) -> bool:
-        """Whether something has failed that nothing of this rank comes before."""
-        return bool(self.failures) and self.rank < lowest
-
-    def answer(self) -> Response:
-        """The answer to what has failed, with the headers that its status asks for (RFC 9110 15.5)."""
-        self.limited = RATE_LIMITED in self.failures and self.rank == self.service.problems.rank(
-            RATE_LIMITED, self.endpoint.errors or {}
-        )
-        response = self.service.problems.answer(self.failures, self.endpoint.errors or {}, self.env, self.details)
-        match response.status:
-            case 401:
-                more = self.endpoint.challenges
-            case 405:
-                more = self.allow
-            case _:
-                return response
-        return Response(response.status, response.headers + more, response.body)
-
-    def release(self) -> None:
-        """The request is answered, or nobody waits for it any more: its key is no longer in progress."""
-        if self.holds and self.held is not None and self.service.keys is not None:
-            self.service.keys.end(self.held)
-
-    @property
-    def route(self) -> str | None:
-        """The endpoint as the contract writes it; None: there is none. For logs and metrics."""
-        return self.endpoint.key or None
-
-
-def arrived(service: Service, request: Request) -> Exchange:
-    env = {**service.env, "now": service.sources.now(), "caller": NOBODY.values, "request": {}}
-    return Exchange(service, request, parse_query(request.query), env)
 
 
 def start(x: Exchange) -> Next:
@@ -367,19 +291,6 @@ def perform(x: Exchange) -> Next:
     return step if x.held is None else once(step, x.held, partial(_mismatched, x))
 
 
-def followed(x: Exchange, follow: Follow) -> Follow:
-    """A response that goes on, for as long as the caller's credential is one."""
-    scheme = next((each for each in x.service.schemes if each.name == x.caller.who), None)
-    credential = None if scheme is None else scheme.credential(x.request, x.query)
-    if scheme is None or credential is None or not scheme.accepts:
-        return follow
-
-    def admitted() -> Select:
-        return Select(*scheme.lookup(credential, {**x.env, "now": x.service.sources.now()}))
-
-    return replace(follow, admitted=admitted)
-
-
 def _mismatched(x: Exchange) -> Next:
     x.refuse(MISMATCH)
     return judged(x)
@@ -423,44 +334,4 @@ def failed(x: Exchange, error: Exception) -> Next:
         case _:
             # The traceback is for the operator's log alone. Its text may hold values, so it is not in the answer.
             log.error("%s failed", x.route or "a request", exc_info=error)
-            return _only(x, "internal")
-
-
-def unavailable(x: Exchange) -> Response:
-    """There is too much to do, or the database cannot do it."""
-    response = _only(x, "unavailable")
-    if not x.service.headers_of_rates.retries:
-        return response
-    return Response(response.status, response.headers + TRY_AGAIN, response.body)
-
-
-def overloaded(x: Exchange) -> Response:
-    """More requests are on their way than the service takes. Of this one only that is looked at which decides how the
-    answer is put: an endpoint may have a code of its own."""
-    found = x.service.routes.find(x.request.method, x.request.path)
-    if isinstance(found, Found):
-        x.endpoint = found.endpoint[0]
-    return unavailable(x)
-
-
-def finished(x: Exchange, response: Response | Follow) -> Response | Follow:
-    """The response as it is sent: with the headers that tell of the rates which counted the request."""
-    if isinstance(response, Follow):
-        more = x.service.headers_of_rates.told(x.told, x.limited)
-        head = Response(response.head.status, response.head.headers + more)
-        return followed(x, replace(response, head=head))
-    more = x.service.headers_of_rates.told(x.told, x.limited)
-    return Response(response.status, response.headers + more, response.body) if more else response
-
-
-def timed_out(x: Exchange) -> Response:
-    return _only(x, "timed out")
-
-
-def _only(x: Exchange, condition: str) -> Response:
-    x.failures, x.details = [Failure(condition)], {}
-    try:
-        return x.answer()
-    except Exception as error:
-        log.error("the answer to %s could not be made", condition, exc_info=error)
-        return Response(500)
+            return only(x, "internal")

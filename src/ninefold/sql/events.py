@@ -41,7 +41,7 @@ CREATE_DELIVERIES = (
     '  event INTEGER NOT NULL REFERENCES "$event" (seq) ON DELETE CASCADE,\n  lane TEXT NOT NULL,\n'
     "  attempts INTEGER NOT NULL DEFAULT 0,\n  due TEXT,\n  dead TEXT,\n  PRIMARY KEY (subscription, event)\n) STRICT",
     'CREATE INDEX IF NOT EXISTS "$delivery by event" ON "$delivery" (event)',
-    'CREATE INDEX IF NOT EXISTS "$delivery by due" ON "$delivery" (subscription, due)'
+    'CREATE INDEX IF NOT EXISTS "$delivery by due" ON "$delivery" (subscription, due, event)'
     " WHERE dead IS NULL AND due IS NOT NULL",
     'CREATE INDEX IF NOT EXISTS "$delivery by lane" ON "$delivery" (subscription, lane, event) WHERE dead IS NULL',
 )
@@ -83,11 +83,11 @@ POSITIONS = (
 # ── Delivering ────────────────────────────────────────────────────────────────────────────────────────────────
 
 WAITING = (
-    "SELECT d.subscription, min(d.due) FROM \"$delivery\" AS d JOIN \"$subscription\" AS kept ON kept.id = d.subscription"
-    " WHERE d.dead IS NULL AND d.due IS NOT NULL AND kept.disabled IS NULL AND (kept.paused IS NULL OR kept.paused <= ?)"
-    " GROUP BY d.subscription"
+    'SELECT kept.id, (SELECT d.due FROM "$delivery" AS d WHERE d.subscription = kept.id AND d.dead IS NULL'
+    ' AND d.due IS NOT NULL ORDER BY d.due LIMIT 1) FROM "$subscription" AS kept'
+    " WHERE kept.disabled IS NULL AND (kept.paused IS NULL OR kept.paused <= ?)"
 )
-"""Each subscription that something is to be delivered to, and when it is due first. Bind: now."""
+"""Each subscription, and when something is to be delivered to it first; null: nothing is. Bind: now."""
 
 DUE = (
     "SELECT d.event, d.attempts, e.id, e.kind, e.row, e.time, e.payload, e.resource"
@@ -122,7 +122,7 @@ ABANDON = 'UPDATE "$delivery" SET dead = ?, due = NULL WHERE subscription = ? AN
 
 CLEAN_DEAD = (
     'DELETE FROM "$delivery" WHERE rowid IN (SELECT d.rowid FROM "$delivery" AS d JOIN "$event" AS e ON e.seq = d.event'
-    " WHERE d.dead IS NOT NULL AND e.time < ? LIMIT ?)"
+    " WHERE d.dead IS NOT NULL AND e.time < ? LIMIT ?) RETURNING 1"
 )
 
 _CLEAN = (
@@ -130,11 +130,12 @@ _CLEAN = (
     ' coalesce((SELECT seq - 1 FROM "$event" WHERE time >= ? ORDER BY seq LIMIT 1), 9223372036854775807)'
 )
 
-CLEAN = _CLEAN + " ORDER BY e.seq LIMIT ?)"
+CLEAN = _CLEAN + " ORDER BY e.seq LIMIT ?) RETURNING 1"
 """Events that no stream goes back to. Binds: the time since which they are kept, how many at most."""
 
 CLEAN_DELIVERED = (
     _CLEAN + ' AND NOT EXISTS (SELECT 1 FROM "$delivery" AS d WHERE d.event = e.seq) ORDER BY e.seq LIMIT ?)'
+    " RETURNING 1"
 )
 """The same, but for those that have not been delivered."""
 

@@ -28,6 +28,4 @@ STORE = (
     "SET request = excluded.request, response = excluded.response, expires = excluded.expires"
 )
 
-CLEAN = (
-    f"DELETE FROM {TABLE} WHERE key IN (SELECT key FROM {TABLE} WHERE expires <= ? ORDER BY expires LIMIT ?)"
-)
+CLEAN = f"DELETE FROM {TABLE} WHERE key IN (SELECT key FROM {TABLE} WHERE expires <= ? ORDER BY expires LIMIT ?)"

@@ -28,7 +28,7 @@ def list_rows(endpoint: Endpoint, admission: Admission, perspective: Perspective
 
     conditions = [perspective.holds(each, columns.rows) for each in path_conditions(endpoint)]
     conditions += [each.holds for each in on_the_way]
-    seen = perspective.visible(resource.name, resource.name)
+    seen = perspective.present(resource.name, resource.name)
     if seen is not None:
         conditions.append("(" + seen + ")")
     if admission.condition is not None and not admission.of_request:

@@ -17,6 +17,7 @@ from ninefold.planner.requirements import (
     path_conditions,
     permission,
     presence,
+    still_there,
 )
 from ninefold.sql.fragment import identifier
 
@@ -24,10 +25,12 @@ from ninefold.sql.fragment import identifier
 def requirements_of_row(
     endpoint: Endpoint, admission: Admission, resource: Resource, perspective: Perspective
 ) -> list[Requirement]:
-    """What every verb that acts on a row that is there requires, in the order of the closed list."""
+    """What every verb that acts on a row that is there requires. A transition may bring back what is gone."""
+    transition = endpoint.transition
     return [
         *parents(endpoint, perspective),
         *presence(endpoint, resource, perspective),
+        *still_there(endpoint, resource, perspective, () if transition is None else transition.origins),
         *permission(admission, resource, perspective),
     ]
 

@@ -1,0 +1,248 @@
+"""Part 2: rows that the contract itself states, each a row that its resource admits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import jsonschema_rs
+
+from ninefold.checked.resources import Field, Record, Resource
+from ninefold.checks.codes import RECORD_INCOMPLETE, RECORD_REFERENCE, RECORD_TWICE, RECORD_VALUE
+from ninefold.checks.findings import Findings
+from ninefold.checks.timers import OF_REQUESTS
+from ninefold.contract import resources as stated
+from ninefold.contract.fact import value_of
+from ninefold.contract.service import Contract
+from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.source import Span
+from ninefold.expressions.evaluate import EvaluationError, compile
+from ninefold.expressions.rewrite import free_variables
+from ninefold.syntax.nodes import Mapping as MappingNode
+from ninefold.syntax.nodes import Node, Scalar, Sequence
+from ninefold.values import Invalid, json_reader
+
+
+@dataclass(frozen=True)
+class _Stated:
+    """A record as it is written: the node of each field, and its JSON value."""
+
+    resource: Resource
+    span: Span
+    nodes: Mapping[str, Node]
+    values: Mapping[str, Any]
+
+    @property
+    def key(self) -> tuple[str, tuple[str, ...]]:
+        return self.resource.name, _told(self.values[name] for name in self.resource.identifier)
+
+
+def check_records(contract: Contract, resources: Mapping[str, Resource], findings: Findings) -> tuple[Record, ...]:
+    """The records in an order in which each comes after those that it refers to."""
+    found: list[_Stated] = []
+    for declared in value_of(contract.resources.resources) or ():
+        resource = resources.get(declared.name)
+        if resource is not None:
+            found += [each for each in _of(declared, resource) if _is_a_row(each, findings)]
+    _once(found, findings)
+    by_key = {each.key: each for each in found}
+    for each in found:
+        _leads_to_records(each, by_key, resources, findings)
+    ordered = _in_order(found, by_key, findings)
+    return tuple(Record(each.resource.name, dict(each.values), findings.place(each.span)) for each in ordered)
+
+
+def _of(declared: stated.Resource, resource: Resource) -> Iterator[_Stated]:
+    records = value_of(declared.records)
+    for node in records.items if isinstance(records, Sequence) else ():
+        if isinstance(node, MappingNode):
+            nodes = {
+                entry.name: entry.value
+                for entry in node.entries
+                if entry.name in resource.fields and not (isinstance(entry.value, Scalar) and entry.value.says("none"))
+            }
+            values = {name: _normal(resource.fields[name], _json(value)) for name, value in nodes.items()}
+            yield _Stated(resource, node.span, nodes, values)
+
+
+def _json(node: Node) -> Any:
+    match node:
+        case MappingNode():
+            return {entry.name: _json(entry.value) for entry in node.entries}
+        case Sequence():
+            return [_json(item) for item in node.items]
+        case Scalar():
+            return node.value
+
+
+def _normal(field: Field, value: Any) -> Any:
+    if field.normalise is None:
+        return value
+    try:
+        return compile(field.normalise)({"value": value})
+    except EvaluationError:
+        return value  # for the schema to refuse, as in a request
+
+
+# ── One by one ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _is_a_row(record: _Stated, findings: Findings) -> bool:
+    """Whether it is a row as its resource wants one; what is wrong has been said."""
+    said = len(findings.diagnostics)
+    for name, node in record.nodes.items():
+        _is_a_value(record, record.resource.fields[name], node, findings)
+    for field in record.resource.fields.values():
+        is_key = field.name in record.resource.identifier
+        if field.name in record.values or not (is_key or (field.stored and _needed(field, record.resource))):
+            continue
+        what = "an identifier" if is_key else "a value for it"
+        findings.say(
+            RECORD_INCOMPLETE,
+            f"a record of `{record.resource.name}` has no `{field.name}`",
+            Label(record.span, f"has to state {what}"),
+        )
+    return len(findings.diagnostics) == said
+
+
+def _needed(field: Field, resource: Resource) -> bool:
+    """Whether a row has a value that nothing but the record could give: there is no caller when it is made."""
+    is_state = resource.machine is not None and resource.machine.field == field.name
+    made = [each for each in (field.on_create, field.on_change) if each is not None]
+    if field.serial or is_state or any(not free_variables(each) & OF_REQUESTS for each in made):
+        return False
+    return field.required or not field.type.nullable
+
+
+def _is_a_value(record: _Stated, field: Field, node: Node, findings: Findings) -> None:
+    called = f"`{record.resource.name}.{field.name}`"
+    machine = record.resource.machine
+    why = (
+        "is computed"
+        if field.computed is not None
+        else "is a number that the service gives"
+        if field.serial
+        else "is secret, and a contract holds no secrets"
+        if field.secret is not None
+        else "is the state, which moves by transitions alone"
+        if machine is not None and machine.field == field.name
+        else None
+    )
+    if why is not None:
+        findings.say(RECORD_VALUE, f"{called} {why}", Label(node.span, "cannot be stated"))
+        return
+    value = record.values[field.name]
+    validator = jsonschema_rs.Draft202012Validator(dict(field.schema), validate_formats=True)
+    for broken in validator.iter_errors(value):
+        place = _at(node, broken.instance_path)
+        told = Label(place.span, broken.message)
+        findings.say(RECORD_VALUE, f"the value of {called} is not as its schema says", told)
+        return
+    try:
+        read = json_reader(field.type)
+        if value is not None:
+            read(value)
+    except Invalid as invalid:
+        place = _at(node, invalid.path)
+        findings.say(
+            RECORD_VALUE, f"the value of {called} is not of its type", Label(place.span, f"breaks `{invalid.rule}`")
+        )
+
+
+def _at(node: Node, path: Any) -> Node:
+    """The node of a value inside a value; that of the nearest one around it where it is not written out."""
+    for token in path:
+        match node:
+            case MappingNode() if isinstance(token, str) and (entry := node.get(token)) is not None:
+                node = entry.value
+            case Sequence() if isinstance(token, int) and token < len(node.items):
+                node = node.items[token]
+            case _:
+                break
+    return node
+
+
+# ── Together ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _once(records: list[_Stated], findings: Findings) -> None:
+    """No two records have the same identifier, or the same unique values."""
+    seen: dict[tuple[str, tuple[str, ...], tuple[str, ...]], _Stated] = {}
+    for record in records:
+        resource = record.resource
+        unique = [(field.name,) for field in resource.fields.values() if field.unique]
+        for group in dict.fromkeys((resource.identifier, *unique, *resource.unique)):
+            if any(record.values.get(name) is None for name in group):
+                continue  # nulls are distinct
+            key = resource.name, group, _told(record.values[name] for name in group)
+            first = seen.setdefault(key, record)
+            if first is not record:
+                names = " and ".join(f"`{name}`" for name in group)
+                findings.say(
+                    RECORD_TWICE,
+                    f"two records of `{resource.name}` have the same {names}",
+                    Label(record.nodes[group[0]].span, "again"),
+                    Label(first.nodes[group[0]].span, "the first"),
+                )
+                break
+
+
+def _told(values: Any) -> tuple[str, ...]:
+    return tuple(map(repr, values))
+
+
+def _references(record: _Stated) -> Iterator[tuple[str, tuple[str, tuple[str, ...]]]]:
+    for field in record.resource.fields.values():
+        if field.refers_to is not None and record.values.get(field.name) is not None:
+            yield field.name, (field.refers_to, _told([record.values[field.name]]))
+
+
+def _leads_to_records(
+    record: _Stated,
+    by_key: Mapping[tuple[str, tuple[str, ...]], _Stated],
+    resources: Mapping[str, Resource],
+    findings: Findings,
+) -> None:
+    for name, key in _references(record):
+        if key not in by_key:
+            findings.say(
+                RECORD_REFERENCE,
+                f"a record of `{record.resource.name}` refers to a `{key[0]}` that is not among the records",
+                Label(record.nodes[name].span, "no such record"),
+            )
+
+
+def _in_order(
+    records: list[_Stated], by_key: Mapping[tuple[str, tuple[str, ...]], _Stated], findings: Findings
+) -> list[_Stated]:
+    """Depth first; a circle has no order."""
+    ordered: list[_Stated] = []
+    done: set[int] = set()
+    for start in records:
+        path, ahead = [start], [iter(list(_targets(start, by_key)))]
+        while path:
+            following = next((each for each in ahead[-1] if id(each) not in done), None)
+            if id(path[-1]) in done or following is None:
+                if id(path[-1]) not in done:
+                    done.add(id(path[-1]))
+                    ordered.append(path[-1])
+                path.pop()
+                ahead.pop()
+            elif following in path:
+                circle = [*path[path.index(following) :], following]
+                labels = [Label(one.span, "refers to the next") for one, _ in pairwise(circle)]
+                findings.say(RECORD_REFERENCE, "records refer to each other in a circle", *labels)
+                return []
+            else:
+                path.append(following)
+                ahead.append(iter(list(_targets(following, by_key))))
+    return ordered
+
+
+def _targets(record: _Stated, by_key: Mapping[tuple[str, tuple[str, ...]], _Stated]) -> Iterator[_Stated]:
+    for _, key in _references(record):
+        target = by_key.get(key)
+        if target is not None:
+            yield target

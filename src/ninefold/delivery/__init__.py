@@ -1,0 +1,1 @@
+"""What leaves the service by itself: webhooks, and the end of what need not be kept any longer."""

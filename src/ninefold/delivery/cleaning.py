@@ -1,0 +1,66 @@
+"""The end of events: those that no stream goes back to and that have reached whom they were for.
+
+It is done a little at a time, so that no write waits for it, and it is never in a hurry: what is kept too long is
+shown to nobody, since a stream asks for the time as well.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from datetime import datetime, timedelta
+
+from ninefold.database.protocol import Database, Session, Unavailable
+from ninefold.plan.schema import Schema
+from ninefold.server.bell import Bell
+from ninefold.server.service import Service
+from ninefold.sql.events import CLEAN, CLEAN_DEAD, CLEAN_DELIVERED
+
+log = logging.getLogger("ninefold.delivery")
+
+MOST = 500
+"""Events that go in one transaction."""
+
+EVERY = 30.0
+"""Seconds between two rounds."""
+
+DEAD_ARE_KEPT = timedelta(days=30)
+"""How long the operator can deliver again what was given up."""
+
+
+class Cleaning:
+    """`kept`: how long streams go back."""
+
+    def __init__(self, service: Service, schema: Schema, kept: timedelta, database: Database) -> None:
+        self._service = service
+        self._delivered = schema.subscriptions
+        self._kept = kept
+        self._database = database
+
+    async def run(self, bell: Bell) -> None:
+        """Clean up until cancelled."""
+        while True:
+            try:
+                while await self._database.transact(self.clean):
+                    await asyncio.sleep(0.1)
+            except Unavailable as error:
+                log.warning("events that need not be kept could not be removed: %s", error)
+            await asyncio.sleep(EVERY)
+
+    def clean(self, session: Session) -> bool:
+        """Remove some of what need not be kept, in a transaction. Whether there may be more."""
+        now = self._service.sources.now()
+        removed = 0
+        if self._delivered:
+            removed = len(session.run(CLEAN_DEAD, [_before(now, DEAD_ARE_KEPT), MOST]))
+        statement = CLEAN_DELIVERED if self._delivered else CLEAN
+        removed = max(removed, len(session.run(statement, [_before(now, self._kept), MOST])))
+        return removed >= MOST
+
+
+def _before(now: str, kept: timedelta) -> str:
+    try:
+        time = datetime.fromisoformat(now) - kept
+    except OverflowError:
+        return ""
+    return time.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"

@@ -1,0 +1,163 @@
+"""One attempt to deliver: a request to an address that somebody else has chosen, and what came of it.
+
+The receiver is not trusted. It gets so much time and no more, little of what it answers is read, no redirect is
+followed (a redirect is an answer, and not a good one), no cookie is kept and no proxy is asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from types import TracebackType
+from typing import Any, TypeAlias
+
+import aiohttp
+
+import ninefold
+from ninefold.delivery.addresses import Network, refused
+
+SECONDS = 15.0
+"""For all of an attempt: the name, the connection, the answer. Standard Webhooks 1.0 recommends 15 to 30."""
+
+CONNECTIONS = 64
+"""Attempts under way at once."""
+
+READ_BYTES = 64 * 1024
+"""Of an answer, at most."""
+
+LONGEST_PAUSE = 24 * 60 * 60.0
+"""Seconds that a receiver may ask to be left alone for."""
+
+_SLOW = frozenset((429, 502, 503, 504))
+"""Statuses by which a receiver, or what stands before it, says that it has too much to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """A status of 200 to 299."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """`why` is for the operator. `slow`: the receiver has too much to do, and may have said for how many seconds."""
+
+    why: str
+    slow: bool = False
+    pause: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """410: the receiver wants nothing any more."""
+
+
+Outcome: TypeAlias = Delivered | Failed | Gone
+
+
+class _Refused(OSError):
+    """The address is not one that anything may be sent to."""
+
+
+class Sender:
+    """To be used in an `async with`. `allowed`: networks that are not of the public internet and may be sent to."""
+
+    def __init__(self, allowed: Sequence[Network] = (), seconds: float = SECONDS) -> None:
+        self._allowed = tuple(allowed)
+        self._timeout = aiohttp.ClientTimeout(total=seconds)
+
+    async def __aenter__(self) -> Sender:
+        connector = aiohttp.TCPConnector(
+            limit=CONNECTIONS, use_dns_cache=False, socket_factory=self._socket, ssl_shutdown_timeout=0
+        )
+        self._session = aiohttp.ClientSession(
+            connector=connector,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=self._timeout,
+            auto_decompress=False,
+            trust_env=False,
+            requote_redirect_url=False,
+            headers={"user-agent": f"ninefold/{ninefold.__version__}", "accept": "*/*"},
+        )
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._session.close()
+
+    def _socket(self, info: tuple[Any, ...]) -> socket.socket:
+        """The socket of every connection is made here, after the name was resolved and for the address that it is
+        connected to: a name that resolves to something else the next time is looked at the next time."""
+        family, type_, protocol, _, address = info
+        if refused(str(address[0]), self._allowed):
+            raise _Refused("no address that deliveries may go to")
+        return socket.socket(family, type_, protocol)
+
+    async def send(self, url: str, headers: Mapping[str, str], body: bytes) -> Outcome:
+        """One attempt. Raises nothing but CancelledError."""
+        try:
+            async with self._session.post(url, data=body, headers=headers, allow_redirects=False) as response:
+                outcome = _outcome(response.status, response.headers.get("retry-after", ""))
+                await _read(response)
+                return outcome
+        except TimeoutError:
+            return Failed("no answer in time")
+        except aiohttp.ClientConnectorError as error:
+            return Failed("the address is refused" if _is_refused(error) else "no connection")
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            # What these say may hold what the receiver wrote.
+            return Failed(type(error).__name__)
+
+
+async def _read(response: aiohttp.ClientResponse) -> None:
+    """Read what little there is, so that the connection can be used again. The status has been said by then: what goes
+    wrong from here on changes nothing."""
+    size = 0
+    try:
+        async for chunk in response.content.iter_any():
+            size += len(chunk)
+            if size > READ_BYTES:
+                response.close()
+                return
+    except (TimeoutError, aiohttp.ClientError, OSError):
+        response.close()
+
+
+def _outcome(status: int, retry_after: str) -> Outcome:
+    if 200 <= status <= 299:
+        return Delivered()
+    if status == 410:
+        return Gone()
+    return Failed(f"answered {status}", status in _SLOW, _seconds(retry_after) if status in _SLOW else None)
+
+
+def _seconds(retry_after: str) -> float | None:
+    """Retry-After (RFC 9110 10.2.3): seconds, or a date."""
+    text = retry_after.strip(" \t")
+    if text.isascii() and text.isdecimal():
+        return min(float(text[:20]), LONGEST_PAUSE)
+    try:
+        at = parsedate_to_datetime(text)
+        seconds = (at.replace(tzinfo=at.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
+    except (ValueError, OverflowError):
+        return None
+    return min(max(seconds, 0.0), LONGEST_PAUSE)
+
+
+def _is_refused(error: BaseException | None) -> bool:
+    """Whether an address was refused, however it was wrapped on its way here."""
+    seen: set[int] = set()
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, _Refused):
+            return True
+        if each is not None and id(each) not in seen:
+            seen.add(id(each))
+            waiting += [each.__cause__, each.__context__, getattr(each, "os_error", None)]
+            waiting += getattr(each, "exceptions", ())
+    return False

@@ -1,0 +1,47 @@
+"""Part 2: rows that the contract itself states."""
+
+from __future__ import annotations
+
+from ninefold.checked.endpoints import Admission, BodyLeaf, Endpoint, Response
+from ninefold.checked.resources import Resource
+from ninefold.checked.service import Checked
+from ninefold.plan.operations import Write
+from ninefold.plan.operator import Record, Records
+from ninefold.planner.endpoints.update import update
+from ninefold.planner.perspective import OPERATOR, Perspective
+from ninefold.planner.places import traced
+from ninefold.planner.timers import by_identifier
+from ninefold.sql.dialect import Dialect
+
+
+def records(checked: Checked, dialect: Dialect) -> Records:
+    stated: dict[str, dict[str, None]] = {}
+    for each in checked.records:
+        own = checked.resources[each.resource]
+        stated.setdefault(own.name, {}).update(
+            dict.fromkeys(name for name in each.values if name not in own.identifier)
+        )
+    perspective = Perspective(checked, OPERATOR, dialect)
+    return Records(
+        rows=tuple(Record(each.resource, dict(each.values), traced(each.place)) for each in checked.records),
+        changes={
+            name: _change(checked.resources[name], tuple(fields), perspective)
+            for name, fields in stated.items()
+            if fields
+        },
+    )
+
+
+def _change(resource: Resource, fields: tuple[str, ...], perspective: Perspective) -> Write:
+    endpoint = Endpoint(
+        key=f"update {resource.name}",
+        method="",
+        segments=by_identifier(resource, perspective.checked),
+        place=resource.place,
+        verb="update",
+        resource=resource.name,
+        response=Response(204, None, (), resource.place),
+        admissions=(),
+        body=tuple(BodyLeaf((name,), name) for name in fields),
+    )
+    return update(endpoint, Admission(OPERATOR, None, False, resource.place), perspective)

@@ -1,0 +1,149 @@
+"""A request on its way, what is known of it so far, and the answers that need no step."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ninefold.server.authenticate import NOBODY, Caller
+from ninefold.server.endpoints import Admission, Endpoint
+from ninefold.server.execute import Call
+from ninefold.server.flow import Follow, Select
+from ninefold.server.idempotency import Held
+from ninefold.server.match import Found
+from ninefold.server.messages import HeaderFields, Request, Response
+from ninefold.server.parameters import Query, parse_query
+from ninefold.server.problems import Failure
+from ninefold.server.rates import TRY_AGAIN, Told
+from ninefold.server.service import Service
+
+log = logging.getLogger("ninefold.server")
+
+_NO_ENDPOINT = Endpoint("", blocked=True)
+
+TOO_LARGE = Failure("too large")
+RATE_LIMITED = Failure("rate limited")
+
+
+@dataclass(slots=True)
+class Exchange:
+    """A request on its way. `rank` is the lowest of the failures. `stranger` is whose credential was good, and not
+    of a kind that the endpoint admits. `addressable`: the path's values can be of rows. `told`: how the rates stand
+    that counted the request; `limited`: the answer refuses it for one of them. `key`: the idempotency key that came;
+    `content`: the body as it came, None where it was not read; `holds`: the key is in progress by this request."""
+
+    service: Service
+    request: Request
+    query: Query
+    env: dict[str, Any]
+    endpoint: Endpoint = _NO_ENDPOINT
+    caller: Caller = NOBODY
+    stranger: Caller | None = None
+    admission: Admission | None = None
+    call: Call | None = None
+    failures: list[Failure] = field(default_factory=list)
+    details: dict[str, Any] = field(default_factory=dict)
+    rank: int = 0
+    addressable: bool = True
+    allow: HeaderFields = ()
+    attempts: int = 0
+    told: tuple[Told, ...] = ()
+    limited: bool = False
+    key: str | None = None
+    content: bytes | None = b""
+    held: Held | None = None
+    holds: bool = False
+
+    def refuse(self, failure: Failure) -> None:
+        rank = self.service.problems.rank(failure, self.endpoint.errors or {})
+        self.rank = min(rank, self.rank) if self.failures else rank
+        self.failures.append(failure)
+
+    def settled(self, lowest: int) -> bool:
+        """Whether something has failed that nothing of this rank comes before."""
+        return bool(self.failures) and self.rank < lowest
+
+    def answer(self) -> Response:
+        """The answer to what has failed, with the headers that its status asks for (RFC 9110 15.5)."""
+        self.limited = RATE_LIMITED in self.failures and self.rank == self.service.problems.rank(
+            RATE_LIMITED, self.endpoint.errors or {}
+        )
+        response = self.service.problems.answer(self.failures, self.endpoint.errors or {}, self.env, self.details)
+        match response.status:
+            case 401:
+                more = self.endpoint.challenges
+            case 405:
+                more = self.allow
+            case _:
+                return response
+        return Response(response.status, response.headers + more, response.body)
+
+    def release(self) -> None:
+        """The request is answered, or nobody waits for it any more: its key is no longer in progress."""
+        if self.holds and self.held is not None and self.service.keys is not None:
+            self.service.keys.end(self.held)
+
+    @property
+    def route(self) -> str | None:
+        """The endpoint as the contract writes it; None: there is none. For logs and metrics."""
+        return self.endpoint.key or None
+
+
+def arrived(service: Service, request: Request) -> Exchange:
+    env = {**service.env, "now": service.sources.now(), "caller": NOBODY.values, "request": {}}
+    return Exchange(service, request, parse_query(request.query), env)
+
+
+def unavailable(x: Exchange) -> Response:
+    """There is too much to do, or the database cannot do it."""
+    response = only(x, "unavailable")
+    if not x.service.headers_of_rates.retries:
+        return response
+    return Response(response.status, response.headers + TRY_AGAIN, response.body)
+
+
+def overloaded(x: Exchange) -> Response:
+    """More requests are on their way than the service takes. Of this one only that is looked at which decides how the
+    answer is put: an endpoint may have a code of its own."""
+    found = x.service.routes.find(x.request.method, x.request.path)
+    if isinstance(found, Found):
+        x.endpoint = found.endpoint[0]
+    return unavailable(x)
+
+
+def finished(x: Exchange, response: Response | Follow) -> Response | Follow:
+    """The response as it is sent: with the headers that tell of the rates which counted the request."""
+    if isinstance(response, Follow):
+        more = x.service.headers_of_rates.told(x.told, x.limited)
+        head = Response(response.head.status, response.head.headers + more)
+        return followed(x, replace(response, head=head))
+    more = x.service.headers_of_rates.told(x.told, x.limited)
+    return Response(response.status, response.headers + more, response.body) if more else response
+
+
+def timed_out(x: Exchange) -> Response:
+    return only(x, "timed out")
+
+
+def followed(x: Exchange, follow: Follow) -> Follow:
+    """A response that goes on, for as long as the caller's credential is one."""
+    scheme = next((each for each in x.service.schemes if each.name == x.caller.who), None)
+    credential = None if scheme is None else scheme.credential(x.request, x.query)
+    if scheme is None or credential is None or not scheme.accepts:
+        return follow
+
+    def admitted() -> Select:
+        return Select(*scheme.lookup(credential, {**x.env, "now": x.service.sources.now()}))
+
+    return replace(follow, admitted=admitted)
+
+
+def only(x: Exchange, condition: str) -> Response:
+    """The answer to one condition, whatever else was found."""
+    x.failures, x.details = [Failure(condition)], {}
+    try:
+        return x.answer()
+    except Exception as error:
+        log.error("the answer to %s could not be made", condition, exc_info=error)
+        return Response(500)

@@ -1,0 +1,98 @@
+"""A service with events, served for real: a contract of notes that their owners and the staff see."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+
+import apsw
+import httpx
+
+from ninefold.database.sqlite import Opened, open_sqlite
+from ninefold.delivery.jobs import jobs
+from ninefold.pipeline import compile_document
+from ninefold.plan.service import ServicePlan
+from ninefold.server.app import Application
+from ninefold.server.run import Stop, serve
+from ninefold.server.service import ready
+from ninefold.server.sources import Sources
+
+CONTRACT = (Path(__file__).parent / "contract.md").read_text(encoding="utf-8")
+
+
+KINDS = ("note.written", "note.changed", "note.finished", "note.deleted")
+
+
+def plan_of(contract: str = CONTRACT) -> ServicePlan:
+    loaded = compile_document("contract.md", contract.encode())
+    assert loaded.plan is not None, loaded.diagnostics
+    return loaded.plan
+
+
+@dataclass
+class Running:
+    """A service at work: `http` talks to it."""
+
+    http: httpx.Client
+    url: str
+    path: Path
+
+    def person(self, name: str, role: str = "member") -> dict[str, str]:
+        """Headers of a new person."""
+        made = self.http.post("/people", json={"name": name, "role": role})
+        assert made.status_code == 201, made.text
+        return {"Authorization": f"Bearer {made.json()['token']}"}
+
+    def note(self, by: dict[str, str], title: str) -> str:
+        made = self.http.post("/notes", json={"title": title}, headers=by)
+        assert made.status_code == 201, made.text
+        return str(made.json()["id"])
+
+    def subscribe(self, by: dict[str, str], url: str, *kinds: str) -> dict[str, Any]:
+        made = self.http.post("/webhooks", json={"url": url, "kinds": kinds or list(KINDS)}, headers=by)
+        assert made.status_code == 201, made.text
+        subscription: dict[str, Any] = made.json()
+        return subscription
+
+    def rows(self, statement: str) -> list[tuple[Any, ...]]:
+        """A statement run on the database beside the service."""
+        connection = apsw.Connection(str(self.path))
+        connection.set_busy_timeout(2_000)
+        try:
+            return connection.execute(statement).fetchall()
+        finally:
+            connection.close()
+
+
+@contextmanager
+def running(
+    path: Path,
+    contract: str = CONTRACT,
+    sources: Sources = Sources(),  # noqa: B008 - frozen
+    allowed: Sequence[str] = ("127.0.0.0/8",),
+) -> Iterator[Running]:
+    plan = plan_of(contract)
+    opened = open_sqlite(str(path), plan.schema)
+    assert isinstance(opened, Opened), opened
+    listening = socket.create_server(("127.0.0.1", 0))
+    host, port = listening.getsockname()
+    service = ready(plan, opened.database.key("cursors"), sources=sources)
+    networks = [ip_network(each) for each in allowed]
+    application = Application(service, opened.database, jobs=jobs(plan, service, opened.database, networks))
+    stop = Stop()
+    thread = threading.Thread(target=lambda: asyncio.run(serve(application, [listening], stop=stop)))
+    thread.start()
+    try:
+        with httpx.Client(base_url=f"http://{host}:{port}", timeout=10) as http:
+            yield Running(http, f"http://{host}:{port}", path)
+    finally:
+        stop.request()
+        thread.join()
+        opened.database.close()

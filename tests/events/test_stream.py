@@ -1,0 +1,209 @@
+"""`stream events`: what is written, who sees it, and how a stream is resumed."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import httpx
+import pytest
+from cloudevents.core.bindings.http import HTTPMessage, from_structured_event
+from tests.events.service import CONTRACT, Running, running
+from tests.events.stream import listening
+
+from ninefold.server.sources import Sources
+
+pytestmark = pytest.mark.serves
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Running]:
+    with running(tmp_path / "service.db") as service:
+        yield service
+
+
+def told(service: Running, by: dict[str, str], after: int, count: int) -> list[tuple[int, str]]:
+    with listening(service.http, by, after) as stream:
+        return [(event.id, event.kind) for event in stream.take(count)]
+
+
+def test_an_event_is_a_cloud_event_that_the_official_library_accepts(service: Running) -> None:
+    ann = service.person("Ann")
+    with listening(service.http, ann) as stream:
+        assert stream.response.headers["content-type"] == "text/event-stream"
+        assert stream.response.headers["cache-control"] == "no-store"
+        note = service.note(ann, "tea")
+        [event] = stream.take(1)
+    assert (event.id, event.kind) == (1, "note.written")
+    message = HTTPMessage({"content-type": "application/cloudevents+json"}, json.dumps(event.data).encode())
+    read = from_structured_event(message)
+    assert (read.get_type(), read.get_source(), read.get_subject()) == ("note.written", "/notes", note)
+    assert read.get_datacontenttype() == "application/json"
+    written = read.get_data()
+    assert isinstance(written, dict) and (written["title"], written["status"]) == ("tea", "draft")
+
+
+def test_without_an_envelope_an_event_is_its_payload(tmp_path: Path) -> None:
+    contract = CONTRACT.replace("  envelope: {format: cloudevents 1.0, source: \"'/notes'\"}\n", "")
+    with running(tmp_path / "service.db", contract) as service:
+        ann = service.person("Ann")
+        note = service.note(ann, "tea")
+        service.http.delete(f"/notes/{note}", headers=ann)
+        with listening(service.http, ann, 0) as stream:
+            written, deleted = stream.take(2)
+    assert written.data["id"] == note
+    assert deleted.data == {"id": note, "title": "tea", "owner": "Ann"}
+
+
+def test_each_cause_writes_its_events_and_no_others(service: Running) -> None:
+    ann = service.person("Ann")
+    note = service.note(ann, "tea")
+    service.http.patch(f"/notes/{note}", json={"title": "green tea"}, headers=ann)
+    assert service.http.patch(f"/notes/{note}", json={"title": 5}, headers=ann).status_code == 422
+    service.http.post(f"/notes/{note}/finish", headers=ann)
+    assert service.http.post(f"/notes/{note}/finish", headers=ann).status_code == 409
+    assert service.http.delete(f"/notes/{note}x", headers=ann).status_code == 404
+    service.http.delete(f"/notes/{note}", headers=ann)
+    assert service.http.delete(f"/notes/{note}", headers=ann).status_code == 404
+    with listening(service.http, ann, 0) as stream:
+        events = stream.take(4)
+        last = service.note(ann, "the last")
+        [after] = stream.take(1)
+    assert [event.kind for event in events] == ["note.written", "note.changed", "note.finished", "note.deleted"]
+    assert [event.id for event in (*events, after)] == [1, 2, 3, 4, 5]
+    assert events[1].data["data"] == {"id": note, "title": "green tea", "owner": "Ann"}
+    assert events[2].data["data"]["at"] == events[2].data["time"]
+    assert events[3].data["data"] == {"id": note, "title": "green tea", "owner": "Ann"}
+    assert after.data["subject"] == last
+
+
+def test_a_stream_is_resumed_without_gaps_and_without_repetition(service: Running) -> None:
+    ann = service.person("Ann")
+    for number in range(250):
+        service.note(ann, f"note {number}")
+    seen: list[int] = []
+    while len(seen) < 250:
+        with listening(service.http, ann, seen[-1] if seen else 0) as stream:
+            seen += [event.id for event in stream.take(min(70, 250 - len(seen)))]
+    assert seen == list(range(1, 251))
+
+
+def test_a_stream_without_a_position_begins_with_what_comes_next(service: Running) -> None:
+    ann = service.person("Ann")
+    service.note(ann, "before")
+    with listening(service.http, ann) as stream:
+        service.note(ann, "after")
+        [event] = stream.take(1)
+    assert event.data["data"]["title"] == "after"
+
+
+@pytest.mark.parametrize("position", ["", "x", "-1", "1.0", "٣", "4", "9" * 40, "9223372036854775808"])
+def test_a_position_that_the_log_never_gave_is_invalid(service: Running, position: str) -> None:
+    ann = service.person("Ann")
+    service.note(ann, "the first")
+    headers = [*ann.items(), ("Last-Event-ID", position.encode())]
+    assert service.http.get("/events", headers=headers).status_code == 422
+
+
+def test_events_are_seen_by_those_who_see_the_row(service: Running) -> None:
+    ann, bob, staff = service.person("Ann"), service.person("Bob"), service.person("Sue", "staff")
+    of_ann, of_bob = service.note(ann, "Ann's"), service.note(bob, "Bob's")
+    service.http.delete(f"/notes/{of_ann}", headers=ann)
+    marks = [service.note(each, "mark") for each in (ann, bob)]
+    assert told(service, ann, 0, 3) == [(1, "note.written"), (3, "note.deleted"), (4, "note.written")]
+    assert told(service, bob, 0, 2) == [(2, "note.written"), (5, "note.written")]
+    assert [id for id, _ in told(service, staff, 0, 5)] == [1, 2, 3, 4, 5]
+    assert len(marks) == 2 and of_bob
+
+
+def test_a_row_that_changes_hands_shows_its_past_to_nobody_but_those_who_see_both(service: Running) -> None:
+    ann, bob, staff = service.person("Ann"), service.person("Bob"), service.person("Sue", "staff")
+    note = service.note(ann, "Ann's secret")
+    [(id_of_bob,)] = service.rows("SELECT id FROM person WHERE name = 'Bob'")
+    given = service.http.patch(f"/notes/{note}", json={"owner": id_of_bob}, headers=ann)
+    assert given.status_code == 200, given.text
+    for each in (ann, bob):
+        service.note(each, "mark")
+    assert told(service, bob, 0, 2) == [(2, "note.changed"), (4, "note.written")]
+    assert told(service, ann, 0, 1) == [(3, "note.written")]
+    assert [id for id, _ in told(service, staff, 0, 4)] == [1, 2, 3, 4]
+
+
+def test_a_hidden_row_is_hidden_with_its_past(service: Running) -> None:
+    ann = service.person("Ann")
+    note = service.note(ann, "tea")
+    service.http.patch(f"/notes/{note}", json={"hidden": True}, headers=ann)
+    service.note(ann, "mark")
+    assert told(service, ann, 0, 1) == [(3, "note.written")]
+
+
+def test_events_that_are_not_kept_any_more_are_missed_aloud(tmp_path: Path) -> None:
+    ahead = timedelta()
+    sources = Sources(clock=lambda: datetime.now(UTC) + ahead)
+    with running(tmp_path / "service.db", sources=sources) as service:
+        ann = service.person("Ann")
+        service.note(ann, "old")
+        service.note(ann, "old as well")
+        ahead = timedelta(days=6)
+        service.note(ann, "new")
+        assert told(service, ann, 1, 2) == [(2, "note.written"), (3, "note.written")]
+        ahead = timedelta(days=8)
+        assert service.http.get("/events", headers={**ann, "Last-Event-ID": "1"}).status_code == 422
+        assert told(service, ann, 2, 1) == [(3, "note.written")]
+        ahead = timedelta(days=80)
+        assert service.http.get("/events", headers={**ann, "Last-Event-ID": "2"}).status_code == 422
+        with listening(service.http, ann, 3) as stream:
+            service.note(ann, "after all")
+            assert [event.id for event in stream.take(1)] == [4]
+
+
+def test_who_may_not_listen_does_not(service: Running) -> None:
+    assert service.http.get("/events").status_code == 401
+    assert service.http.get("/events", headers={"Authorization": "Bearer nobody"}).status_code == 401
+    ann = service.person("Ann")
+    assert service.http.get("/events", headers={**ann, "Accept": "application/json"}).status_code == 406
+    head = service.http.head("/events", headers=ann)
+    assert (head.status_code, head.headers["content-type"]) == (200, "text/event-stream")
+
+
+def test_a_caller_who_is_deleted_is_not_told_any_more(service: Running) -> None:
+    ann = service.person("Ann")
+    bob = service.person("Bob")
+    with listening(service.http, ann) as stream:
+        service.rows("DELETE FROM person WHERE name = 'Ann'")
+        service.note(bob, "after")
+        assert stream.rest() == []
+
+
+def test_a_service_that_stops_ends_its_streams(tmp_path: Path) -> None:
+    with running(tmp_path / "service.db") as service:
+        ann = service.person("Ann")
+        client = httpx.Client(base_url=service.url, timeout=30)
+        response = client.send(client.build_request("GET", "/events", headers=ann), stream=True)
+        assert response.status_code == 200
+        lines: list[str] = []
+        reading = threading.Thread(target=lambda: lines.extend(response.iter_lines()))
+        reading.start()
+        began = time.monotonic()
+    reading.join(5)
+    assert not reading.is_alive() and time.monotonic() - began < 5
+    assert [line for line in lines if line and line != ":"] == []
+    client.close()
+
+
+def test_a_client_that_does_not_read_holds_up_nobody(service: Running) -> None:
+    ann = service.person("Ann")
+    deaf = socket.create_connection(service.http.base_url.netloc.decode().split(":"))
+    deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    deaf.sendall(
+        f"GET /events HTTP/1.1\r\nHost: x\r\nAuthorization: {ann['Authorization']}\r\nLast-Event-ID: 0\r\n\r\n".encode()
+    )
+    for number in range(300):
+        service.note(ann, f"{number} " + "x" * 70)
+    assert len(told(service, ann, 0, 300)) == 300
+    deaf.close()

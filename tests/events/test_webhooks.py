@@ -1,0 +1,236 @@
+"""Webhooks, with receivers that take, fail, stall, redirect and lie."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from random import Random
+
+import pytest
+from cloudevents.core.bindings.http import HTTPMessage, from_structured_event
+from standardwebhooks import Webhook, WebhookVerificationError
+from tests.events.receiver import Answer, receiving
+from tests.events.service import CONTRACT, Running, running
+
+from ninefold.server.sources import Sources
+
+pytestmark = pytest.mark.serves
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Running]:
+    with running(tmp_path / "service.db") as service:
+        yield service
+
+
+def left(service: Running) -> list[tuple[int, int, str | None]]:
+    """What is still to be delivered: position, attempts, why no further one is made."""
+    return service.rows('SELECT event, attempts, dead FROM "$delivery" ORDER BY event')
+
+
+def until_left(service: Running, wanted: list[tuple[int, int, str | None]], seconds: float = 10.0) -> None:
+    end = time.monotonic() + seconds
+    while (found := left(service)) != wanted:
+        assert time.monotonic() < end, found
+        time.sleep(0.02)
+
+
+def test_a_delivery_is_signed_as_the_official_library_verifies(service: Running) -> None:
+    ann = service.person("Ann")
+    with receiving() as receiver:
+        made = service.subscribe(ann, receiver.url)
+        assert made["secret"].startswith("whsec_") and made["url"] == receiver.url
+        note = service.note(ann, "tea")
+        [came] = receiver.until(1)
+    verified = Webhook(made["secret"]).verify(came.body, came.headers)
+    assert verified["subject"] == note and verified["type"] == "note.written"
+    with pytest.raises(WebhookVerificationError):
+        Webhook(made["secret"]).verify(came.body + b" ", came.headers)
+    assert came.headers["content-type"] == "application/cloudevents+json"
+    event = from_structured_event(HTTPMessage({"content-type": came.headers["content-type"]}, came.body))
+    assert event.get_id() == came.id
+    until_left(service, [])
+
+
+def test_a_subscription_is_told_of_its_kinds_until_it_ends(service: Running) -> None:
+    ann = service.person("Ann")
+    with receiving() as receiver:
+        made = service.subscribe(ann, receiver.url, "note.finished", "note.deleted")
+        first = service.note(ann, "tea")
+        service.http.post(f"/notes/{first}/finish", headers=ann)
+        service.http.delete(f"/notes/{first}", headers=ann)
+        assert [came.json["type"] for came in receiver.until(2)] == ["note.finished", "note.deleted"]
+        shown = service.http.get("/webhooks", headers=ann).json()["items"]
+        assert shown == [{"id": made["id"], "url": receiver.url, "kinds": ["note.finished", "note.deleted"]}]
+        assert service.http.delete(f"/webhooks/{made['id']}", headers=ann).status_code == 204
+        second = service.note(ann, "coffee")
+        service.http.post(f"/notes/{second}/finish", headers=ann)
+        time.sleep(0.2)
+        assert len(receiver.came) == 2
+    assert left(service) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"url": "http://127.0.0.1:1/", "kinds": []},
+        {"url": "http://127.0.0.1:1/", "kinds": ["note.eaten"]},
+        {"url": "http://127.0.0.1:1/", "kinds": ["note.written", "note.written"]},
+        {"url": "http://127.0.0.1:1/"},
+        {"kinds": ["note.written"]},
+        {"url": "ftp://example.com/", "kinds": ["note.written"]},
+        {"url": "/hook", "kinds": ["note.written"]},
+        {"url": "http://user:pass@example.com/", "kinds": ["note.written"]},
+        {"url": "http:///hook", "kinds": ["note.written"]},
+        {"url": "http://exam ple.com/", "kinds": ["note.written"]},
+        {"url": "http://127.0.0.1:1/", "kinds": ["note.written"], "secret": "whsec_mine"},
+    ],
+)
+def test_a_subscription_that_cannot_be_is_invalid(service: Running, body: dict[str, object]) -> None:
+    assert service.http.post("/webhooks", json=body, headers=service.person("Ann")).status_code == 422
+
+
+def test_attempts_wait_as_stated_and_then_the_letter_is_dead(service: Running) -> None:
+    ann = service.person("Ann")
+    with receiving(lambda number: Answer(500)) as receiver:
+        service.subscribe(ann, receiver.url)
+        service.note(ann, "tea")
+        came = receiver.until(3)
+        until_left(service, [(1, 3, "answered 500")])
+        assert len(receiver.came) == 3
+    waits = [later.at - earlier.at for earlier, later in zip(came, came[1:], strict=False)]
+    assert 0.05 <= waits[0] < 1.0 and 0.2 <= waits[1] < 1.5
+    assert len({each.id for each in came}) == 1
+
+
+def test_what_fails_at_first_arrives(service: Running) -> None:
+    ann = service.person("Ann")
+    with receiving(lambda number: Answer(503 if number == 0 else 201, body=b"thanks")) as receiver:
+        service.subscribe(ann, receiver.url)
+        service.note(ann, "tea")
+        assert [each.answered for each in receiver.until(2)] == [503, 201]
+        until_left(service, [])
+
+
+def test_a_receiver_that_is_gone_is_told_of_nothing_more(service: Running) -> None:
+    ann = service.person("Ann")
+    with receiving(lambda number: Answer(410)) as receiver, receiving() as other:
+        service.subscribe(ann, receiver.url)
+        service.subscribe(ann, other.url)
+        service.note(ann, "tea")
+        receiver.until(1)
+        until_left(service, [(1, 0, "the receiver is gone (410)")])
+        service.note(ann, "coffee")
+        other.until(2)
+        assert len(receiver.came) == 1
+
+
+def test_redirects_are_failures(service: Running) -> None:
+    ann = service.person("Ann")
+    with receiving() as elsewhere, receiving(lambda number: Answer(307, {"location": elsewhere.url})) as receiver:
+        service.subscribe(ann, receiver.url)
+        service.note(ann, "tea")
+        until_left(service, [(1, 3, "answered 307")])
+        assert elsewhere.came == []
+
+
+def test_who_has_too_much_to_do_is_left_alone(tmp_path: Path) -> None:
+    ahead = timedelta()
+    sources = Sources(clock=lambda: datetime.now(UTC) + ahead)
+    answers = [Answer(429, {"retry-after": "3600"})]
+    with running(tmp_path / "service.db", sources=sources) as service:
+        ann = service.person("Ann")
+        with receiving(lambda number: answers[number] if number < len(answers) else Answer()) as receiver:
+            service.subscribe(ann, receiver.url)
+            service.note(ann, "tea")
+            receiver.until(1)
+            until_left(service, [(1, 1, None)])
+            service.note(ann, "coffee")
+            time.sleep(0.7)
+            assert len(receiver.came) == 1
+            ahead = timedelta(seconds=3601)
+            receiver.until(3)
+            until_left(service, [])
+
+
+def test_private_addresses_are_refused_unless_they_are_allowed(tmp_path: Path) -> None:
+    with running(tmp_path / "service.db", allowed=()) as service:
+        ann = service.person("Ann")
+        with receiving() as receiver:
+            port = receiver.url.rpartition(":")[2]
+            service.subscribe(ann, receiver.url)
+            service.subscribe(ann, f"http://localhost:{port}")
+            service.subscribe(ann, f"http://[::ffff:127.0.0.1]:{port}")
+            service.note(ann, "tea")
+            until_left(service, [(1, 3, "the address is refused")] * 3)
+            assert receiver.came == []
+
+
+def test_a_receiver_that_stalls_holds_up_nobody_else(service: Running) -> None:
+    ann = service.person("Ann")
+    with receiving(lambda number: Answer(wait=3.0)) as slow, receiving() as quick:
+        service.subscribe(ann, slow.url)
+        service.subscribe(ann, quick.url)
+        for number in range(40):
+            service.note(ann, f"{number}")
+        quick.until(40, 5)
+
+
+def test_a_subscriber_is_told_of_rows_that_it_may_see(service: Running) -> None:
+    ann, bob, staff = service.person("Ann"), service.person("Bob"), service.person("Sue", "staff")
+    with receiving() as of_ann, receiving() as of_staff:
+        service.subscribe(ann, of_ann.url)
+        service.subscribe(staff, of_staff.url)
+        service.note(bob, "Bob's")
+        service.note(ann, "Ann's")
+        assert [each.json["data"]["title"] for each in of_staff.until(2)] in (["Bob's", "Ann's"], ["Ann's", "Bob's"])
+        assert [each.json["data"]["title"] for each in of_ann.until(1)] == ["Ann's"]
+        until_left(service, [])
+        assert len(of_ann.came) == 1
+
+
+def test_a_subscriber_who_is_gone_is_told_of_nothing(service: Running) -> None:
+    staff, bob = service.person("Sue", "staff"), service.person("Bob")
+    with receiving() as receiver:
+        service.subscribe(staff, receiver.url)
+        service.rows("DELETE FROM person WHERE name = 'Sue'")
+        service.note(bob, "tea")
+        until_left(service, [])
+        assert receiver.came == []
+
+
+def test_events_of_one_row_come_in_order_although_receivers_fail(service: Running) -> None:
+    chance = Random(5)
+    ann = service.person("Ann")
+    with receiving(lambda number: Answer(500 if chance.random() < 0.2 else 204)) as receiver:
+        service.subscribe(ann, receiver.url)
+        notes = [service.note(ann, f"{number}") for number in range(8)]
+        for number in range(5):
+            for note in notes:
+                assert service.http.patch(f"/notes/{note}", json={"title": f"{number}"}, headers=ann).status_code == 200
+        for note in notes:
+            assert service.http.delete(f"/notes/{note}", headers=ann).status_code == 204
+        end = time.monotonic() + 20
+        while any(dead is None for _, _, dead in left(service)) and time.monotonic() < end:
+            time.sleep(0.05)
+        good = receiver.good()
+    dead = {position for position, _, why in left(service) if why is not None}
+    assert len({each.id for each in good}) == 8 * 7 - len(dead)
+    by_row: dict[str, list[str]] = defaultdict(list)
+    for each in good:
+        by_row[each.json["subject"]].append(each.json["time"])
+    assert all(times == sorted(times) for times in by_row.values())
+
+
+def test_a_contract_without_an_order_delivers_all_the_same(tmp_path: Path) -> None:
+    with running(tmp_path / "service.db", CONTRACT.replace("  order: per resource\n", "")) as service:
+        ann = service.person("Ann")
+        with receiving() as receiver:
+            service.subscribe(ann, receiver.url)
+            note = service.note(ann, "tea")
+            service.http.delete(f"/notes/{note}", headers=ann)
+            assert {each.json["type"] for each in receiver.until(2)} == {"note.written", "note.deleted"}
+            until_left(service, [])

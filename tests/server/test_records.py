@@ -1,0 +1,182 @@
+"""Rows that the contract itself states: there at every start, as it states them."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ninefold.database.sqlite import Opened, Refused, open_sqlite
+from ninefold.diagnostics.render import render
+from ninefold.operator.records import stated_rows
+from ninefold.operator.rows import Caller
+from ninefold.pipeline import compile_document
+
+SHOP = """\
+# Shop
+
+## 1. What the service does
+
+Sells plans.
+
+## 2. Resources and their fields
+
+```yaml
+currency:
+  identifier: code
+  fields:
+    code: {type: string, pattern: "^[A-Z]{3}$"}
+  records: [{code: EUR}, {code: USD}]
+plan:
+  identifier: [name, currency]
+  fields:
+    name:     {type: string, normalise: value.trim()}
+    currency: {refers to: currency, on delete: cascade}
+    price:    {type: integer, minimum: 0}
+    perks:    {type: array, items: {type: string}, on create: "[]"}
+    terms:    {type: object, properties: {months: {type: integer}}}
+    from:     {type: string, format: date-time}
+    state:    {state: true}
+    made_at:  {type: string, format: date-time, on create: now}
+    changed:  {type: string, format: date-time, on change: now}
+    note:     {type: [string, "null"]}
+  required: [price]
+  invariants: [{when: plan.price < 1000}]
+  records:
+    - {name: free, currency: EUR, price: 0}
+    - name: " pro "
+      currency: USD
+      price: 25
+      perks: [support, "none"]
+      terms: {months: 12}
+      from: 2026-01-01T00:00:00+01:00
+part:
+  identifier: id
+  fields:
+    id:   {type: integer}
+    part: {refers to: part, back: parts, on delete: cascade}
+  records: [{id: 2, part: 1}, {id: 1, part: none}, {id: 3, part: 2}]
+```
+
+## 3. States and transitions
+
+```yaml
+currency: none
+plan: {field: state, initial: offered, states: [offered], final: offered, transitions: none}
+part: none
+```
+
+## 4. Endpoints
+
+Endpoints: none.
+
+## 5. Authentication
+
+Authentication: none.
+
+## 6. Events
+
+Events: none.
+
+## 7. Errors
+
+Errors: none.
+
+## 8. Limits
+
+Limits: none.
+
+## 9. Versioning
+
+Versions: none.
+"""
+
+
+def opened(path: Path, text: str = SHOP) -> Opened | Refused:
+    loaded = compile_document("shop.md", text.encode())
+    assert loaded.plan is not None, render(loaded.diagnostics, loaded.source)
+    opening = open_sqlite(str(path / "shop.db"), loaded.plan.schema, stated_rows(loaded.plan, Caller({})))
+    if isinstance(opening, Opened):
+        opening.database.close()
+    return opening
+
+
+def began(path: Path, text: str = SHOP) -> tuple[str, ...]:
+    opening = opened(path, text)
+    assert isinstance(opening, Opened), opening
+    return opening.began
+
+
+def rows(path: Path, select: str) -> list[tuple[Any, ...]]:
+    with sqlite3.connect(path / "shop.db") as connection:
+        return connection.execute(select).fetchall()
+
+
+def test_they_are_there_at_the_first_start_and_the_second(tmp_path: Path) -> None:
+    assert began(tmp_path) == (
+        "the record `currency` EUR",
+        "the record `currency` USD",
+        "the record `plan` free/EUR",
+        "the record `plan` pro/USD",
+        "the record `part` 1",
+        "the record `part` 2",
+        "the record `part` 3",
+    )
+    assert rows(tmp_path, 'SELECT name, price, perks, terms, "from", state FROM plan ORDER BY name') == [
+        ("free", 0, "[]", None, None, "offered"),
+        ("pro", 25, '["support","none"]', '{"months":12}', "2025-12-31T23:00:00.000000Z", "offered"),
+    ]
+    assert began(tmp_path) == ()
+
+
+def test_a_record_is_brought_back_to_what_is_stated(tmp_path: Path) -> None:
+    began(tmp_path)
+    before = rows(tmp_path, "SELECT made_at, changed, \"$revision\" FROM plan WHERE name = 'free'")
+    with sqlite3.connect(tmp_path / "shop.db") as connection:
+        connection.execute("UPDATE plan SET price = 3, note = 'sale' WHERE name = 'free'")
+        connection.execute("DELETE FROM part WHERE id = 3")
+    dearer = SHOP.replace("price: 25", "price: 30").replace("[support, ", "[support, chat, ")
+    assert began(tmp_path, dearer) == (
+        "the record `plan` free/EUR: price",
+        "the record `plan` pro/USD: price, perks",
+        "the record `part` 3",
+    )
+    assert rows(tmp_path, "SELECT price, note FROM plan ORDER BY name") == [(0, "sale"), (30, None)]
+    [(made, changed, revision)] = rows(tmp_path, "SELECT made_at, changed, \"$revision\" FROM plan WHERE name = 'free'")
+    assert made == before[0][0] and changed > before[0][1] and revision != before[0][2]
+
+
+def test_one_that_an_invariant_refuses_stops_the_start(tmp_path: Path) -> None:
+    refused = opened(tmp_path, SHOP.replace("price: 25", "price: 2500"))
+    assert isinstance(refused, Refused)
+    assert refused.message == "the record `plan` pro/USD is refused: invariant plan"
+    assert rows(tmp_path, "SELECT count(*) FROM currency") == [(0,)]
+
+
+@pytest.mark.parametrize(
+    ("written", "wrong", "code", "message", "label"),
+    [
+        ("price: 0}", "price: -1}", "NF0541", "the value of `plan.price` is not as its schema says", "-1"),
+        ("months: 12", "months: a", "NF0541", "the value of `plan.terms` is not as its schema says", "a"),
+        ("code: EUR", "code: eur", "NF0541", "the value of `currency.code` is not as its schema says", "eur"),
+        ("price: 0}", "price: 0, state: offered}", "NF0541",
+         "`plan.state` is the state, which moves by transitions alone", "offered"),
+        ("price: 0}", "note: a}", "NF0542", "a record of `plan` has no `price`", None),
+        ("{name: free, currency", "{currency", "NF0542", "a record of `plan` has no `name`", None),
+        ("{code: USD}", "{code: USD}, {code: EUR}", "NF0543", "two records of `currency` have the same `code`", "EUR"),
+        ("currency: EUR,", "currency: GBP,", "NF0544",
+         "a record of `plan` refers to a `currency` that is not among the records", "GBP"),
+        ("{id: 1, part: none}", "{id: 1, part: 3}", "NF0544", "records refer to each other in a circle", None),
+        ("{id: 1, part: none}", "{id: 1, part: 1}", "NF0544", "records refer to each other in a circle", None),
+    ],
+)  # fmt: skip
+def test_what_a_record_cannot_be(written: str, wrong: str, code: str, message: str, label: str | None) -> None:
+    assert SHOP.count(written) == 1
+    loaded = compile_document("shop.md", SHOP.replace(written, wrong).encode())
+    [told] = [each for each in loaded.diagnostics if each.code.id == code]
+    assert told.message == message
+    if label is not None:
+        span = told.labels[0].span
+        assert loaded.source.text[span.start : span.end] == label
