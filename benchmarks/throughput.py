@@ -3,7 +3,7 @@
     python benchmarks/throughput.py       needs wrk (https://github.com/wg/wrk) on the PATH
 
 The service is `examples/orders.md` without its rates, on a new SQLite file, started as a user would start it, with
-its access log going nowhere. The server and wrk are each kept on one core where the system can do that. Figures move
+its access log going to a file. The server and wrk are each kept on one core where the system can do that. Figures move
 with the machine and with what else runs on it: compare runs taken in turn, and quote medians and ratios.
 """
 
@@ -42,12 +42,13 @@ def post(address: str, body: object, headers: dict[str, str]) -> dict[str, str]:
         return answer
 
 
-def started(process: subprocess.Popen[str]) -> str:
+def started(log: Path) -> str:
     """The address that the service says it listens on."""
-    assert process.stdout is not None
-    for line in process.stdout:
-        if line.startswith("service "):
-            return line.split()[1]
+    for _ in range(200):
+        found = re.search(r"^service +(\S+)", log.read_text(encoding="utf-8"), re.MULTILINE)
+        if found:
+            return found.group(1)
+        time.sleep(0.05)
     raise SystemExit("the service did not start")
 
 
@@ -73,11 +74,10 @@ def main() -> None:
         )
         command = [*on_core(0), sys.executable, "-m", "ninefold", "serve", str(contract)]
         command += ["--listen", "127.0.0.1:0", "--operator", "127.0.0.1:0", "--database", str(Path(folder, "b.db"))]
-        log = Path(folder, "log").open("w")
-        service = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
+        log = Path(folder, "log")
+        service = subprocess.Popen(command, stdout=log.open("w"), stderr=subprocess.STDOUT)
         try:
-            base = started(service)
-            time.sleep(0.5)
+            base = started(log)
             customer = post(f"{base}/customers", {"email": "a@example.com", "name": "A"}, {})
             headers = {"Authorization": f"Bearer {customer['api_key']}"}
             orders = [post(f"{base}/orders", ORDER, headers)["id"] for _ in range(50)]
@@ -97,7 +97,6 @@ def main() -> None:
         finally:
             service.terminate()
             service.wait()
-            log.close()
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.reads import needs_database
 from ninefold.expressions.scope import Scope
-from ninefold.expressions.tree import Typed
+from ninefold.expressions.tree import Call, Typed
 from ninefold.plan.authentication import ASYMMETRIC, SYMMETRIC
 from ninefold.values import Anything, Object, Row, Text, Type
 
@@ -123,7 +123,7 @@ def _signed(scheme: stated.Scheme, findings: Findings) -> Signed | None:
             )
             return None
     scope = Scope({"operator": Object()})
-    found = {name: typed(fact.value, scope, Text(), findings) for name, fact in shown}
+    found = {name: _text(typed(fact.value, scope, Text(), findings)) for name, fact in shown}
     configuration, issuer, keys = (found.get(name) for name, _ in here)
     algorithms = _algorithms(scheme, findings)
     audience = value_of(scheme.audience)
@@ -131,6 +131,15 @@ def _signed(scheme: stated.Scheme, findings: Findings) -> Signed | None:
     if audience is None or algorithms is None or not (configuration is not None or stated_whole):
         return None
     return Signed(configuration, issuer, keys, audience.text, algorithms)
+
+
+def _text(found: Typed | None) -> Typed | None:
+    """A text without the question whether it is one: that is asked at start-up of what the operator gives."""
+    match found:
+        case Call(function="narrow", arguments=[value]):
+            return value
+        case _:
+            return found
 
 
 def _algorithms(scheme: stated.Scheme, findings: Findings) -> tuple[str, ...] | None:

@@ -76,7 +76,7 @@ def check(contract: Contract, open_questions: tuple[OpenQuestion, ...]) -> Outco
     return Outcome(
         Checked(
             name=PurePath(contract.document.source.name).stem,
-            title=contract.document.title,
+            title=contract.document.title or PurePath(contract.document.source.name).stem,
             model=vocabulary.model,
             resources=resources,
             records=records,

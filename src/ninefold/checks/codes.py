@@ -263,6 +263,14 @@ ISSUER_TWICE = _code(
     "`{type: openIdConnect, openIdConnectUrl: operator.issuer, audience: orders}`",
 )  # fmt: skip
 
+WITHOUT_VALUE = _code(
+    "NF0525", Severity.ERROR, "a filter does not read its value",
+    "A filter is a condition on the row and on `value`, what the parameter gives. One that does not read it would "
+    "narrow the list in the same way whatever is asked for.",
+    "`filters: {expired: \"link.expires < now\"}`, so that `?expired=false` lists what has expired",
+    "`filters: {expired: \"(link.expires < now) == value\"}`, or `where: \"link.expires < now\"`",
+)  # fmt: skip
+
 NOT_IN_FORCE = _code(
     "NF0601", Severity.NOTE, "a stated fact is not in force in this build",
     "The contract states it and it has been checked; this build of ninefold does not do it yet. What that means "
@@ -277,5 +285,5 @@ CODES: tuple[Code, ...] = (
     PAGE_BOUNDS, UNREACHABLE_STATE, DEAD_END, UNUSED_TRANSITION, UNUSED_CODE, COMPOSITE_TARGET, DETAIL_OF_TWO,
     DELETED_ROW, DELETE_CLEARS_REQUIRED, NOT_A_BODY, NO_BURST, HEADER_OF_RATES, NOT_A_STREAM,
     TIMER_WITHOUT_REQUEST, RECORD_VALUE, RECORD_INCOMPLETE, RECORD_TWICE, RECORD_REFERENCE, NOT_AN_ALGORITHM,
-    ISSUER_TWICE, NOT_IN_FORCE,
+    ISSUER_TWICE, WITHOUT_VALUE, NOT_IN_FORCE,
 )  # fmt: skip

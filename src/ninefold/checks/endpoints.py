@@ -29,7 +29,6 @@ from ninefold.expressions.tree import Call, Select, Typed, Variable
 from ninefold.questions.question import OpenQuestion
 from ninefold.questions.survey import subject
 from ninefold.values import Boolean, Row, from_schema
-from ninefold.values import Object as ObjectType
 
 BUILT: Mapping[str, Verb] = {
     "create": "create",
@@ -130,11 +129,6 @@ def _endpoint(
     rows = () if resource is None else (resource.name,)
     scope = vocabulary.scope(*rows, request=request_type(endpoint))
     body = None if resource is None else check_body(endpoint, resource, contract, findings)
-    if verb == "update" and resource is not None and isinstance(endpoint.patch, Shown):
-        # RFC 7396 merges what an object holds as well, member by member.
-        for leaf in body or ():
-            if isinstance(resource.fields[leaf.field].type, ObjectType):
-                _stop(endpoint, f"`patch: merge` of the object `{leaf.field}`", endpoint.patch.span, findings)
     sets = () if resource is None else tuple(check_sets(endpoint.sets, resource, vocabulary, findings))
     if resource is not None and verb == "create":
         check_required(endpoint, resource, body, segments, dict(sets), findings)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ninefold.checked.endpoints import Filter, Pages, SortKeys, Sorts
 from ninefold.checked.resources import Resource
-from ninefold.checks.codes import NOT_A_SORT_KEY, PAGE_BOUNDS, SAME_PARAMETER
+from ninefold.checks.codes import NOT_A_SORT_KEY, PAGE_BOUNDS, SAME_PARAMETER, WITHOUT_VALUE
 from ninefold.checks.findings import Findings, inferring, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.contract import endpoints as stated
@@ -14,6 +14,7 @@ from ninefold.contract import limits
 from ninefold.contract.fact import Shown, StatedNone, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.expressions.rewrite import free_variables
 from ninefold.expressions.scope import INFERRED
 from ninefold.values import Array, Boolean, Integer, Number, Row, Text, Timestamp, optional, required
 
@@ -34,6 +35,13 @@ def check_filters(
         holds, inferred = inferring(expression, inferring_scope, Boolean(), findings)
         if holds is None:
             continue
+        if "value" not in free_variables(holds):
+            findings.say(
+                WITHOUT_VALUE,
+                f"the filter `{each.name}` of `{endpoint.key}` does not read `value`",
+                Label(expression.span, "is the same whatever is asked for"),
+                help=("a condition that every such list has stands under `where`",),
+            )
         type_ = required(inferred if inferred is not None else Text())
         if isinstance(type_, Array) or isinstance(each.written, Shown):
             what = f"the filter `{each.name}` of several values"

@@ -50,6 +50,7 @@ COMMANDS = {
     "serve": "Serve a contract.",
     "rows": "Look at the rows of a resource.",
     "add": "Add rows under the contract's own rules.",
+    "events": "Look at events, and have them delivered again.",
     "plan": "Show what would be served, statements included.",
     "export": "Write what is served as an OpenAPI document.",
     "explain": "Explain an endpoint, a service, or a diagnostic.",

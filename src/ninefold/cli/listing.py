@@ -8,6 +8,7 @@ from typing import assert_never
 
 from ninefold.database.tables import create_resource
 from ninefold.expressions.words import words
+from ninefold.plan.authentication import Discovered, Published, Scheme, Signed
 from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Write
 from ninefold.plan.problems import Condition, Judge
 from ninefold.plan.responses import Response
@@ -47,12 +48,28 @@ def _tables(plan: ServicePlan) -> Iterator[str]:
 
 def _callers(plan: ServicePlan) -> Iterator[str]:
     for scheme in plan.schemes:
+        if scheme.signed is not None:
+            yield from _signed(scheme, scheme.signed)
+            continue
         if scheme.lookup is None:
             yield f"  {scheme.scheme}: not in force, no credential is accepted"
             continue
         yield f"  {scheme.scheme}: {scheme.where} {scheme.name}, caller.{scheme.resource} by"
         yield from _indent(_statement(scheme.lookup), 2)
     yield "  anyone"
+
+
+def _signed(scheme: Scheme, signed: Signed) -> Iterator[str]:
+    yield f"  {scheme.scheme}: {scheme.where} {scheme.name}, a token signed for {signed.audience}"
+    match signed.issuer:
+        case Discovered(url):
+            yield f"    by the issuer {words(url)}"
+        case Published(name, keys):
+            yield f"    by the issuer {words(name)}, with a key of {words(keys)}"
+        case _:
+            assert_never(signed.issuer)
+    yield f"    algorithms: {', '.join(signed.algorithms) or 'asymmetric ones that the issuer publishes'}"
+    yield from (f"    caller.{name}: {words(value)}" for name, value in scheme.adds)
 
 
 def _route(route: Route) -> Iterator[str]:

@@ -13,6 +13,8 @@ from pathlib import Path
 
 from ninefold.cli.terminal import Unusable
 from ninefold.diagnostics.suggest import did_you_mean
+from ninefold.plan.service import ServicePlan
+from ninefold.server.issuers import unusable
 
 ENVIRONMENT = "NINEFOLD_SET_"
 
@@ -32,6 +34,13 @@ def operator_values(
     stored = _pairs(_lines(secrets), wanted, str(secrets)) if secrets is not None else {}
     around = dict(_from_environment(wanted, environment))
     return {name: value for name in wanted for value in [given.get(name, stored.get(name, around.get(name)))] if value}
+
+
+def issuers_usable(plan: ServicePlan, given: Mapping[str, str]) -> None:
+    """Raises Unusable where what is given for an issuer of tokens cannot be used."""
+    for scheme in plan.schemes:
+        if reason := unusable(scheme, given):
+            raise Unusable(reason, f"the scheme {scheme.scheme} needs it, for example https://id.example")
 
 
 def _from_environment(wanted: Iterable[str], environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -21,7 +21,7 @@ from ninefold.cli.addresses import bound, url
 from ninefold.cli.contract_file import AcceptProposals, File, load
 from ninefold.cli.database_file import database_of
 from ninefold.cli.lines import Lines
-from ninefold.cli.operator_values import operator_values
+from ninefold.cli.operator_values import issuers_usable, operator_values
 from ninefold.cli.terminal import Unusable, complain, is_coloured, say, show
 from ninefold.database.sqlite import Opened, Refused, SQLite, open_sqlite
 from ninefold.delivery.jobs import jobs
@@ -107,6 +107,7 @@ def serve(
         return 1
     path = database_of(plan, file, database)
     values = operator_values([value.name for value in plan.operator], settings, secrets, os.environ)
+    issuers_usable(plan, values)
     networks = [_network(network, "--trusted-proxy") for network in trusted_proxy]
     allowed = [_network(network, "--allow-private") for network in allow_private]
     sources = Sources() if clock is None else Sources(clock=_clock(clock))

@@ -78,7 +78,7 @@ def _opened(path: Path, schema: Schema) -> Reading | Refused:
         connection.pragma("query_only", True)
         connection.pragma("trusted_schema", False)
         found = record.read(connection)
-        refused = _refused(found, path, schema)
+        refused = why_not(found, path, schema)
         if refused is None:
             connection.execute("BEGIN")
             return Reading(connection)
@@ -89,7 +89,8 @@ def _opened(path: Path, schema: Schema) -> Reading | Refused:
     return refused
 
 
-def _refused(found: record.Empty | record.Foreign | record.Record, path: Path, schema: Schema) -> Refused | None:
+def why_not(found: record.Empty | record.Foreign | record.Record, path: Path, schema: Schema) -> Refused | None:
+    """Why a database, which may not be changed, is not one of this schema."""
     match found:
         case record.Foreign(words=why):
             return Refused(f"the database {path} cannot be used: {why}")

@@ -70,9 +70,7 @@ class Sender:
         self._timeout = aiohttp.ClientTimeout(total=seconds)
 
     async def __aenter__(self) -> Sender:
-        connector = aiohttp.TCPConnector(
-            limit=CONNECTIONS, use_dns_cache=False, socket_factory=self._socket, ssl_shutdown_timeout=0
-        )
+        connector = aiohttp.TCPConnector(limit=CONNECTIONS, use_dns_cache=False, socket_factory=self._socket)
         self._session = aiohttp.ClientSession(
             connector=connector,
             cookie_jar=aiohttp.DummyCookieJar(),
@@ -80,6 +78,7 @@ class Sender:
             auto_decompress=False,
             trust_env=False,
             requote_redirect_url=False,
+            skip_auto_headers=("accept-encoding",),
             headers={"user-agent": f"ninefold/{ninefold.__version__}", "accept": "*/*"},
         )
         return self

@@ -10,7 +10,7 @@ from ninefold.database.sqlite import Begin, NotBegun
 from ninefold.expressions.evaluate import EvaluationError, equal
 from ninefold.operator.rows import Adding, Caller, look
 from ninefold.plan import environment
-from ninefold.plan.operator import OperatorOperations, Record
+from ninefold.plan.operator import OperatorOperations, Record, Records
 from ninefold.plan.service import ServicePlan
 from ninefold.server.execute import NothingFound, Refusal, Write
 from ninefold.server.flow import at_once
@@ -20,15 +20,14 @@ from ninefold.values import Value
 
 def stated_rows(plan: ServicePlan, caller: Caller) -> Begin | None:
     """How the rows that a contract states come about; None: it states none."""
-    if not plan.records.rows:
-        return None
-    return lambda session: _Stated(plan, caller).brought_about(session)
+    records = plan.records
+    return None if records is None else lambda session: _Stated(plan, records, caller).brought_about(session)
 
 
 class _Stated:
-    def __init__(self, plan: ServicePlan, caller: Caller) -> None:
+    def __init__(self, plan: ServicePlan, records: Records, caller: Caller) -> None:
         self._caller = caller
-        self._rows = plan.records.rows
+        self._rows = records.rows
         wanted = {each.resource for each in self._rows}
         self._operations = {each.resource: each for each in plan.operator_operations if each.resource in wanted}
         self._adding = {
@@ -36,7 +35,7 @@ class _Stated:
             for name, operations in self._operations.items()
             if operations.adding is not None
         }
-        self._changes = {name: Write(change) for name, change in plan.records.changes.items()}
+        self._changes = {name: Write(change) for name, change in records.changes.items()}
 
     def brought_about(self, session: Session) -> tuple[str, ...]:
         """Raises NotBegun for a row that the contract states and its own rules refuse."""
@@ -73,6 +72,9 @@ class _Stated:
         call = self._caller.call(operations)
         call.env[environment.PATH] = key
         call.body = {name: value for name, value in values.items() if name not in key}
+        wanted = change.wanted(call, frozenset(call.body), False)
+        if wanted is not None:
+            change.found(call, session.run(wanted.text, wanted.binds))
         change.prepare(call)
         at_once(change.perform(call), session)
 

@@ -17,7 +17,7 @@ Names with a dollar sign cannot be written in a contract: they are between plann
 | `$filter`  | filter values by parameter                                                              |
 | `$list`    | `limit` (one more than the page holds), `offset`, and `k0`, `k1` … the keys of a cursor   |
 | `$if`      | `match`: the revisions of If-Match, a JSON array of texts                               |
-| `$write`   | `revision`: the revision that this write gives                                          |
+| `$write`   | `revision`: the revision that this write gives; `was`: that of the row as it was read    |
 | `$credential` | `digest`: the SHA-256 digest of the credential presented                              |
 | `$row`     | the identifier of the row written, by field, for the select that reads it back            |
 | `$log`     | `position`: in the event log, the last one seen                                         |

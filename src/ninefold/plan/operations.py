@@ -76,7 +76,8 @@ class Assign(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `given`: taken from the body where the body gives it. `otherwise`: evaluated where it does not; without it the
     field has no value on create, and is kept on update. `again`: on update, evaluated (instead of kept) when one
-    of these fields is given. `secret`: what is stored is a digest, and the value itself is in `issued`.
+    of these fields is given. `secret`: what is stored is a digest, and the value itself is in `issued`. `reads`: the
+    fields of the row, as it is being made, that `otherwise` reads.
     """
 
     field: str
@@ -85,6 +86,7 @@ class Assign(msgspec.Struct, frozen=True, omit_defaults=True):
     otherwise: Typed | None = None
     again: tuple[str, ...] = ()
     secret: Literal["token", "password"] | None = None
+    reads: tuple[str, ...] = ()
 
 
 class Write(_Operation, frozen=True, tag="write"):
@@ -97,8 +99,10 @@ class Write(_Operation, frozen=True, tag="write"):
     The write then returns the fields of `key` and nothing else, and they are the root `$row` of that select.
     `validator`: If-Match is honoured. `before` and `after` are the events that the write causes, each written in its
     transaction: those of a deletion are found before it (they show the row as it was), the others by `$row` after it.
-    The write then returns the fields of `key`, as where there is a `read`. `subscribes`: the row is a subscription, whose
-    secret is `issued.secret`.
+    The write then returns the fields of `key`, as where there is a `read`. `subscribes`: the row is a subscription,
+    whose secret is `issued.secret`. `current`: the row as it is, its revision first, where what is stored may depend on
+    it: what is merged into an object, or a value that is made from fields which the body does not give. The statement
+    then has the switch `as it was`, under which it acts on no other revision.
     """
 
     verb: Literal["create", "update", "replace", "delete", "transition"]
@@ -107,6 +111,7 @@ class Write(_Operation, frozen=True, tag="write"):
     assigns: tuple[Assign, ...] = ()
     key: tuple[str, ...] = ()
     read: Statement | None = None
+    current: Statement | None = None
     invariants: tuple[Condition, ...] = ()
     details: tuple[str, ...] = ()
     validator: bool = False

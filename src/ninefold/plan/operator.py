@@ -49,5 +49,5 @@ class Records(msgspec.Struct, frozen=True, omit_defaults=True):
     as the operator adds rows; one that states other values than it has is changed by the `update` of its resource in
     `changes`, whose path is the identifier."""
 
-    rows: tuple[Record, ...] = ()
+    rows: tuple[Record, ...]
     changes: dict[str, Write] = {}

@@ -39,13 +39,14 @@ class BodyField(msgspec.Struct, frozen=True, omit_defaults=True):
     """A leaf of a body: the value at `pointer` (member names from the root) is the field's.
 
     `normalise` is applied before validation, with the root `value`. `fixed`: the field is immutable and must not
-    be given (rule `immutable`)."""
+    be given (rule `immutable`). `merged`: an object is merged into the one that is there (RFC 7396)."""
 
     field: str
     pointer: tuple[str, ...]
     type: Type
     normalise: Typed | None = None
     fixed: bool = False
+    merged: bool = False
     trace: tuple[Place, ...] = ()
 
 

@@ -62,6 +62,6 @@ class ServicePlan(msgspec.Struct, frozen=True, omit_defaults=True):
     proposals: tuple[Proposal, ...] = ()
     """What is in force only because proposals were accepted."""
     timers: tuple[Timer, ...] = ()
-    records: Records = Records()
+    records: Records | None = None
     operator_operations: tuple[OperatorOperations, ...] = ()
     """What the operator does with rows; no request reaches it."""

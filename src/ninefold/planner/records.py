@@ -14,7 +14,10 @@ from ninefold.planner.timers import by_identifier
 from ninefold.sql.dialect import Dialect
 
 
-def records(checked: Checked, dialect: Dialect) -> Records:
+def records(checked: Checked, dialect: Dialect) -> Records | None:
+    """None: the contract states none."""
+    if not checked.records:
+        return None
     stated: dict[str, dict[str, None]] = {}
     for each in checked.records:
         own = checked.resources[each.resource]

@@ -64,9 +64,10 @@ def _chain(resources: dict[str, Resource], resource: str, fields: Sequence[str])
 
 
 def path_conditions(endpoint: Endpoint) -> list[Typed]:
-    """What the path says of the row acted on."""
+    """What says which row is acted on, or which rows a list is of: the path, `row` and `where`. A row of which it
+    does not hold is not there."""
     found = [equals(name.found, inputs.path_value(name.text, name.type)) for name in endpoint.names]
-    return found if endpoint.row is None else [*found, endpoint.row]
+    return [*found, *(each for each in (endpoint.row, endpoint.where) if each is not None)]
 
 
 def parents(endpoint: Endpoint, perspective: Perspective) -> list[Requirement]:
@@ -202,9 +203,11 @@ def unique(
     alias = "other row"
     tests = []
     for field in fields:
-        value = bind(inputs.new_value(field.name, field.type))
-        if on_update and len(fields) > 1:
-            value = "COALESCE(" + value + ", " + column(resource.name, field.name) + ")"
+        # On create the row as it would be has them all, also those that the path gives.
+        value = column(resource.name, field.name)
+        if on_update:
+            given = bind(inputs.new_value(field.name, field.type))
+            value = "COALESCE(" + given + ", " + value + ")" if len(fields) > 1 else given
         tests.append(column(alias, field.name) + " = " + value)
     if on_update:
         same = [column(alias, key) + " = " + column(resource.name, key) for key in resource.identifier]

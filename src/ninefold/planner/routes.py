@@ -14,7 +14,7 @@ from ninefold.planner import endpoints
 from ninefold.planner.perspective import Perspective
 from ninefold.planner.places import traced
 from ninefold.sql.dialect import Dialect
-from ninefold.values import Text, Type
+from ninefold.values import Anything, Object, Text, Type
 
 MERGE_PATCH = "application/merge-patch+json"
 """RFC 7396, section 4."""
@@ -97,6 +97,7 @@ def body(endpoint: Endpoint, checked: Checked) -> Body | None:
             type=_given_type(resource.fields[leaf.field]),
             normalise=resource.fields[leaf.field].normalise,
             fixed=endpoint.verb != "create" and resource.fields[leaf.field].immutable,
+            merged=merge and isinstance(resource.fields[leaf.field].type, Anything | Object),
             trace=traced(resource.fields[leaf.field].place),
         )
         for leaf in endpoint.body

@@ -23,7 +23,8 @@ from ninefold.server.addresses import ClientAddress, client_address
 from ninefold.server.bell import Bell
 from ninefold.server.capacity import Capacity
 from ninefold.server.exchange import Exchange, arrived, finished, overloaded, timed_out, unavailable
-from ninefold.server.flow import Follow, Next, ReadBody, Select, Sweep, TooLarge, Transact, Wait, Work
+from ninefold.server.fetching import Fetcher
+from ninefold.server.flow import Fetch, Follow, Next, ReadBody, Select, Sweep, TooLarge, Transact, Wait, Work
 from ninefold.server.following import HEARTBEAT, follow
 from ninefold.server.messages import HeaderFields, Request, Response, joined
 from ninefold.server.service import Service
@@ -86,6 +87,7 @@ class Application:
         self._watch = watch
         self._capacity = capacity or Capacity()
         self._bell = Bell(database)
+        self._fetcher = Fetcher()
         self._jobs = tuple(jobs)
         self._beside: list[asyncio.Task[None]] = []
         # Argon2 takes memory as well as time: no more of it at once than there are processors.
@@ -135,9 +137,18 @@ class Application:
     def _keep_time(self) -> None:
         """Begin what is done where no request asks for it."""
         if self._jobs and not self._beside:
-            self._beside += [asyncio.create_task(job(self._bell)) for job in self._jobs]
+            self._beside += [asyncio.create_task(self._beside_requests(job)) for job in self._jobs]
         if self._service.timers is not None and self._waking is None:
             self._waking = asyncio.create_task(self._wake(self._service.timers))
+
+    async def _beside_requests(self, job: Job) -> None:
+        """A job that fails is begun again: what it has to do is in the database."""
+        while True:
+            try:
+                await job(self._bell)
+            except Exception as error:
+                log.error("what is done beside requests failed", exc_info=error)
+            await asyncio.sleep(AFTER_FAILURE)
 
     async def _wake(self, timers: Timers) -> None:
         changed = asyncio.Event()
@@ -284,6 +295,8 @@ class Application:
             case ReadBody(limit):
                 assert body is not None, "only a request has a body"
                 return body.read(limit)
+            case Fetch():
+                return self._fetcher.fetch(work)
             case flow.Compute(function):
                 return asyncio.get_running_loop().run_in_executor(self._threads, function)
             case _:

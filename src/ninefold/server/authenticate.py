@@ -1,30 +1,39 @@
-"""Credentials: where a request carries them, and how one is looked up (RFC 9110 11)."""
+"""Credentials: where a request carries them, and whose one is (RFC 9110 11)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from types import MappingProxyType
 from typing import Any
 
 from ninefold.database.protocol import Row, Stored
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.plan import authentication as plan
 from ninefold.plan.environment import CREDENTIAL, ROW
+from ninefold.server.issuers import Issuer, Verified
 from ninefold.server.messages import Request, header_value
 from ninefold.server.parameters import Query
 from ninefold.server.statements import Prepared, RowReader
+from ninefold.server.tokens import LEEWAY, claim_values
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
     """`who` is the scheme that accepted the credential. `values` is the root `caller`: the row that the credential
-    belongs to, under its resource's name, and what the scheme adds. `identity` is the row's identifier, for logs."""
+    belongs to, under its resource's name, and what the scheme adds. `identity` tells callers of a scheme apart, in logs
+    too: it is the row's identifier, or made of who a token is about. `until`: when the credential ends by itself, in
+    seconds since 1970."""
 
     who: str
     values: Mapping[str, Any]
     identity: str | None = None
+    until: float | None = None
 
+
+NOTHING: Mapping[str, object] = MappingProxyType({})
+"""Of the operator's values none."""
 
 ANYONE = "anyone"
 
@@ -35,8 +44,9 @@ NOBODY = Caller(ANYONE, {})
 class Scheme:
     """A plan's scheme made ready."""
 
-    def __init__(self, scheme: plan.Scheme, key: tuple[str, ...]) -> None:
-        """`key`: the fields that identify a row of the scheme's resource."""
+    def __init__(self, scheme: plan.Scheme, key: tuple[str, ...], given: Mapping[str, object] = NOTHING) -> None:
+        """`key`: the fields that identify a row of the scheme's resource. `given`: what the operator gives. Raises
+        `ninefold.server.issuers.Unusable`."""
         self.name = scheme.scheme
         self.challenge = header_value(scheme.challenge) if scheme.challenge else None
         self.where = scheme.where
@@ -47,12 +57,13 @@ class Scheme:
         self._lookup = None if scheme.lookup is None else Prepared(scheme.lookup)
         self._again = None if scheme.again is None else Prepared(scheme.again)
         self._read = None if scheme.lookup is None else RowReader(scheme.lookup)
+        self.issuer = None if scheme.signed is None else _issuer(scheme.signed, given)
         self._adds = tuple((name, compile(value)) for name, value in scheme.adds)
 
     @property
     def accepts(self) -> bool:
-        """Whether this build can tell a good credential of the scheme from a bad one; if not, none is good."""
-        return self._lookup is not None
+        """Whether a good credential of the scheme can be told from a bad one; if not, none is good."""
+        return self._lookup is not None or self.issuer is not None
 
     def presented(self, request: Request, query: Query) -> bool:
         """Whether the request carries something where this scheme looks for a credential."""
@@ -100,14 +111,38 @@ class Scheme:
         """The caller to whom the row belongs."""
         assert self._read is not None and self._resource is not None
         found = self._read(row)
-        values: dict[str, Any] = {self._resource: found}
+        identity = "/".join(str(found.get(field, "")) for field in self._key)
+        return Caller(self.name, self._added({self._resource: found}, env), identity or None)
+
+    def bearer(self, token: str, verified: Verified, env: Env) -> Caller:
+        """The caller whom a good token is about."""
+        claims = claim_values(verified.claims)
+        identity = about(verified.claims, token)
+        return Caller(self.name, self._added({}, {**env, "claims": claims}), identity, verified.until + LEEWAY)
+
+    def _added(self, values: dict[str, Any], env: Env) -> dict[str, Any]:
         for name, value in self._adds:
             try:
                 values[name] = value({**env, "caller": values})
             except EvaluationError:
                 continue  # a caller without it: conditions that read it do not hold
-        identity = "/".join(str(found.get(field, "")) for field in self._key)
-        return Caller(self.name, values, identity or None)
+        return values
+
+
+def _issuer(signed: plan.Signed, given: Mapping[str, object]) -> Issuer | None:
+    """None: the operator does not say who it is."""
+    try:
+        return Issuer(signed, given)
+    except EvaluationError:
+        return None
+
+
+def about(claims: Mapping[str, Any], token: str) -> str:
+    """Who a token is about, without saying it: of the issuer and its name for the caller, which may be an address of
+    theirs, the beginning of a SHA-256 digest. A token that names nobody is about its bearer alone."""
+    subject = claims.get("sub")
+    named = f"{claims['iss']} {subject}" if subject is not None else token
+    return sha256(named.encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
 def after_scheme(authorization: str, scheme: str) -> str | None:

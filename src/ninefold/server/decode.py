@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -41,6 +42,7 @@ class Body:
                 each.fixed,
                 json_reader(each.type),
                 None if each.normalise is None else compile(each.normalise),
+                each.merged,
             )
             for each in body.fields
         )
@@ -66,15 +68,40 @@ class Body:
             return _UNSUPPORTED
         return None
 
-    def read(self, data: bytes) -> dict[str, Value] | Failure:
-        """The values that the body gives, by field, or everything that is wrong with it."""
+    def parsed(self, data: bytes) -> Any:
+        """The body as JSON; a Failure where it is none."""
         if not data and self.optional:
             return {}
         try:
-            document = parse(data)
+            return parse(data)
         except ValueError:
             return _MALFORMED
-        return self.values(document)
+
+    def given(self, document: Any) -> frozenset[str]:
+        """The fields that a body gives, whatever it gives them."""
+        return frozenset(each.name for each in self._fields if _at(document, each.pointer) is not _ABSENT)
+
+    def merging(self, document: Any) -> bool:
+        """Whether the body gives an object that is to be merged into one that is there."""
+        return any(type(_at(document, each.pointer)) is dict for each in self._fields if each.merged)
+
+    def merged(self, document: Any, current: Mapping[str, Value] | None) -> Any:
+        """The body with each such object merged (RFC 7396 2). Where no row is there to merge into, it is left out:
+        what would become of it nobody can say."""
+        document = copy.deepcopy(document)
+        for each in self._fields:
+            if each.merged and type(patch := _at(document, each.pointer)) is dict:
+                within = _at(document, each.pointer[:-1])
+                if current is None:
+                    del within[each.pointer[-1]]
+                else:
+                    within[each.pointer[-1]] = merge(current.get(each.name), patch)
+        return document
+
+    def read(self, data: bytes) -> dict[str, Value] | Failure:
+        """The values that the body gives, by field, or everything that is wrong with it."""
+        document = self.parsed(data)
+        return document if isinstance(document, Failure) else self.values(document)
 
     def values(self, document: Any) -> dict[str, Value] | Failure:
         """The same of a body that is parsed already, which is changed by what the contract says to `normalise`."""
@@ -118,6 +145,7 @@ class _Field:
     fixed: bool
     read: Callable[[object], Value]
     normal: Callable[[Env], Value] | None
+    merged: bool
 
     def normalise(self, document: Any) -> None:
         """Change the value in the document. A value that is not of the field's type stays as it is, for the
@@ -132,6 +160,19 @@ class _Field:
         except (Invalid, EvaluationError):
             return
         _at(document, self.pointer[:-1])[self.pointer[-1]] = normal
+
+
+def merge(target: Any, patch: Any) -> Any:
+    """MergePatch of RFC 7396, section 2. Neither argument is changed."""
+    if type(patch) is not dict:
+        return patch
+    result = dict(target) if type(target) is dict else {}
+    for name, value in patch.items():
+        if value is None:
+            result.pop(name, None)
+        else:
+            result[name] = merge(result.get(name), value)
+    return result
 
 
 # ── JSON ──────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -29,9 +29,11 @@ RATE_LIMITED = Failure("rate limited")
 @dataclass(slots=True)
 class Exchange:
     """A request on its way. `rank` is the lowest of the failures. `stranger` is whose credential was good, and not
-    of a kind that the endpoint admits. `addressable`: the path's values can be of rows. `told`: how the rates stand
+    of a kind that the endpoint admits. `unreachable`: an issuer could not be asked for the keys of a credential.
+    `addressable`: the path's values can be of rows. `told`: how the rates stand
     that counted the request; `limited`: the answer refuses it for one of them. `key`: the idempotency key that came;
-    `content`: the body as it came, None where it was not read; `holds`: the key is in progress by this request."""
+    `content`: the body as it came, None where it was not read; `document`: the
+    body as JSON; `holds`: the key is in progress by this request."""
 
     service: Service
     request: Request
@@ -40,6 +42,7 @@ class Exchange:
     endpoint: Endpoint = _NO_ENDPOINT
     caller: Caller = NOBODY
     stranger: Caller | None = None
+    unreachable: bool = False
     admission: Admission | None = None
     call: Call | None = None
     failures: list[Failure] = field(default_factory=list)
@@ -52,6 +55,7 @@ class Exchange:
     limited: bool = False
     key: str | None = None
     content: bytes | None = b""
+    document: Any = None
     held: Held | None = None
     holds: bool = False
 
@@ -128,6 +132,10 @@ def timed_out(x: Exchange) -> Response:
 
 def followed(x: Exchange, follow: Follow) -> Follow:
     """A response that goes on, for as long as the caller's credential is one."""
+    until = x.caller.until
+    if until is not None:
+        clock = x.service.sources.clock
+        return replace(follow, ended=lambda: clock().timestamp() >= until)
     scheme = next((each for each in x.service.schemes if each.name == x.caller.who), None)
     credential = None if scheme is None else scheme.credential(x.request, x.query)
     if scheme is None or credential is None or not scheme.accepts:

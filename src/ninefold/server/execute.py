@@ -29,7 +29,7 @@ from ninefold.server.messages import Request
 from ninefold.server.parameters import Page, PageReader
 from ninefold.server.problems import Failure, failed_condition, invalid
 from ninefold.server.sources import Sources
-from ninefold.server.statements import NO_SWITCHES, Prepared
+from ninefold.server.statements import NO_SWITCHES, Prepared, RowReader
 from ninefold.values import GREATEST_INTEGER, Digest, Value, sqlite_reader
 
 Values: TypeAlias = dict[str, Any]
@@ -38,7 +38,8 @@ Values: TypeAlias = dict[str, Any]
 @dataclass(slots=True)
 class Call:
     """An operation called by a request. `route` and `who` are what a cursor is bound to; `body` the values of the
-    body by field, None where it could not be read; `page` what is asked of a list."""
+    body by field, None where it could not be read; `page` what is asked of a list. `on_current`: what is stored depends
+    on the row as it was read, which is `current`; None: there was none."""
 
     request: Request
     env: dict[str, Any]
@@ -48,6 +49,8 @@ class Call:
     who: str
     body: Values | None = field(default_factory=dict)
     page: Page | None = None
+    current: Values | None = None
+    on_current: bool = False
     log: Log | None = None
 
 
@@ -74,6 +77,9 @@ class NothingFound(Exception):
 
 
 STALE = Failure("stale")
+
+AS_IT_WAS = "as it was"
+"""The switch under which a write acts on the revision that was read, and on no other."""
 
 
 KEPT = object()
@@ -259,11 +265,26 @@ class Write:
         self._assigns = tuple(
             (assign, None if assign.otherwise is None else compile(assign.otherwise)) for assign in operation.assigns
         )
+        self._current = None if operation.current is None else Prepared(operation.current)
+        self._read_current = None if operation.current is None else RowReader(operation.current)
         self._required = tuple(assign.field for assign in operation.assigns if not assign.type.nullable)
         self._validator = operation.validator
         self._before = tuple(map(Event, operation.before))
         self._after = tuple(map(Event, operation.after))
         self._subscribes = operation.subscribes
+
+    def wanted(self, call: Call, given: frozenset[str] = frozenset(), merging: bool = False) -> Select | None:
+        """What has to be read of the row as it is before the values are made. `given`: the fields that the body gives;
+        `merging`: an object of it is merged."""
+        if self._current is None or not (merging or any(_leans(assign, given) for assign, _ in self._assigns)):
+            return None
+        return Select(*self._current.bound(call.env))
+
+    def found(self, call: Call, rows: Sequence[Row]) -> None:
+        """The row as it is. From here on the operation acts on no other revision of it."""
+        assert self._read_current is not None
+        call.current = self._read_current(rows[0]) if rows else None
+        call.on_current = True
 
     def prepare(self, call: Call) -> None:
         """Make the values that are stored. Raises Refusal where one that must be there is not given by anything: a
@@ -273,14 +294,15 @@ class Write:
             wanted = conditional.revisions(call.request.headers["if-match"], self._shape.tag_prefix)
             if wanted is not None:
                 env[environment.IF] = {"match": wanted}
-        env[environment.WRITE] = {"revision": call.sources.revision()}
+        made: dict[str, Value] = dict(call.current or {})
+        was = made.pop(environment.REVISION_COLUMN, None)
+        env[environment.WRITE] = {"revision": call.sources.revision(), "was": was}
         if call.body is None:
             return
         env[environment.BODY] = body = call.body
         new: Values = {}
         issued: Values = {}
         env |= {environment.NEW: new, "issued": issued}
-        made: dict[str, Value] = {}
         # A value made on create or on change reads the row as it is being made, under the resource's name.
         making = {**env, self._row: made}
         for assign, otherwise in self._assigns:
@@ -293,7 +315,7 @@ class Write:
             elif self._verb == "replace":
                 value = None
             else:
-                made[assign.field] = None
+                made.setdefault(assign.field, None)
                 continue
             if assign.secret == "token" and value is not None:
                 issued[assign.field] = value
@@ -336,7 +358,8 @@ class Write:
         env = call.env
         switches = self._statement.switches
         if switches:
-            switches &= {f"new {name}" for name in env[environment.NEW]}
+            on = {f"new {name}" for name in env[environment.NEW]}
+            switches &= on | {AS_IT_WAS} if call.on_current else on
         text, binds = self._statement.bound(env, switches)
 
         def work(session: Session) -> Row:
@@ -375,6 +398,13 @@ class Write:
         """What the codes of invariants say of the row as it has become: the columns before theirs."""
         end = len(row) - len(self._invariants)
         return dict(zip(self._details, row[end - len(self._details) : end], strict=True))
+
+
+def _leans(assign: plan.Assign, given: frozenset[str]) -> bool:
+    """Whether a value is made from fields of the row that the body does not give."""
+    if (assign.given and assign.field in given) or (assign.again and not given & set(assign.again)):
+        return False
+    return not given.issuperset(assign.reads)
 
 
 def _hashed(plain: Mapping[str, str]) -> dict[str, str]:

@@ -57,7 +57,30 @@ class Compute:
     work: Callable[[], Any]
 
 
-Work: TypeAlias = ReadBody | Select | Transact | Sweep | Compute
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """A document of another service, such as the keys of an issuer; gives `Fetched` or `Unreachable`. Those who want
+    the same one at the same time wait for one fetch."""
+
+    url: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fetched:
+    """`seconds`: how long it may be kept, if it says so (RFC 9111 5.2.2)."""
+
+    body: bytes
+    seconds: float | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unreachable:
+    """`why` is for the operator."""
+
+    why: str
+
+
+Work: TypeAlias = ReadBody | Select | Transact | Sweep | Compute | Fetch
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +103,15 @@ class Chunk:
 @dataclass(frozen=True, slots=True)
 class Follow:
     """A response that goes on for as long as the client listens: its head, then what `read` finds behind a position, as
-    `show` shows it. Before each read, `admitted` has to find a row, where there is one: the caller's credential."""
+    `show` shows it. Before each read, `admitted` has to find a row, where there is one: the caller's credential; and
+    `ended` tells whether the credential has ended by itself."""
 
     head: Response
     position: int
     read: Callable[[int], Select]
     show: Callable[[Sequence[Row], int], Chunk]
     admitted: Callable[[], Select] | None = None
+    ended: Callable[[], bool] | None = None
 
 
 Next: TypeAlias = Response | Wait | Follow
@@ -102,6 +127,6 @@ def at_once(step: Next, session: Session) -> Next:
                 step = step.resume(work(session))
             case Compute(compute):
                 step = step.resume(compute())
-            case ReadBody():
-                raise ValueError("an operation reads no body: its values are given")
+            case ReadBody() | Fetch():
+                raise ValueError("an operation reads no body and fetches nothing: its values are given")
     return step

@@ -39,6 +39,8 @@ async def follow(response: Follow, database: Database, bell: Bell, receive: Rece
     position, sent, silent = response.position, 0, 0.0
     try:
         while not gone.done():
+            if response.ended is not None and response.ended():
+                break
             if response.admitted is not None and not await _rows(database, response.admitted()):
                 break
             chunk = response.show(await _rows(database, response.read(position)), position)

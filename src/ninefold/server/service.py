@@ -72,12 +72,13 @@ def ready(
 ) -> Service:
     """`cursor_key`: at least 32 secret bytes, the same at every start, from which the secrets of cursors and of
     idempotency keys are made. `operator`: what the operator gives, by
-    name; an endpoint that needs a value that is not given answers 501."""
+    name; an endpoint that needs a value that is not given answers 501. Raises `ninefold.server.issuers.Unusable` for
+    one that cannot be used."""
     given = operator or {}
     without = {key for value in plan.operator if value.name not in given for key in value.blocks}
     problems = Problems(plan.problems)
     keys = {table.name: table.key for table in plan.schema.tables}
-    schemes = tuple(Scheme(each, keys.get(each.resource or "", ())) for each in plan.schemes)
+    schemes = tuple(Scheme(each, keys.get(each.resource or "", ()), given) for each in plan.schemes)
     known = {scheme.parameter for scheme in schemes if scheme.where == "query"}
     if plan.versions is not None and plan.versions.by == "query":
         known.add(plan.versions.name)

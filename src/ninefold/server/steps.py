@@ -12,17 +12,18 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, assert_never
 
 from ninefold.database.protocol import Row, Unavailable
 from ninefold.plan import environment
 from ninefold.server import media_types
 from ninefold.server.admit import Asked, asked_version
-from ninefold.server.authenticate import ANYONE, NOBODY
+from ninefold.server.authenticate import ANYONE, NOBODY, Caller
 from ninefold.server.exchange import RATE_LIMITED, TOO_LARGE, Exchange, only, unavailable
-from ninefold.server.execute import Call, List, NothingFound, Refusal
-from ninefold.server.flow import Next, ReadBody, Select, TooLarge, Wait
+from ninefold.server.execute import Call, List, NothingFound, Refusal, Write
+from ninefold.server.flow import Fetch, Fetched, Next, ReadBody, Select, TooLarge, Unreachable, Wait
 from ninefold.server.idempotency import HEADER, MISMATCH, Held, once, read_key
+from ninefold.server.issuers import Verified
 from ninefold.server.match import Found, NotAllowed
 from ninefold.server.messages import Response
 from ninefold.server.parameters import Query
@@ -31,6 +32,9 @@ from ninefold.server.rates import Asking, count
 from ninefold.values import Invalid, from_text
 
 log = logging.getLogger("ninefold.server")
+
+MOST_LOOKS = 1_000
+"""How often a request looks at a row that others change all the while, before it is given up."""
 
 NOT_IN_FORCE = Response(501)
 """Blocked by a gap, or stated and not in force (fixed meaning 12)."""
@@ -82,7 +86,7 @@ def _path_values(x: Exchange, texts: Sequence[str]) -> None:
 
 
 def authenticate(x: Exchange, first: int = 0) -> Next:
-    """Look up the credential of the first scheme, from `first` on, that there is one of."""
+    """Look up or verify the credential of the first scheme, from `first` on, that there is one of."""
     # A rate counts a request whatever becomes of it, and may count it by its caller.
     if x.settled(x.endpoint.lowest.authentication) and not x.endpoint.rates:
         return x.answer()
@@ -90,23 +94,61 @@ def authenticate(x: Exchange, first: int = 0) -> Next:
     for index in range(first, len(schemes)):
         if schemes[index].accepts:
             credential = schemes[index].credential(x.request, x.query)
-            if credential is not None:
-                return Wait(Select(*schemes[index].lookup(credential, x.env)), partial(looked_up, x, index))
+            if credential is None:
+                continue
+            if schemes[index].issuer is not None:
+                return verify(x, index, credential)
+            return Wait(Select(*schemes[index].lookup(credential, x.env)), partial(looked_up, x, index))
     return unidentified(x)
 
 
 def looked_up(x: Exchange, index: int, rows: Sequence[Row]) -> Next:
-    if rows:
-        caller = x.service.schemes[index].caller(rows[0], x.env)
-        if caller.who in (x.endpoint.admissions or {}):
-            x.caller = caller
-            return admit(x)
-        x.stranger = x.stranger or caller
+    return identified(x, index, x.service.schemes[index].caller(rows[0], x.env) if rows else None)
+
+
+def verify(x: Exchange, index: int, token: str) -> Next:
+    """Verify a token that an issuer has signed; where something of the issuer's is needed first, wait for that."""
+    scheme = x.service.schemes[index]
+    assert scheme.issuer is not None
+    outcome = scheme.issuer.verify(token, x.service.sources)
+    match outcome:
+        case Fetch():
+            return Wait(outcome, partial(fetched, x, index, token, outcome))
+        case Unreachable():
+            x.unreachable = True
+            return identified(x, index, None)
+        case Verified():
+            return identified(x, index, scheme.bearer(token, outcome, x.env))
+        case None:
+            return identified(x, index, None)
+        case _:
+            assert_never(outcome)
+
+
+def fetched(x: Exchange, index: int, token: str, fetch: Fetch, result: Fetched | Unreachable) -> Next:
+    issuer = x.service.schemes[index].issuer
+    assert issuer is not None
+    issuer.take(fetch, result, x.service.sources)
+    return verify(x, index, token)
+
+
+def identified(x: Exchange, index: int, caller: Caller | None) -> Next:
+    """Go on with the caller whom a scheme knows by the credential; None: it knows none, and the next one is asked."""
+    if caller is None:
+        return authenticate(x, index + 1)
+    if caller.who in (x.endpoint.admissions or {}):
+        x.caller = caller
+        return admit(x)
+    x.stranger = x.stranger or caller
     return authenticate(x, index + 1)
 
 
 def unidentified(x: Exchange) -> Next:
     """No scheme that the endpoint admits accepted a credential."""
+    if x.unreachable:
+        # Whether the credential is good nobody can tell now: neither answer would be true.
+        count_it(x)
+        return x.answer() if RATE_LIMITED in x.failures else unavailable(x)
     anyone = ANYONE in (x.endpoint.admissions or {})
     if x.stranger is not None and not anyone:
         x.refuse(Failure("forbidden", _resource(x)))
@@ -135,6 +177,11 @@ def admit(x: Exchange) -> Next:
 
 
 def counted(x: Exchange) -> Next:
+    count_it(x)
+    return parameters(x)
+
+
+def count_it(x: Exchange) -> None:
     """The rates of the endpoint count the request; one of them may refuse it."""
     rates = x.endpoint.rates
     if rates:
@@ -145,7 +192,6 @@ def counted(x: Exchange) -> Next:
         x.told = count(rates, asking, x.service.sources.elapsed())
         if any(told.refused for told in x.told):
             x.refuse(RATE_LIMITED)
-    return parameters(x)
 
 
 # ── What is asked for ─────────────────────────────────────────────────────────────────────────────────────────
@@ -204,7 +250,7 @@ def _unknown(query: Query, known: frozenset[str]) -> list[Failure]:
 def read_body(x: Exchange) -> Next:
     body, limit = x.endpoint.body, x.service.body_bytes
     if body is None or body.ignored:
-        return operate(x)
+        return look(x)
     if x.settled(x.endpoint.lowest.body):
         return x.answer()
     assert x.call is not None
@@ -230,8 +276,39 @@ def decode(x: Exchange, data: bytes | TooLarge) -> Next:
         x.refuse(TOO_LARGE)
         return operate(x)
     x.content = data
-    if x.endpoint.body.unsupported(x.request) is None:
-        values = x.endpoint.body.read(data)
+    if x.endpoint.body.unsupported(x.request) is not None:
+        return operate(x)
+    x.document = x.endpoint.body.parsed(data)
+    if isinstance(x.document, Failure):
+        x.refuse(x.document)
+        return operate(x)
+    return look(x)
+
+
+def look(x: Exchange) -> Next:
+    """Read the row as it is, where the values that are stored depend on it."""
+    operation = None if x.admission is None else x.admission.operation
+    if isinstance(operation, Write) and x.call is not None and x.addressable:
+        body, document = x.endpoint.body, x.document
+        given = frozenset[str]() if body is None or document is None else body.given(document)
+        wanted = operation.wanted(x.call, given, body is not None and document is not None and body.merging(document))
+        if wanted is not None:
+            return Wait(wanted, partial(looked, x, operation))
+    return decided(x, x.document)
+
+
+def looked(x: Exchange, operation: Write, rows: Sequence[Row]) -> Next:
+    assert x.call is not None
+    operation.found(x.call, rows)
+    if x.document is None or x.endpoint.body is None:
+        return operate(x)
+    return decided(x, x.endpoint.body.merged(x.document, x.call.current))
+
+
+def decided(x: Exchange, document: Any) -> Next:
+    """What the body gives is whole: everything that is wrong with it is said at once."""
+    if x.endpoint.body is not None and x.call is not None and document is not None:
+        values = x.endpoint.body.values(document)
         if isinstance(values, Failure):
             x.refuse(values)
         else:
@@ -247,7 +324,7 @@ def operate(x: Exchange) -> Next:
     if x.admission is None or x.call is None:
         return x.answer()
     x.held = _held(x)
-    if not x.failures and x.held is not None and x.service.keys is not None:
+    if not x.failures and x.held is not None and x.service.keys is not None and not x.holds:
         clash = x.service.keys.clash(x.held)
         if clash is not None:
             x.refuse(clash)
@@ -326,9 +403,10 @@ def failed(x: Exchange, error: Exception) -> Next:
     match error:
         case Refusal():
             return refused(x, error)
-        case NothingFound() if x.attempts == 0 and x.admission is not None and x.call is not None:
+        case NothingFound() if x.call is not None and x.attempts < (MOST_LOOKS if x.call.on_current else 1):
+            # Of those that look and then write, one succeeds each time: the others look again.
             x.attempts += 1
-            return perform(x)
+            return look(x) if x.call.on_current else perform(x)
         case Unavailable():
             return unavailable(x)
         case _:

@@ -80,6 +80,9 @@ class Timer:
         )
         session.run(savepoints.BEGIN, ())
         try:
+            wanted = self._take.wanted(call)
+            if wanted is not None:
+                self._take.found(call, session.run(wanted.text, wanted.binds))
             self._take.prepare(call)
             at_once(self._take.perform(call), session)
         except (Refusal, NothingFound, EvaluationError):

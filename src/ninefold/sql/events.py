@@ -157,3 +157,38 @@ COUNTS = (
 """Deliveries that are still to be made, and those that are given up."""
 
 ENABLE = 'UPDATE "$subscription" SET disabled = NULL, paused = NULL WHERE id = ?'
+
+REVIVE = (
+    'UPDATE "$delivery" SET dead = NULL, attempts = 0, due = NULL WHERE dead IS NOT NULL'
+    " AND (?1 IS NULL OR subscription = ?1)"
+    ' AND subscription IN (SELECT id FROM "$subscription" WHERE disabled IS NULL) RETURNING 1'
+)
+"""What was given up, to all subscriptions or to one."""
+
+DELIVER_AGAIN = (
+    'INSERT INTO "$delivery" (subscription, event, lane) SELECT s.id, e.seq, e.resource || \' \' || e.row'
+    ' FROM "$event" AS e JOIN "subscription" AS s JOIN "$subscription" AS kept ON kept.id = s.id'
+    " WHERE e.seq = ?1 AND (?2 IS NULL OR s.id = ?2) AND kept.disabled IS NULL"
+    " AND EXISTS (SELECT 1 FROM json_each(s.kinds) AS wanted WHERE wanted.value = e.kind)"
+    " ON CONFLICT (subscription, event) DO UPDATE SET dead = NULL, attempts = 0, due = NULL RETURNING 1"
+)
+"""One event, to all subscriptions that want its kind or to one of them."""
+
+STEP_BACK = (
+    'UPDATE "$delivery" AS later SET due = NULL WHERE dead IS NULL AND due IS NOT NULL AND EXISTS (SELECT 1 FROM'
+    ' "$delivery" AS first WHERE first.subscription = later.subscription AND first.lane = later.lane'
+    " AND first.dead IS NULL AND first.event < later.event)"
+)
+"""Those that come before others of their lane again are waited for."""
+
+STEP_FORWARD = (
+    'UPDATE "$delivery" AS later SET due = ? WHERE dead IS NULL AND due IS NULL AND NOT EXISTS (SELECT 1 FROM'
+    ' "$delivery" AS first WHERE first.subscription = later.subscription AND first.lane = later.lane'
+    " AND first.dead IS NULL AND first.event < later.event)"
+)
+
+ALL_FORWARD = 'UPDATE "$delivery" SET due = ? WHERE dead IS NULL AND due IS NULL'
+
+ROTATE = (
+    'UPDATE "$subscription" SET generation = generation + 1, overlap = ? WHERE id = ? RETURNING generation'
+)

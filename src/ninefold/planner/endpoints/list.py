@@ -33,8 +33,6 @@ def list_rows(endpoint: Endpoint, admission: Admission, perspective: Perspective
         conditions.append("(" + seen + ")")
     if admission.condition is not None and not admission.of_request:
         conditions.append("(" + perspective.holds(admission.condition, columns.rows) + ")")
-    if endpoint.where is not None:
-        conditions.append("(" + perspective.holds(endpoint.where, columns.rows) + ")")
     name = identifier(resource.name)
     source = f" FROM {name} AS {name} WHERE " + all_of(conditions)
     filters = [_filter(each, columns, perspective) for each in endpoint.filters]

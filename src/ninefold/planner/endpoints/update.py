@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
+from msgspec.structs import replace
+
 from ninefold.checked.endpoints import Admission, Endpoint
 from ninefold.checked.resources import Resource
 from ninefold.expressions.reads import needs_database
-from ninefold.expressions.tree import Constant, Typed
+from ninefold.expressions.rewrite import walk
+from ninefold.expressions.tree import Constant, Select, Typed, Variable
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.operations import Assign, Write
-from ninefold.plan.statement import Piece, Statement
+from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.planner import inputs
 from ninefold.planner.endpoints.read import requirements_of_row
 from ninefold.planner.endpoints.rows import acted_on, answer, outer_join, row_columns
@@ -17,6 +22,7 @@ from ninefold.planner.events import caused
 from ninefold.planner.perspective import Perspective
 from ninefold.planner.requirements import (
     all_of,
+    column,
     guard,
     in_state,
     judge,
@@ -24,8 +30,8 @@ from ninefold.planner.requirements import (
     reference_there,
     unchanged,
 )
-from ninefold.sql.fragment import Fragment, bind, identifier
-from ninefold.values import Text
+from ninefold.sql.fragment import Fragment, bind, identifier, join
+from ninefold.values import Anything, Object, Text
 
 
 def update(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> Write:
@@ -35,6 +41,7 @@ def update(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
     transition = endpoint.transition
 
     required = requirements_of_row(endpoint, admission, resource, perspective)
+    to_read = [each.holds for each in required]
     if endpoint.validator:
         required.append(unchanged(resource, endpoint.place, perspective))
     if transition is not None and resource.machine is not None:
@@ -65,7 +72,12 @@ def update(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
     events = caused(endpoint.verb if transition is None else transition.name, resource, perspective)
     returning, read, told = read_after(endpoint, resource, columns, checks, perspective, bool(events))
     found = [perspective.holds(each, rows) for each in path_conditions(endpoint)]
-    pieces.append(_piece(" WHERE " + all_of([*found, *[each.holds for each in required]]) + " RETURNING " + returning))
+    pieces.append(_piece(" WHERE " + all_of([*found, *[each.holds for each in required]])))
+    current = _current(resource, endpoint, assigns, [*found, *to_read])
+    if current is not None:
+        was = " AND " + column(resource.name, REVISION_COLUMN) + " = " + bind(inputs.REVISION_AS_READ)
+        pieces.append(_piece(was, "as it was"))
+    pieces.append(_piece(" RETURNING " + returning))
     verb = "transition" if transition is not None else "replace" if endpoint.verb == "replace" else "update"
     return Write(
         resource=resource.name,
@@ -76,6 +88,7 @@ def update(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
         assigns=assigns,
         key=resource.identifier,
         read=read,
+        current=current,
         invariants=tuple(each.condition for each in checks),
         details=told,
         validator=endpoint.validator,
@@ -116,4 +129,37 @@ def _changes(
                     secret=field.secret,
                 )
             )
-    return in_database, tuple(sorted(assigns, key=lambda each: bool(each.again)))
+    assigns = [
+        each if each.otherwise is None else replace(each, reads=tuple(_fields_in(each.otherwise, resource)))
+        for each in assigns
+    ]
+    return in_database, tuple(sorted(assigns, key=lambda each: bool(each.reads)))
+
+
+def _fields_in(typed: Typed, resource: Resource) -> Iterator[str]:
+    """The fields of the row itself that an expression reads."""
+    for node in walk(typed):
+        match node:
+            case Select(operand=Variable(name=name), name=field) if name == resource.name:
+                yield field
+            case _:
+                pass
+
+
+def _current(
+    resource: Resource, endpoint: Endpoint, assigns: Sequence[Assign], found: Sequence[Fragment]
+) -> Statement | None:
+    """The row as it is, for whoever may change it."""
+    wanted = dict.fromkeys(name for assign in assigns for name in assign.reads)
+    if endpoint.verb == "update":
+        named = [resource.fields[leaf.field] for leaf in endpoint.body or ()]
+        wanted |= dict.fromkeys(field.name for field in named if isinstance(field.type, Anything | Object))
+    fields = [resource.fields[name] for name in wanted if name in resource.fields]
+    fields = [field for field in fields if field.stored and field.secret is None]
+    if not fields:
+        return None
+    columns = [column(resource.name, name) for name in (REVISION_COLUMN, *(field.name for field in fields))]
+    name = identifier(resource.name)
+    text = "SELECT " + join(", ", columns) + f" FROM {name} AS {name} WHERE " + all_of(found)
+    results = (ResultColumn(REVISION_COLUMN, Text()), *(ResultColumn(field.name, field.type) for field in fields))
+    return Statement((_piece(text),), results)

@@ -1,0 +1,146 @@
+"""`ninefold events FILE list|dead|replay|rotate`"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Annotated, Any, Literal
+
+import msgspec
+from cyclopts import Parameter
+
+from ninefold.cli.contract_file import AcceptProposals, File, load
+from ninefold.cli.database_file import database_of
+from ninefold.cli.row_table import rows_as_text
+from ninefold.cli.terminal import Unusable, remark, say, show
+from ninefold.database.beside import open_beside
+from ninefold.database.protocol import Unavailable
+from ninefold.database.reading import open_to_read
+from ninefold.database.sqlite import Refused
+from ninefold.diagnostics.diagnostic import Severity
+from ninefold.operator import events as log
+from ninefold.plan.service import ServicePlan
+from ninefold.server.sources import Sources
+
+LARGEST = 1_000_000
+"""Events that are shown at once, at most."""
+
+
+def events(
+    file: File,
+    action: Literal["list", "dead", "replay", "rotate"] = "list",
+    /,
+    *,
+    after: int = 0,
+    limit: int = 50,
+    event: Annotated[Sequence[int], Parameter(negative=(), show_default=False)] = (),
+    subscription: str | None = None,
+    overlap: Annotated[int, Parameter(name="--overlap-hours")] = 24,
+    format: Literal["text", "json"] = "text",
+    database: str | None = None,
+    accept_proposals: AcceptProposals = False,
+) -> int:
+    """Look at events and their delivery, and have them delivered again.
+
+    `list` shows the last events of the log; `dead` the deliveries that were given up, and why. `replay` has these
+    delivered again, or the events that are named, whatever became of them. `rotate` gives a subscription another secret
+    and prints it, this once. All of it works while a service runs on the same database.
+
+    Exit status: 0, 1 if the contract has errors, 2 if the database cannot be used or there is no such subscription.
+
+        ninefold events orders.md
+        ninefold events orders.md dead
+        ninefold events orders.md replay
+        ninefold events orders.md replay --event 17 --event 18
+        ninefold events orders.md rotate --subscription 6f9619ff-8b86-4011-b42d-00c04fc964ff
+
+    Parameters
+    ----------
+    action
+        What is to be done.
+    after
+        Of `list`: only events behind this position.
+    limit
+        How many are shown at most.
+    event
+        Of `replay`: the position of an event; may be repeated.
+    subscription
+        Of `replay` and `rotate`: only this subscription. One whose receiver was gone is told of events again.
+    overlap
+        Of `rotate`: for so many hours deliveries are signed with the old secret as well.
+    format
+        `json` gives one object a line.
+    database
+        `sqlite:///PATH` or a path, as for `serve`.
+    """
+    loaded = load(file, accept_proposals)
+    show((found for found in loaded.diagnostics if found.code.severity is Severity.ERROR), loaded.source, sys.stderr)
+    plan = loaded.plan
+    if plan is None:
+        return 1
+    if not 1 <= limit <= LARGEST:
+        raise Unusable(f"--limit {limit} is not between 1 and {LARGEST:,}")
+    if not plan.schema.events or (action != "list" and not plan.schema.subscriptions):
+        raise Unusable(f"the contract has no {'subscriptions' if plan.schema.events else 'events'}")
+    url = database_of(plan, file, database)
+    try:
+        match action:
+            case "list" | "dead":
+                _show(plan, url, action, after, limit, format)
+            case "replay":
+                _replay(plan, url, event, subscription)
+            case "rotate":
+                _rotate(plan, url, subscription, overlap)
+    except Unavailable as error:
+        raise Unusable(f"the database cannot be used: {error}") from None
+    return 0
+
+
+def _show(
+    plan: ServicePlan, url: str, action: Literal["list", "dead"], after: int, limit: int, format: Literal["text", "json"]
+) -> None:
+    reading = open_to_read(url, plan.schema)
+    if isinstance(reading, Refused):
+        raise Unusable(reading.message, *reading.help, details=reading.details)
+    with reading:
+        found: list[dict[str, Any]]
+        found = log.logged(reading, after, limit) if action == "list" else log.dead(reading, limit)
+        waiting, given_up = log.counts(reading) if plan.schema.subscriptions else (0, 0)
+    if format == "json":
+        sys.stdout.writelines(msgspec.json.encode(row).decode() + "\n" for row in found)
+        return
+    if found:
+        say(rows_as_text(found, list(found[0])))
+    if plan.schema.subscriptions:
+        remark(f"{_counted(waiting)} still to be made, {given_up:,} given up")
+
+
+def _replay(plan: ServicePlan, url: str, positions: Sequence[int], subscription: str | None) -> None:
+    opened = open_beside(url, plan.schema)
+    if isinstance(opened, Refused):
+        raise Unusable(opened.message, *opened.help, details=opened.details)
+    with opened as session:
+        made = log.replay(session, plan, Sources().now(), positions, subscription)
+    say(f"{_counted(made)} to be made again")
+
+
+def _rotate(plan: ServicePlan, url: str, subscription: str | None, hours: int) -> None:
+    if subscription is None:
+        raise Unusable("rotate is for one subscription", "name it: --subscription ID")
+    if not 0 <= hours <= 24 * 365:
+        raise Unusable(f"--overlap-hours {hours} is not between 0 and a year")
+    sources = Sources()
+    until = Sources(clock=lambda: sources.clock() + timedelta(hours=hours)).now()
+    opened = open_beside(url, plan.schema)
+    if isinstance(opened, Refused):
+        raise Unusable(opened.message, *opened.help, details=opened.details)
+    with opened as session:
+        secret = log.rotate(session, opened.key("cursors"), subscription, until)
+    if secret is None:
+        raise Unusable(f"there is no subscription {subscription}")
+    say(secret)
+
+
+def _counted(count: int) -> str:
+    return "1 delivery" if count == 1 else f"{count:,} deliveries"

@@ -1,0 +1,63 @@
+"""The event log, as the operator looks at it and has its events delivered again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from ninefold.database.protocol import Session
+from ninefold.plan.service import ServicePlan
+from ninefold.server import signing
+from ninefold.sql import events as sql
+
+
+def logged(session: Session, after: int, most: int) -> list[dict[str, Any]]:
+    """The last events behind a position, the newest first."""
+    rows = session.run(sql.LIST, [after, most])
+    names = ("position", "time", "kind", "resource", "row", "id")
+    return [_decoded(dict(zip(names, row, strict=True))) for row in rows]
+
+
+def dead(session: Session, most: int) -> list[dict[str, Any]]:
+    """The deliveries that were given up, and why."""
+    rows = session.run(sql.LIST_DEAD, [most])
+    names = ("position", "time", "kind", "resource", "row", "subscription", "url", "attempts", "why")
+    return [_decoded(dict(zip(names, row, strict=True))) for row in rows]
+
+
+def counts(session: Session) -> tuple[int, int]:
+    """How many deliveries are still to be made, and how many were given up."""
+    [(waiting, given_up)] = session.run(sql.COUNTS, ())
+    return int(str(waiting)), int(str(given_up))
+
+
+def replay(session: Session, plan: ServicePlan, now: str, positions: Sequence[int], subscription: str | None) -> int:
+    """Have what was given up delivered again, or, where positions are named, these events, whatever became of them: how
+    many deliveries that makes. A subscription that is named gets them although its receiver was gone."""
+    if subscription is not None:
+        session.run(sql.ENABLE, [subscription])
+    if positions:
+        made = sum(len(session.run(sql.DELIVER_AGAIN, [position, subscription])) for position in positions)
+    else:
+        made = len(session.run(sql.REVIVE, [subscription]))
+    if plan.delivery is not None and plan.delivery.in_order:
+        session.run(sql.STEP_BACK, ())
+        session.run(sql.STEP_FORWARD, [now])
+    else:
+        session.run(sql.ALL_FORWARD, [now])
+    return made
+
+
+def rotate(session: Session, key: bytes, subscription: str, overlap: str) -> str | None:
+    """Give a subscription another secret; until `overlap` deliveries are signed with both. None: there is no such
+    subscription. `key`: the service's secret."""
+    rows = session.run(sql.ROTATE, [overlap, subscription])
+    if not rows:
+        return None
+    return signing.written(signing.secret(signing.signing_key(key), subscription, int(str(rows[0][0]))))
+
+
+def _decoded(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {**row, "row": "/".join(map(str, msgspec.json.decode(row["row"])))}
