@@ -34,6 +34,7 @@ from ninefold.plan.service import ServicePlan
 from ninefold.server import app
 from ninefold.server.access_log import Observe
 from ninefold.server.app import Message, Receive, Send
+from ninefold.server.issuers import unusable
 from ninefold.server.service import ready
 
 __all__ = ["Application", "ContractError", "DatabaseRefused", "Service", "application", "load"]
@@ -104,12 +105,16 @@ class Service:
     ) -> Application:
         """The service as an ASGI application. `database`: `sqlite:///PATH`, or a path. `operator`: what the contract
         calls `operator.NAME`, by name; an endpoint whose value is not given answers 501. `observe` is called once a
-        request. Raises ValueError for a name that the contract does not have."""
+        request. Raises ValueError for a name that the contract does not have, and for an issuer of tokens that cannot
+        be used."""
         given = dict(operator or {})
         unknown = sorted(given.keys() - set(self.operator))
         if unknown:
             names = ", ".join(self.operator) or "none"
             raise ValueError(f"the contract has no operator.{unknown[0]}; the operator values that it names: {names}")
+        for scheme in self.plan.schemes:
+            if reason := unusable(scheme, given):
+                raise ValueError(reason)
         return Application(self.plan, database, given, observe)
 
 

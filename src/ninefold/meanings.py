@@ -38,13 +38,15 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "Who gives a value",
         "`on create` gives the value when the body does not; a body that names the field may still leave it out. "
         "`on change` acts on create too. A field that no `body` names, clients cannot set. An identifier without "
-        "`on create` is the client's. A state field moves by transitions alone.",
+        "`on create` is the client's. A state field moves by transitions alone. "
+        "What gives a value reads the row as it becomes: what the body gives, and else what the row has.",
     ),
     (
         "Pages and filters",
         "A page size outside 1…largest, and a cursor that the service did not make, are `invalid`, never clamped. "
         "Ties are ordered by identifier, nulls last. A filter's `value` has the type that its expression gives it; "
-        "text that is not of that type, or a parameter repeated where one is meant, is `invalid`.",
+        "text that is not of that type, or a parameter repeated where one is meant, is `invalid`. Where several values "
+        "are `comma separated`, each text between commas is one, an empty one too.",
     ),
     (
         "Paths",
@@ -54,7 +56,8 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         "Merge patches",
-        "`patch: merge` reads RFC 7396, sent as `application/merge-patch+json` or as the stated request media type.",
+        "`patch: merge` reads RFC 7396, sent as `application/merge-patch+json` or as the stated request media type. The "
+        "schema is asked of what an object has become by it.",
     ),
     (
         "Credentials",
@@ -130,8 +133,8 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "What rates count",
         "A rate counts every request to its endpoints, whatever becomes of it, but those that a rate refuses; a "
         "request that one of several rates refuses is counted by none. What is answered 501 or reaches no endpoint "
-        "is not counted. `caller` is the row to which the credential belongs, told apart by scheme; where no "
-        "credential was accepted it is the address. `address` is the whole address of the client. A request for "
+        "is not counted. `caller` is the row to which the credential belongs, or whom a signed token is about, told "
+        "apart by scheme; where no credential was accepted it is the address. `address` is the whole address of the client. A request for "
         "which an expression has no value is not counted by it. Counts begin anew when the service does.",
     ),
     (
@@ -188,6 +191,60 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "and those whose stated values differ are given them again, as a write that nobody asked for: `on create`, "
         "`on change` and invariants take part. What a record does not state is left alone, and so is a row that is no "
         "record any more.",
+    ),
+    (
+        "What events arise upon",
+        "An event arises upon the action that its kind names, whoever takes it: an endpoint, a timer, the operator. A "
+        "transition is no `update`, and a row that a deletion cascades to is part of that deletion: neither gives the "
+        "other's events. An action that is refused gives none. The payload is the contract's own word, and reads all "
+        "rows; of a deleted row it shows what it was.",
+    ),
+    (
+        "Who is told of an event",
+        "Streams and deliveries tell a caller of an event only if it may see the row, by its row rule: as the event "
+        "found it and, if the row is still there, as it is now. Whoever subscribed counts as the caller of what is "
+        "delivered, and is told of nothing more when its own row is gone.",
+    ),
+    (
+        "Streams",
+        "The `id` of an event is its position in one log of the whole service, counted from 1 in the order of commits. "
+        "A stream without a position begins with what comes next; the header that `resume` names gives the last one "
+        "seen, and 0 stands before all. A position that was never given, or behind which something is no longer kept, "
+        "is `invalid`: nothing is skipped without a word. The event's name is its kind; a line with a colon alone, "
+        "every 15 seconds, means nothing. A stream ends when the caller's credential is none any more.",
+    ),
+    (
+        "Subscriptions",
+        "`subscription` is a resource like any other: `id` (a UUID), `url` (`http` or `https`, without a user's name, at "
+        "most 2,048 characters) and `kinds` (at least one of the contract's, none twice); `subscribe` creates one, "
+        "`unsubscribe` deletes it with what was still to be delivered. A new subscription is told of what comes after "
+        "it. `issued.secret` (`whsec_` and base64) signs.",
+    ),
+    (
+        "Deliveries",
+        "At least once, with the same `webhook-id` each time. A status of 200 to 299 within 15 seconds is success; "
+        "anything else is a failure, a redirect too. `attempts` counts the first one; where there are fewer waits than "
+        "further attempts, the last counts again. 410 ends all deliveries to the subscription. 429, 502, 503 and 504 "
+        "put all of them off for as long as `Retry-After` says (at most a day), and at least for the wait that is due. "
+        "What has had all its attempts is given up, and does not hold up what comes after it. Nothing is delivered to "
+        "addresses that are not of the public internet, unless the operator allows it.",
+    ),
+    (
+        "Envelopes",
+        "CloudEvents 1.0.2 in structured mode (`application/cloudevents+json`; in a stream, the `data` of an event): "
+        "`id` a UUID, `type` the kind, `subject` the row's identifier (several values with `/` between them), `time` "
+        "that of the cause, `data` the payload. Without an envelope the payload is sent as it is.",
+    ),
+    (
+        "Tokens that somebody else signs",
+        "A JSON Web Token (RFC 7519) is good that one key of its issuer verifies, by an algorithm that is stated, or "
+        "published by the issuer and asymmetric; whose `iss` is the issuer to the letter and whose `aud` is, or has, "
+        "the audience; that has an end (`exp`) and is not past it, and whose `nbf` and `iat`, where it has them, have "
+        "come. Clocks may differ by 60 seconds. A token names its key (`kid`) unless there is one alone; one with "
+        "`crit` is not good. It is about its `iss` and `sub`, or without `sub` about nobody but its bearer. "
+        "`openIdConnectUrl` is the issuer, or the URL of its configuration; `keys` a key set, or the URL of one. They "
+        "are fetched when a token first needs them, and again when they are old or do not have its key; an issuer of "
+        "which they cannot be had makes the request `unavailable`.",
     ),
 )
 

@@ -273,3 +273,59 @@ def test_what_cannot_be_followed(
     Path("notes.md").write_text(CONTRACT)
     assert main(["dev", *arguments]) == 2
     assert words in capsys.readouterr().err
+
+
+ORDERS = Path(__file__).parents[2] / "examples" / "orders.md"
+
+
+def curls(dev: Dev, who: str) -> list[list[str]]:
+    """The lines to try of one scheme, as words."""
+    return [shlex.split(line, comments=True) for line in dev.said if f"# {who}: " in line]
+
+
+def test_dev_is_the_issuer_where_none_is_given(tmp_path: Path) -> None:
+    with developing(tmp_path, contract=ORDERS.read_text()) as dev, httpx.Client(timeout=20) as client:
+        mint = shlex.split(dev.until("# staff: a token that claims more"), comments=True)
+        assert not any("blocked" in line for line in dev.said)
+        billing, warehouse, _ = curls(dev, "staff")
+        told = [line.rpartition("# ")[2] for line in dev.said if "# staff: role" in line]
+        assert told == [
+            "staff: role=billing, for POST /orders/{id}/pay", "staff: role=warehouse, for POST /orders/{id}/ship",
+        ]  # fmt: skip
+        [key] = curls(dev, "key")
+        headers = [dict([words[words.index("-H") + 1].split(": ", 1)]) for words in (key, billing, warehouse)]
+        assert [client.get(billing[2], headers=each).status_code for each in headers] == [200] * 3
+        lines = [{"sku": "ABC-1", "quantity": 1, "unit_price": 1}]
+        order = client.post(dev.url + "/orders", json={"lines": lines}, headers=headers[0]).json()["id"]
+        for action, who in (("place", 0), ("pay", 1), ("ship", 2)):
+            assert client.post(f"{dev.url}/orders/{order}/{action}", headers=headers[2 - who]).status_code in (200, 403)
+            assert client.post(f"{dev.url}/orders/{order}/{action}", headers=headers[who]).status_code in (200, 409)
+        assert client.get(f"{dev.url}/orders/{order}", headers=headers[1]).json()["status"] == "shipped"
+
+        # Whatever it is asked to, it signs; for nobody but this machine.
+        issuer = mint[-1].removesuffix("/token")
+        for claims, status in (({"role": "audit"}, 200), ({"exp": 1}, 401), ({"aud": "shipping"}, 401)):
+            made = client.post(mint[-1], json=claims).json()["access_token"]
+            assert client.get(dev.url + "/orders", headers={"Authorization": f"Bearer {made}"}).status_code == status
+        assert client.post(mint[-1], data={"role": ["a", "b"]}).json()["token_type"] == "Bearer"
+        assert client.post(mint[-1], content=b"[]", headers={"Content-Type": "application/json"}).status_code == 400
+        assert client.get(mint[-1]).status_code == 405
+        assert client.get(issuer + "/keys", headers={"Host": "evil.example"}).status_code == 421
+        assert "d" not in client.get(issuer + "/keys").json()["keys"][0]
+        assert client.get(issuer + "/nothing").status_code == client.get(issuer + "s/keys").status_code == 404
+        operator = issuer.partition("/identity/")[0]
+        assert client.get(operator + "/health/live").status_code == 200
+
+        # The same tokens after a save: nothing new is printed.
+        dev.save(lambda text: text.replace("title: Only JSON is read here", "title: JSON only"))
+        dev.until("what else is open is as it was")
+        assert client.get(billing[2], headers=headers[1]).status_code == 200
+
+
+def test_dev_leaves_an_issuer_that_is_given_alone(tmp_path: Path) -> None:
+    with developing(tmp_path, "--set", "staff_issuer=https://id.example", contract=ORDERS.read_text()) as dev:
+        dev.until("# staff: its tokens are made by the issuer that the operator names")
+        assert not any("/identity/" in line for line in dev.said)
+    with developing(tmp_path, "--set", "staff_issuer=http://id.example", contract=ORDERS.read_text()) as dev:
+        dev.until("operator.staff_issuer is a URL of http")
+        dev.until("nothing is served yet")

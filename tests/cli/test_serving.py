@@ -121,7 +121,7 @@ def test_a_service_from_start_to_end(tmp_path: Path) -> None:
 def test_the_log_as_json_and_an_operator_value(tmp_path: Path) -> None:
     with serving(tmp_path, "--log", "json", "--set", "staff_issuer=https://id.example") as service:
         shown = "\n".join(service.announced)
-        assert "served   POST /orders/{id}/pay" in shown and "Not given" not in shown
+        assert "served  POST /orders/{id}/pay" in shown and "Not given" not in shown
         assert httpx.post(f"{service.address('service')}/orders/1/pay").status_code == 401
         [line] = service.ended().splitlines()
     assert json.loads(line)["route"] == "POST /orders/{id}/pay"
@@ -136,6 +136,8 @@ def test_what_cannot_be_used_is_said(tmp_path: Path, refused: Refused) -> None:
     assert "not built yet" in refused("--database", "postgresql://x/y")
     assert "is a directory" in refused("--database", str(tmp_path))
     assert "no operator.staf_issuer" in refused("--set", "staf_issuer=x")
+    assert "operator.staff_issuer is a URL of http" in refused("--set", "staff_issuer=http://id.example")
+    assert "operator.staff_issuer is not a URL of https" in refused("--set", "staff_issuer=id.example")
     assert "is no network" in refused("--trusted-proxy", "10.0.0.1/8")
 
 

@@ -19,7 +19,7 @@ from ninefold.explain.render import to_json, to_markdown, to_text
 from ninefold.explain.service import explain_service
 from ninefold.meanings import MEANINGS
 from ninefold.pipeline import Loaded, compile_document
-from ninefold.plan.operations import Compute, Write
+from ninefold.plan.operations import Compute, Stream, Write
 from ninefold.plan.routes import Served
 from ninefold.questions.conditions import arising
 from ninefold.questions.survey import Survey
@@ -107,7 +107,7 @@ def test_every_condition_of_the_judge_is_told_with_the_code_of_the_service(path:
         told = {(cause.condition, cause.subject, cause.code) for cause in causes}
         for admission in route.admissions:
             operation = admission.operation
-            if isinstance(operation, Compute):
+            if isinstance(operation, Compute | Stream):
                 continue
             conditions = operation.judge.conditions if operation.judge is not None else ()
             conditions += operation.invariants if isinstance(operation, Write) else ()

@@ -140,8 +140,7 @@ def test_the_parameters_of_a_list() -> None:
 
 def test_every_refusal_has_its_status_and_its_codes() -> None:
     patch = ORDERS["PATCH /orders/{id}"]["responses"]
-    # No 403: no other credential is known in this build than the one that the endpoint admits.
-    refused = ["400", "401", "404", "406", "409", "412", "413", "415", "422", "429", "500", "503"]
+    refused = ["400", "401", "403", "404", "406", "409", "412", "413", "415", "422", "429", "500", "503"]
     assert list(patch) == ["200", *refused]
     assert "403" in ORDERS["POST /orders/{id}/pay"]["responses"]
     place = ORDERS["POST /orders/{id}/place"]["responses"]["409"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,13 +39,18 @@ class Running:
 
 
 @contextmanager
-def running(plan: ServicePlan, path: Path, sources: Sources = Sources()) -> Iterator[Running]:  # noqa: B008 - frozen
+def running(
+    plan: ServicePlan,
+    path: Path,
+    sources: Sources = Sources(),  # noqa: B008 - frozen
+    operator: Mapping[str, object] | None = None,
+) -> Iterator[Running]:
     opened = open_sqlite(str(path), plan.schema)
     assert isinstance(opened, Opened), opened
     records: list[Record] = []
     listening = socket.create_server(("127.0.0.1", 0))
     address = listening.getsockname()
-    service = ready(plan, opened.database.key("cursors"), sources=sources)
+    service = ready(plan, opened.database.key("cursors"), operator, sources)
     application = Application(service, opened.database, records.append)
     stop = Stop()
     thread = threading.Thread(target=lambda: asyncio.run(serve(application, [listening], stop=stop)))

@@ -158,18 +158,18 @@ def test_one_that_an_invariant_refuses_stops_the_start(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("written", "wrong", "code", "message", "label"),
     [
-        ("price: 0}", "price: -1}", "NF0541", "the value of `plan.price` is not as its schema says", "-1"),
-        ("months: 12", "months: a", "NF0541", "the value of `plan.terms` is not as its schema says", "a"),
-        ("code: EUR", "code: eur", "NF0541", "the value of `currency.code` is not as its schema says", "eur"),
-        ("price: 0}", "price: 0, state: offered}", "NF0541",
+        ("price: 0}", "price: -1}", "NF0571", "the value of `plan.price` is not as its schema says", "-1"),
+        ("months: 12", "months: a", "NF0571", "the value of `plan.terms` is not as its schema says", "a"),
+        ("code: EUR", "code: eur", "NF0571", "the value of `currency.code` is not as its schema says", "eur"),
+        ("price: 0}", "price: 0, state: offered}", "NF0571",
          "`plan.state` is the state, which moves by transitions alone", "offered"),
-        ("price: 0}", "note: a}", "NF0542", "a record of `plan` has no `price`", None),
-        ("{name: free, currency", "{currency", "NF0542", "a record of `plan` has no `name`", None),
-        ("{code: USD}", "{code: USD}, {code: EUR}", "NF0543", "two records of `currency` have the same `code`", "EUR"),
-        ("currency: EUR,", "currency: GBP,", "NF0544",
+        ("price: 0}", "note: a}", "NF0572", "a record of `plan` has no `price`", None),
+        ("{name: free, currency", "{currency", "NF0572", "a record of `plan` has no `name`", None),
+        ("{code: USD}", "{code: USD}, {code: EUR}", "NF0573", "two records of `currency` have the same `code`", "EUR"),
+        ("currency: EUR,", "currency: GBP,", "NF0574",
          "a record of `plan` refers to a `currency` that is not among the records", "GBP"),
-        ("{id: 1, part: none}", "{id: 1, part: 3}", "NF0544", "records refer to each other in a circle", None),
-        ("{id: 1, part: none}", "{id: 1, part: 1}", "NF0544", "records refer to each other in a circle", None),
+        ("{id: 1, part: none}", "{id: 1, part: 3}", "NF0574", "records refer to each other in a circle", None),
+        ("{id: 1, part: none}", "{id: 1, part: 1}", "NF0574", "records refer to each other in a circle", None),
     ],
 )  # fmt: skip
 def test_what_a_record_cannot_be(written: str, wrong: str, code: str, message: str, label: str | None) -> None:

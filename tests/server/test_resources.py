@@ -1,5 +1,5 @@
-"""What a contract can say of resources, asked over a socket: objects and how they merge, values that follow from others,
-identifiers of several fields, deletions through several levels, fields that are given once."""
+"""What a contract can say of resources, asked over a socket: objects and how they merge, values that follow from
+others, identifiers of several fields, deletions through several levels, fields that are given once."""
 
 from __future__ import annotations
 
@@ -60,6 +60,13 @@ plant:
     beside: {refers to: plant, back: neighbours, on delete: cascade}
     kind:   {type: string}
   required: [garden, kind]
+box:
+  identifier: id
+  fields:
+    id:    {type: integer, on create: serial()}
+    code:  {type: string, unique: true}
+    state: {state: true}
+  required: [code]
 seed:
   identifier: id
   fields:
@@ -78,26 +85,58 @@ types:
 
 ## 3. States and transitions
 
-States: none.
+```yaml
+box:
+  field: state
+  initial: open
+  states: [open, shut]
+  final: shut
+  transitions:
+    shut:  {from: open, to: shut, sets: {code: box.code.lowerAscii()}}
+    clear: {from: open, to: shut, sets: {code: "'x'"}}
+garden: none
+bed: none
+plant: none
+seed: none
+```
 
 ## 4. Endpoints
 
 ```yaml
 requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
 responses: {media type: application/json}
-POST /gardens:        {does: create garden, body: [name, town, about, extra, size, phone, low, high], responses: {201: garden}}
+POST /gardens:
+  does: create garden
+  body: [name, town, about, extra, size, phone, low, high]
+  responses: {201: garden}
 GET /gardens/{id}:    {does: read garden, validators: etag, responses: {200: garden}}
-PATCH /gardens/{id}:  {does: update garden, body: [name, town, about, extra, size, low, high], patch: merge, validators: etag, responses: {200: garden}}
-PATCH /g/{id}:        {does: update garden, body: {garden: {info: {about: garden.about}, name: garden.name}}, patch: merge, responses: {200: garden}}
+PATCH /gardens/{id}:
+  does: update garden
+  body: [name, town, about, extra, size, low, high]
+  patch: merge
+  validators: etag
+  responses: {200: garden}
+PATCH /g/{id}:
+  does: update garden
+  body: {garden: {info: {about: garden.about}, name: garden.name}}
+  patch: merge
+  responses: {200: garden}
 DELETE /gardens/{id}: {does: delete garden, responses: {204: none}}
 POST /gardens/{garden.id}/beds:           {does: create bed, body: [place, soil], responses: {201: bed}}
-GET /gardens/{garden.id}/beds:            {does: list bed, sorts: {parameter: sort, default: [place], offered: [-soil]}, pages: {default: 2, largest: 2, by: cursor, parameters: {size: limit, next: cursor}}, responses: {200: {beds: page.items, next: page.next}}}
+GET /gardens/{garden.id}/beds:
+  does: list bed
+  sorts: {parameter: sort, default: [place], offered: [-soil]}
+  pages: {default: 2, largest: 2, by: cursor, parameters: {size: limit, next: cursor}}
+  responses: {200: {beds: page.items, next: page.next}}
 GET /beds/{garden}/{place}:               {does: read bed, responses: {200: bed}}
 PATCH /beds/{garden}/{place}:             {does: update bed, body: [soil, place], patch: merge, responses: {200: bed}}
 DELETE /beds/{garden}/{place}:            {does: delete bed, responses: {204: none}}
 POST /plants:         {does: create plant, body: [garden, under, beside, kind], responses: {201: plant}}
 GET /plants/{id}:     {does: read plant, responses: {200: plant}}
 DELETE /plants/{id}:  {does: delete plant, responses: {204: none}}
+POST /boxes:         {does: create box, body: [code], responses: {201: box}}
+POST /boxes/{id}/shut:  {does: shut box, body: none, responses: {200: box}}
+POST /boxes/{id}/clear: {does: clear box, body: none, responses: {200: box}}
 POST /seeds:          {does: create seed, body: [plant], responses: {201: seed}}
 ```
 
@@ -168,7 +207,9 @@ def test_an_object_is_merged_member_by_member(http: httpx.Client) -> None:
 
 def test_where_there_is_none_it_is_made(http: httpx.Client) -> None:
     garden = planted(http)
-    changed = http.patch(garden, json={"about": {"soil": "sand", "notes": {"gone": None, "kept": 1}}, "extra": {"a": None}})
+    changed = http.patch(
+        garden, json={"about": {"soil": "sand", "notes": {"gone": None, "kept": 1}}, "extra": {"a": None}}
+    )
     assert changed.json()["about"] == {"soil": "sand", "notes": {"kept": 1}}
     assert changed.json()["extra"] == {}
     assert http.patch(garden, json={"extra": [1, None]}).json()["extra"] == [1, None]
@@ -310,6 +351,14 @@ def test_an_identifier_that_moves_onto_another(http: httpx.Client) -> None:
     assert http.get(f"/beds/{number}/A3").status_code == 200
 
 
+def test_a_transition_that_gives_a_value_which_is_taken(http: httpx.Client) -> None:
+    small, large = (http.post("/boxes", json={"code": code}).json()["id"] for code in ("abc", "ABC"))
+    for name, status in (("shut", 409), ("clear", 200)):
+        assert http.post(f"/boxes/{large}/{name}").status_code == status
+    refused = http.post(f"/boxes/{small}/clear")
+    assert (refused.status_code, refused.json()["code"]) == (409, "clash")
+
+
 # ── Deletions ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -336,3 +385,124 @@ def test_a_deletion_through_several_levels(http: httpx.Client) -> None:
     assert http.delete(f"/plants/{fern}").status_code == 204
     assert http.get(f"/plants/{sapling}").status_code == 404
     assert http.delete(garden).status_code == 409
+
+
+# ── What is sensitive ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_sensitive_identifier_is_in_no_log(tmp_path: Path) -> None:
+    text = """\
+# Members
+
+## 1. What the service does
+
+Knows its members.
+
+## 2. Resources and their fields
+
+```yaml
+member:
+  identifier: email
+  fields:
+    email: {type: string, sensitive: true}
+    key:   {type: string, secret: token, on create: token()}
+```
+
+## 3. States and transitions
+
+States: none.
+
+## 4. Endpoints
+
+```yaml
+requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
+responses: {media type: application/json}
+POST /members: {does: create member, body: [email], responses: {201: {key: issued.key}}}
+GET /me:       {does: read member, row: caller.member, responses: {200: member}}
+```
+
+## 5. Authentication
+
+```yaml
+schemes: {key: {type: http, scheme: bearer, matches: member.key}}
+rows: any
+unseen rows: missing
+permissions: {POST /members: anyone, GET /me: key}
+```
+
+## 6. Events
+
+Events: none.
+
+## 7. Errors
+
+Errors: none.
+
+## 8. Limits
+
+Limits: none.
+
+## 9. Versioning
+
+Versions: none.
+"""
+    loaded = compile_document("members.md", text.encode())
+    assert loaded.plan is not None, render(loaded.diagnostics, loaded.source)
+    with running(loaded.plan, tmp_path / "members.db") as service:
+        key = service.http.post("/members", json={"email": "ada@example.org"}).json()["key"]
+        shown = service.http.get("/me", headers={"Authorization": f"Bearer {key}"})
+        assert shown.json() == {"email": "ada@example.org"}
+    assert [record.caller for record in service.records] == [None, "***"]
+    assert "ada" not in repr(service.records)
+
+
+# ── Filters of several values ─────────────────────────────────────────────────────────────────────────────────
+
+SEVERAL = "GET /boxes: {does: list box, filters: {%s}, sorts: {default: [id]}, responses: {200: page.items}}\n"
+
+
+def with_filters(filters: str) -> str:
+    text = GARDEN.replace("POST /boxes: ", SEVERAL % filters + "POST /boxes: ", 1)
+    assert text != GARDEN
+    return text
+
+
+def test_a_filter_of_several_values(tmp_path: Path) -> None:
+    loaded = compile_document(
+        "garden.md",
+        with_filters(
+            "code: {is: box.code in value, written: repeated}, id: {is: box.id in value, "
+            'written: comma separated, default: "[1, 2]"}'
+        ).encode(),
+    )
+    assert loaded.plan is not None, render(loaded.diagnostics, loaded.source)
+    with running(loaded.plan, tmp_path / "garden.db") as service:
+        for code in ("a", "b", "c,d"):
+            assert service.http.post("/boxes", json={"code": code}).status_code == 201
+
+        def found(query: str) -> list[str]:
+            answer = service.http.get(f"/boxes{query}")
+            assert answer.status_code == 200, answer.text
+            return [box["code"] for box in answer.json()]
+
+        assert found("") == ["a", "b"]
+        assert found("?id=1,2,3") == ["a", "b", "c,d"]
+        assert found("?id=3&code=a&code=c,d") == ["c,d"]
+        assert found("?id=1%2C3&code=b") == []
+        for query, rule in (("?id=1&id=2", "repeated"), ("?id=1,x", "type"), ("?id=", "type"), ("?id=1,", "type")):
+            refused = service.http.get(f"/boxes{query}")
+            assert (refused.status_code, refused.json()["fields"]) == (422, [f"/id {rule}"])
+
+
+@pytest.mark.parametrize(
+    ("filters", "label"),
+    [
+        ("code: box.code in value", "code"),
+        ("code: {is: box.code == value, written: repeated}", "repeated"),
+    ],
+)
+def test_one_value_is_not_several(filters: str, label: str) -> None:
+    loaded = compile_document("garden.md", with_filters(filters).encode())
+    [told] = [each for each in loaded.diagnostics if each.code.id == "NF0575"]
+    span = told.labels[0].span
+    assert loaded.source.text[span.start : span.end] == label

@@ -70,7 +70,11 @@ loan:
 requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
 responses: {media type: application/json}
 POST /loans:             {does: create loan, body: [item, kept, fee], responses: {201: loan}}
-GET /loans:              {does: list loan, filters: {state: loan.state == value}, sorts: {default: [id]}, responses: {200: {loans: page.items, total: page.total}}}
+GET /loans:
+  does: list loan
+  filters: {state: loan.state == value}
+  sorts: {default: [id]}
+  responses: {200: {loans: page.items, total: page.total}}
 GET /loans/{id}:         {does: read loan, responses: {200: loan}}
 PATCH /loans/{id}:       {does: update loan, body: [kept, fee], patch: merge, responses: {200: loan}}
 POST /loans/{id}/return: {does: return loan, body: none, responses: {200: loan}}
@@ -302,7 +306,9 @@ def test_many_rows_are_taken_in_order_and_all(at_work: Lending) -> None:
         at_work.hands.move(milliseconds=1)
     at_work.hands.move(days=1)
     with ThreadPoolExecutor(8) as threads:
-        totals = list(threads.map(lambda _: at_work.http.get("/loans", params={"state": "lost"}).json()["total"], range(16)))
+        totals = list(
+            threads.map(lambda _: at_work.http.get("/loans", params={"state": "lost"}).json()["total"], range(16))
+        )
     assert totals == [300] * 16
     for each in at_work.http.get("/loans", params={"state": "lost"}).json()["loans"]:
         assert each["closed"] == at_work.hands.after(milliseconds=each["id"] - 1, minutes=90)
@@ -326,7 +332,7 @@ def test_racing_transitions_end_in_one_state(at_work: Lending) -> None:
 def test_what_no_request_causes_reads_none() -> None:
     text = LOANS.replace("sets: {closed: now}}\n    return", "sets: {note: caller.credential}}\n    return")
     loaded = compile_document("loans.md", text.encode())
-    told = [each for each in loaded.diagnostics if each.code.id == "NF0540"]
+    told = [each for each in loaded.diagnostics if each.code.id == "NF0570"]
     assert [each.message for each in told] == [
         "the transition `lose` of `loan` reads `caller`, and is taken without a request"
     ]

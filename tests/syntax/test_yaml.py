@@ -56,13 +56,21 @@ MISTAKES: list[tuple[str, str, Plain, list[str]]] = [
         {"a": "b"},
         ["NF0205 !proposed `!proposed` stands before the value: `a: !proposed …`"],
     ),
-    ("a path in braces", "row: {id}", {"row": {"id": None}}, ['NF0211 id as a text it is quoted: `row: "{id}"`']),
+    ("a path in braces", "row: {id}", {"row": "not shown"}, ['NF0211 id as a text it is quoted: `row: "{id}"`']),
     (
         "words in braces",
         "a: {b, c}",
-        {"a": {"b": None, "c": None}},
+        {"a": "not shown"},
         ['NF0211 b as a text it is quoted: `a: "{b, c}"` a list has brackets: `[b, c]`'],
     ),
+    (
+        "a field in braces",
+        "a: {b: {task.id}, c: d}",
+        {"a": {"b": "not shown", "c": "d"}},
+        ["NF0211 task.id an expression stands without braces: `b: task.id`"],
+    ),
+    ("a list without brackets", "a: {b: c, d}", {"a": {"b": "c"}}, ["NF0211 d a list has brackets: `b: [c, d]`"]),
+    ("a colon without a value", "a: {204: }", {"a": {"204": None}}, []),
     (
         "a comma in a call",
         "POST /x: {does: read x, on create: f(a, b)}",
@@ -274,7 +282,7 @@ def test_all_mistakes_are_told_together() -> None:
         "NF0218",
         "NF0221",
     ]
-    assert value == {"a": "@b", "h": {"i": None}, "j": "&k l", "m": ".nan"}
+    assert value == {"a": "@b", "h": "not shown", "j": "&k l", "m": ".nan"}
 
 
 def test_nothing_is_read_from_nothing() -> None:

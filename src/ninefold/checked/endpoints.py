@@ -92,13 +92,15 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Filter:
-    """`condition` reads the row and the root `value`, which has the type `type`."""
+    """`condition` reads the row and the root `value`, which has the type `type`: an array where several values are
+    `written`."""
 
     name: str
     type: Type
     condition: Typed
     default: Typed | None
     place: Place
+    written: Literal["repeated", "comma separated"] | None = None
 
 
 SortKeys: TypeAlias = tuple[tuple[str, bool], ...]

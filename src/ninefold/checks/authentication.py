@@ -8,12 +8,12 @@ from typing import Literal
 from ninefold.checked.endpoints import Admission
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import Scheme, Signed
-from ninefold.checks.codes import ISSUER_TWICE, LIST_HAS_NO_ROW, NOT_A_TOKEN, NOT_AN_ALGORITHM
+from ninefold.checks.codes import ISSUER_TWICE, LIST_HAS_NO_ROW, NOT_A_TOKEN, NOT_AN_ALGORITHM, SIGNED_WITHOUT
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.contract import authentication as stated
 from ninefold.contract.authentication import Every
-from ninefold.contract.fact import Gap, Name, Proposal, Shown, is_open, value_of
+from ninefold.contract.fact import Gap, Name, Proposal, Shown, StatedNone, is_open, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.reads import needs_database
@@ -45,7 +45,9 @@ def caller_type(contract: Contract, resources: Mapping[str, object]) -> Object:
 def _is_open(scheme: stated.Scheme) -> bool:
     """Whether something of a scheme is a gap that could say more of the caller."""
     facts = (scheme.matches, scheme.issued_to, scheme.caller)
-    return is_open(scheme.type) or any(isinstance(fact, Gap | Proposal) for fact in facts)
+    signed = (scheme.open_id_connect_url, scheme.issuer, scheme.keys)
+    unsaid = all(fact is None for fact in (*facts, *signed))
+    return unsaid or is_open(scheme.type) or any(isinstance(fact, Gap | Proposal) for fact in facts)
 
 
 def check_schemes(
@@ -122,6 +124,12 @@ def _signed(scheme: stated.Scheme, findings: Findings) -> Signed | None:
                 Label(known[1].span, f"`{known[0]}` is another"),
             )
             return None
+    if shown:
+        needed = (*here, ("audience", scheme.audience), ("algorithms", scheme.algorithms))
+        for name, fact in needed:
+            if isinstance(fact, StatedNone):
+                message = f"`{scheme.name}` takes tokens that nobody can verify"
+                findings.say(SIGNED_WITHOUT, message, Label(fact.span, f"without `{name}`"))
     scope = Scope({"operator": Object()})
     found = {name: _text(typed(fact.value, scope, Text(), findings)) for name, fact in shown}
     configuration, issuer, keys = (found.get(name) for name, _ in here)

@@ -8,6 +8,7 @@ from pathlib import PurePath
 
 from ninefold.checked.service import Accepted, Checked, OperatorValue
 from ninefold.checks.authentication import caller_type, check_schemes, row_rules, who_names
+from ninefold.checks.contents import Showing, check_views
 from ninefold.checks.endpoints import check_endpoints
 from ninefold.checks.errors import check_errors, unused_codes
 from ninefold.checks.events import check_events, has_subscriptions, subscription, with_subscriptions
@@ -19,8 +20,10 @@ from ninefold.checks.records import check_records
 from ninefold.checks.resources import check_resources
 from ninefold.checks.schemas import SharedSchemas
 from ninefold.checks.states import check_states, odd_states
+from ninefold.checks.storable import storable
 from ninefold.checks.timers import check_timers
 from ninefold.checks.versioning import check_versioning
+from ninefold.checks.without_effect import without_effect
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Fact, Gap, Name, Proposal, Shown, is_open, value_of
 from ninefold.contract.service import Contract
@@ -34,8 +37,8 @@ from ninefold.questions.question import OpenQuestion
 from ninefold.syntax.nodes import Node
 from ninefold.syntax.proposals import proposals
 
-CHECKS = (odd_states, unused_codes)
-"""What is odd about a contract and no hindrance: each takes the contract and says what it finds."""
+CHECKS = (odd_states, unused_codes, without_effect, storable)
+"""What can be said of a contract as it is stated, without types: each takes the contract and says what it finds."""
 
 
 def check(contract: Contract, open_questions: tuple[OpenQuestion, ...]) -> Outcome[Checked | None]:
@@ -57,6 +60,7 @@ def check(contract: Contract, open_questions: tuple[OpenQuestion, ...]) -> Outco
     if subscribed is not None:
         vocabulary = with_subscriptions(vocabulary)
         resources[SUBSCRIPTION] = subscription(contract, subscribed, findings)
+    check_views(Showing(contract, resources, vocabulary, findings))
     check_timers(contract, resources, vocabulary.model, findings)
     records = check_records(contract, resources, findings)
     schemes = check_schemes(contract, resources, vocabulary, findings)
@@ -161,6 +165,9 @@ def _operator_values(contract: Contract, findings: Findings) -> Iterator[Operato
     for part in (contract.resources, contract.states, contract.errors, contract.events, contract.limits):
         for name, span in _operator_names(part):
             places.setdefault(name, []).append(span)
+    for name, _ in _operator_names(contract.events):
+        # Without the source of its envelope no event can be sent.
+        endpoints.setdefault(name, set()).update(_streams(contract))
     for name, spans in sorted(places.items()):
         blocks = []
         for endpoint in value_of(contract.endpoints.endpoints) or ():
@@ -168,6 +175,12 @@ def _operator_values(contract: Contract, findings: Findings) -> Iterator[Operato
             if endpoint.key in endpoints.get(name, ()) or (who and who <= schemes.get(name, set())):
                 blocks.append(endpoint.key)
         yield OperatorValue(name, tuple(findings.place(span) for span in spans), tuple(blocks))
+
+
+def _streams(contract: Contract) -> Iterator[str]:
+    for endpoint in value_of(contract.endpoints.endpoints) or ():
+        if any(action.verb == "stream events" for action in value_of(endpoint.does) or ()):
+            yield endpoint.key
 
 
 def _operator_names(facts: object) -> Iterator[tuple[str, Span]]:

@@ -68,9 +68,10 @@ SEVERAL_RESPONSES = _code(
     "`responses: {200: order}`, and `codes: {not_found: {status: 404, …, when: missing}}`",
 )  # fmt: skip
 
-NOT_A_SUCCESS = _code(
+STATUS_OF_ITS_OWN = _code(
     "NF0509", Severity.ERROR, "a response has a status that it cannot have",
-    "A response is a success, 200 to 299; 204 and 205 have no content (RFC 9110, 15.3.5 and 15.3.6).",
+    "204 and 205 have no content (RFC 9110, 15.3.5 and 15.3.6). 304 answers a request that asks for what has changed "
+    "since (15.4.5), and is given where `validators: etag` is stated.",
     "`responses: {204: order}`",
     "`responses: {204: none}`",
 )  # fmt: skip
@@ -207,7 +208,7 @@ NOT_A_STREAM = _code(
 )  # fmt: skip
 
 TIMER_WITHOUT_REQUEST = _code(
-    "NF0540", Severity.ERROR, "what the service does by itself reads a request",
+    "NF0570", Severity.ERROR, "what the service does by itself reads a request",
     "A transition with `after` is taken by the service when it is due. There is no request then and no caller, so its "
     "guard, its `sets`, the `on change` of the resource's fields and its invariants read neither, not through a "
     "computed field either.",
@@ -216,7 +217,7 @@ TIMER_WITHOUT_REQUEST = _code(
 )  # fmt: skip
 
 RECORD_VALUE = _code(
-    "NF0541", Severity.ERROR, "a record states a value that its field does not admit",
+    "NF0571", Severity.ERROR, "a record states a value that its field does not admit",
     "A record is a row like any other: its values meet the schemas of their fields. A computed field, a state, a "
     "number that the service gives and a secret cannot be stated.",
     "`records: [{id: free, price: -1}]` where `price` has `minimum: 0`",
@@ -224,7 +225,7 @@ RECORD_VALUE = _code(
 )  # fmt: skip
 
 RECORD_INCOMPLETE = _code(
-    "NF0542", Severity.ERROR, "a record lacks a value that its row has to have",
+    "NF0572", Severity.ERROR, "a record lacks a value that its row has to have",
     "A record is found again by its identifier, which it therefore states. What is required it states too, unless "
     "`on create` gives it without a caller.",
     "`records: [{name: Free}]` where the identifier is `id`",
@@ -232,18 +233,79 @@ RECORD_INCOMPLETE = _code(
 )  # fmt: skip
 
 RECORD_TWICE = _code(
-    "NF0543", Severity.ERROR, "two records cannot both be there",
+    "NF0573", Severity.ERROR, "two records cannot both be there",
     "No two rows have the same identifier, or the same value of a unique field.",
     "`records: [{id: free}, {id: free}]`",
     "`records: [{id: free}, {id: paid}]`",
 )  # fmt: skip
 
 RECORD_REFERENCE = _code(
-    "NF0544", Severity.ERROR, "a record refers to no record",
+    "NF0574", Severity.ERROR, "a record refers to no record",
     "What a record refers to has to be there before it, so it is a record as well; records that refer to each other in "
     "a circle have no first.",
     "`records: [{id: 1, plan: free}]` where `plan` has no record `free`",
     "`plan: {…, records: [{id: free}]}` besides",
+)  # fmt: skip
+
+SAYS_NOTHING = _code(
+    "NF0535", Severity.ERROR, "a key says nothing where it stands",
+    "Not every key says something of everything that an endpoint can do, or of every kind of field. Where it does not, "
+    "it would be dropped in silence: a `where` that hides nothing, a guard that nobody asks.",
+    "`POST /orders: {does: create order, where: order.total > 0}`",
+    "`POST /orders: {does: create order, when: order.total > 0, otherwise: empty_order}`",
+)  # fmt: skip
+
+GIVEN_OTHERWISE = _code(
+    "NF0526", Severity.ERROR, "`sets` gives a field that is not to be set",
+    "States move by transitions alone; computed fields and serial numbers have their values from elsewhere; what is "
+    "`immutable` is given once.",
+    "`PATCH /orders/{id}: {does: update order, sets: {status: \"'paid'\"}}`",
+    "`POST /orders/{id}/pay: {does: pay order}`",
+)  # fmt: skip
+
+STATE_OF_NOTHING = _code(
+    "NF0527", Severity.ERROR, "parts 2 and 3 do not agree on the field of a state",
+    "The field that shows a row's state is marked `state: true` in part 2 and named as `field` in part 3; no other "
+    "field is either.",
+    "`status: {type: string}` and `order: {field: status, …}`",
+    "`status: {state: true}` and `order: {field: status, …}`",
+)  # fmt: skip
+
+HEADER_OF_HTTP = _code(
+    "NF0528", Severity.ERROR, "a header is not a contract's to give",
+    "Some headers say how a message is framed, when it was sent and what it contains. HTTP and the stated media type "
+    "give them; a second value would make the message unreadable.",
+    "`headers: {Content-Length: string(order.total)}`",
+    "`headers: {X-Total: string(order.total)}`",
+)  # fmt: skip
+
+SAME_BUT_FOR_CASE = _code(
+    "NF0529", Severity.ERROR, "two names differ in case alone",
+    "A database does not tell `total` from `Total`, so that they cannot both be fields of a resource; nor can two "
+    "resources be called so.",
+    "`fields: {total: {type: integer}, Total: {type: integer}}`",
+    "`fields: {total: {type: integer}, grand_total: {type: integer}}`",
+)  # fmt: skip
+
+SECOND_SERIAL = _code(
+    "NF0532", Severity.ERROR, "a resource has two fields made by `serial()`",
+    "A row has one number that the service gives.",
+    "`fields: {id: {type: integer, on create: serial()}, number: {type: integer, on create: serial()}}`",
+    "`fields: {id: {type: string, format: uuid, on create: uuid()}, number: {type: integer, on create: serial()}}`",
+)  # fmt: skip
+
+TYPE_IN_ITSELF = _code(
+    "NF0533", Severity.ERROR, "a shared type contains itself",
+    "A value of such a type has no greatest depth, and this version of the language does not check one.",
+    "`types: {branch: {fields: {branches: {type: array, items: {$ref: \"#/types/branch\"}}}}}`",
+    "a resource of branches, each with a reference to the one that it is part of",
+)  # fmt: skip
+
+FINAL_IS_LEFT = _code(
+    "NF0534", Severity.WARNING, "a final state is left by a transition",
+    "A state is `final` if nothing leaves it.",
+    "`final: [placed]` and `ship: {from: placed, to: shipped}`",
+    "`final: [shipped]`",
 )  # fmt: skip
 
 NOT_AN_ALGORITHM = _code(
@@ -271,6 +333,22 @@ WITHOUT_VALUE = _code(
     "`filters: {expired: \"(link.expires < now) == value\"}`, or `where: \"link.expires < now\"`",
 )  # fmt: skip
 
+SEVERAL_VALUES = _code(
+    "NF0575", Severity.ERROR, "a filter does not read as many values as it is given",
+    "A parameter gives one value, unless the filter says how several are `written`. A condition that reads a list "
+    "needs several, and one that reads a single value takes no more.",
+    "`filters: {status: \"order.status in value\"}`",
+    "`filters: {status: {is: \"order.status in value\", written: comma separated}}`",
+)  # fmt: skip
+
+SIGNED_WITHOUT = _code(
+    "NF0562", Severity.ERROR, "tokens cannot be verified",
+    "A token that somebody else signs is verified by its issuer, its audience, an algorithm and a key: there is no "
+    "service without one of these that could tell a good token from a bad one.",
+    "`{type: openIdConnect, openIdConnectUrl: operator.issuer, audience: none}`",
+    "`{type: openIdConnect, openIdConnectUrl: operator.issuer, audience: orders}`",
+)  # fmt: skip
+
 NOT_IN_FORCE = _code(
     "NF0601", Severity.NOTE, "a stated fact is not in force in this build",
     "The contract states it and it has been checked; this build of ninefold does not do it yet. What that means "
@@ -281,9 +359,10 @@ NOT_IN_FORCE = _code(
 
 CODES: tuple[Code, ...] = (
     COMPUTED_CYCLE, NOT_THE_CLIENTS, NEVER_GIVEN, PATH_NAME, NO_ROW, PATH_OF_CREATE, NOT_A_SORT_KEY,
-    SEVERAL_RESPONSES, NOT_A_SUCCESS, NO_SUCH_VIEW, NOT_SHOWABLE, LIST_HAS_NO_ROW, NOT_A_TOKEN, SAME_PARAMETER,
+    SEVERAL_RESPONSES, STATUS_OF_ITS_OWN, NO_SUCH_VIEW, NOT_SHOWABLE, LIST_HAS_NO_ROW, NOT_A_TOKEN, SAME_PARAMETER,
     PAGE_BOUNDS, UNREACHABLE_STATE, DEAD_END, UNUSED_TRANSITION, UNUSED_CODE, COMPOSITE_TARGET, DETAIL_OF_TWO,
     DELETED_ROW, DELETE_CLEARS_REQUIRED, NOT_A_BODY, NO_BURST, HEADER_OF_RATES, NOT_A_STREAM,
-    TIMER_WITHOUT_REQUEST, RECORD_VALUE, RECORD_INCOMPLETE, RECORD_TWICE, RECORD_REFERENCE, NOT_AN_ALGORITHM,
-    ISSUER_TWICE, WITHOUT_VALUE, NOT_IN_FORCE,
+    TIMER_WITHOUT_REQUEST, RECORD_VALUE, RECORD_INCOMPLETE, RECORD_TWICE, RECORD_REFERENCE, SEVERAL_VALUES, NOT_AN_ALGORITHM,
+    ISSUER_TWICE, SIGNED_WITHOUT, WITHOUT_VALUE, SAYS_NOTHING, GIVEN_OTHERWISE, STATE_OF_NOTHING, HEADER_OF_HTTP, SAME_BUT_FOR_CASE,
+    SECOND_SERIAL, TYPE_IN_ITSELF, FINAL_IS_LEFT, NOT_IN_FORCE,
 )  # fmt: skip

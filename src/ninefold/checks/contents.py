@@ -17,9 +17,11 @@ from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.ast import Ast, Invocation, Member, Name
+from ninefold.expressions.check import check
 from ninefold.expressions.rewrite import substitute
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.values import Array as ArrayType
 from ninefold.values import Digest, Row
 
 DEEPEST = 8
@@ -108,6 +110,15 @@ def _applied(
         content = _view(call, showing.listed, expression, showing, depth)
         return None if content is None else Rows(content)
     argument = replace(expression, ast=call.arguments[0])
+    probed = check(argument.ast, scope).typed
+    if probed is not None and isinstance(probed.type, ArrayType) and isinstance(probed.type.items, Row):
+        showing.findings.say(
+            NO_SUCH_VIEW,
+            f"`{call.function}` is applied to several rows",
+            Label(expression.written.part(argument.ast.start, argument.ast.end), "a list of rows"),
+            help=(f"rows are shown as objects by an endpoint that lists them: `does: list {probed.type.items.resource}`",),
+        )
+        return None
     row = typed(argument, scope, None, showing.findings, in_sql=not isinstance(argument.ast, Name))
     if row is None:
         return None
@@ -185,6 +196,13 @@ def view_of(view: View, resource: str, showing: Showing, depth: int = 0) -> Cont
                     NOT_SHOWABLE, f"the view `{view.name}` lists something that is not a field", Label(view.span)
                 )
     return Object(tuple(members), named=f"{resource}.{view.name}") if complete else None
+
+
+def check_views(showing: Showing) -> None:
+    """Every view, also one that no response applies."""
+    for name in showing.resources:
+        for view in showing.views(name).values():
+            view_of(view, name, showing)
 
 
 def whole_row(resource: str, showing: Showing) -> Content:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 
 from ninefold.checked.service import NotInForce
@@ -9,15 +10,19 @@ from ninefold.checks.codes import NOT_IN_FORCE
 from ninefold.contract.expression import Expression
 from ninefold.diagnostics.diagnostic import Code, Diagnostic, Label
 from ninefold.diagnostics.source import Place, Source, Span
-from ninefold.expressions.ast import Name, every
+from ninefold.expressions.ast import Name, Problem, every
 from ninefold.expressions.check import check
-from ninefold.expressions.codes import NO_SUCH_FIELD
+from ninefold.expressions.codes import NO_SUCH_FIELD, NO_SUCH_NAME
 from ninefold.expressions.reads import computed_of, needs_database
 from ninefold.expressions.rewrite import walk
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.to_sql import sql_problem
 from ninefold.expressions.tree import Select, Typed
+from ninefold.resolve.expressions import with_inner_quotes
 from ninefold.values import Boolean, Row, Type
+
+_WORD = re.compile(r"\w+(?:[-/]\w+)*")
+"""What people write for a text, and CEL reads as names: `Celsius`, `no-store`, `text/plain`."""
 
 
 @dataclass
@@ -76,7 +81,7 @@ def inferring(
         # What it reads is a gap, which has been told; whether the rest is right nobody can say yet.
         return None, None
     checking = check(expression.ast, scope, expected)
-    problems = checking.problems
+    problems = _one_word(expression, checking.problems)
     if findings.unknown or findings.more_back_references:
         # A resource that is not known yet may refer back to others under any name.
         problems = tuple(problem for problem in problems if problem.code is not NO_SUCH_FIELD)
@@ -92,6 +97,19 @@ def inferring(
         span = expression.written.part(problem.start, problem.end)
         findings.say(problem.code, problem.message, Label(span, problem.label), help=problem.help)
     return found, checking.inferred.get("value")
+
+
+def _one_word(expression: Expression, problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
+    """A text whose inner quotes were forgotten is one mistake, however many names it is read as: `no-store`."""
+    text = expression.text.strip()
+    names = [node for node in every(expression.ast) if isinstance(node, Name)]
+    unknown = [problem for problem in problems if problem.code is NO_SUCH_NAME]
+    if not unknown or len(unknown) < len(names) or _WORD.fullmatch(text) is None:
+        return problems
+    near = () if len(names) > 1 or "text stands in quotes" in unknown[0].help[0] else unknown[0].help
+    help = (*near, f"text has inner quotes: `{with_inner_quotes(text)}`")
+    message = f"`{text}` is not a name that can be read here"
+    return (replace(unknown[0], message=message, start=unknown[0].start, end=unknown[0].start + len(text), help=help),)
 
 
 def _is_wrong(node: Typed, scope: Scope) -> bool:

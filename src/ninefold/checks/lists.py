@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ninefold.checked.endpoints import Filter, Pages, SortKeys, Sorts
 from ninefold.checked.resources import Resource
-from ninefold.checks.codes import NOT_A_SORT_KEY, PAGE_BOUNDS, SAME_PARAMETER, WITHOUT_VALUE
+from ninefold.checks.codes import NOT_A_SORT_KEY, PAGE_BOUNDS, SAME_PARAMETER, SEVERAL_VALUES, WITHOUT_VALUE
 from ninefold.checks.findings import Findings, inferring, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.contract import endpoints as stated
@@ -16,7 +16,7 @@ from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.rewrite import free_variables
 from ninefold.expressions.scope import INFERRED
-from ninefold.values import Array, Boolean, Integer, Number, Row, Text, Timestamp, optional, required
+from ninefold.values import Array, Boolean, Integer, Number, Object, Row, Text, Timestamp, Type, optional, required
 
 PAGE_KEYS = ("default", "largest", "by", "size", "next", "start")
 """What `pages` says, but for its place."""
@@ -40,17 +40,39 @@ def check_filters(
                 WITHOUT_VALUE,
                 f"the filter `{each.name}` of `{endpoint.key}` does not read `value`",
                 Label(expression.span, "is the same whatever is asked for"),
-                help=("a condition that every such list has stands under `where`",),
+                help=(
+                    f"asked for by `true` or `false`: `{each.name}: \"({expression.text}) == value\"`",
+                    "a condition that every such list has stands under `where`",
+                ),
             )
         type_ = required(inferred if inferred is not None else Text())
-        if isinstance(type_, Array) or isinstance(each.written, Shown):
-            what = f"the filter `{each.name}` of several values"
-            findings.left_for_later(f"{what} of `{endpoint.key}`", "the endpoint answers 501", each.span)
-            findings.stop(endpoint.key, f"not in force in this build: {what}", each.span)
+        written = value_of(each.written)
+        _several(endpoint, each, type_, findings)
         default = value_of(each.default)
         given = None if default is None else typed(default, vocabulary.scope(), optional(type_), findings)
-        found.append(Filter(each.name, type_, holds, given, findings.place(each.span)))
+        found.append(Filter(each.name, type_, holds, given, findings.place(each.span), written))  # type: ignore[arg-type]
     return tuple(found)
+
+
+def _several(endpoint: stated.Endpoint, filter_: stated.Filter, type_: Type, findings: Findings) -> None:
+    """Whether one value is read where one is given, and several where several are."""
+    about = f"the filter `{filter_.name}` of `{endpoint.key}`"
+    if isinstance(type_, Array) and not isinstance(filter_.written, Shown):
+        findings.say(
+            SEVERAL_VALUES,
+            f"{about} reads several values, and its parameter gives one",
+            Label(filter_.span, "reads a list"),
+            help=("say how they are given: `{is: …, written: repeated}` or `written: comma separated`",),
+        )
+    elif isinstance(filter_.written, Shown) and not isinstance(type_, Array):
+        findings.say(
+            SEVERAL_VALUES,
+            f"{about} is given several values, and reads one",
+            Label(filter_.written.span, "several values"),
+            help=("a condition on several values is, for example, `order.status in value`",),
+        )
+    elif isinstance(type_, Array) and isinstance(type_.items, Array | Object):
+        findings.say(SEVERAL_VALUES, f"{about} reads lists of lists or objects", Label(filter_.span, "no text is one"))
 
 
 def check_sorts(endpoint: stated.Endpoint, resource: Resource, findings: Findings) -> Sorts | None:

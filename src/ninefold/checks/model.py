@@ -150,9 +150,10 @@ def _model(known: Mapping[str, stated.Resource], contract: Contract, caller: Obj
         labels = []
         for name, field_name in circle:
             field = next(each for each in value_of(known[name].fields) or () if each.name == field_name)
-            labels.append(Label(field.span, "is computed from the next"))
+            labels.append(Label(field.span, "is computed from the next" if len(circle) > 1 else "reads itself"))
         names = ", ".join(f"`{name}.{field_name}`" for name, field_name in circle)
-        findings.say(COMPUTED_CYCLE, f"{names} are computed from each other", *labels)
+        how = "are computed from each other" if len(circle) > 1 else "is computed from itself"
+        findings.say(COMPUTED_CYCLE, f"{names} {how}", *labels)
         return Vocabulary(whole, caller)
     complete = Vocabulary(whole, caller)
     for name, resource in known.items():

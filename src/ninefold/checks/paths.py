@@ -9,8 +9,10 @@ from ninefold.checked.resources import Resource
 from ninefold.checks.codes import NO_ROW, PATH_NAME, PATH_OF_CREATE
 from ninefold.checks.findings import Findings
 from ninefold.contract import endpoints as stated
+from ninefold.contract.fact import value_of
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.suggest import did_you_mean
+from ninefold.expressions.ast import Ast, Binary, Member, Name, every
 from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.values import Row, required
 
@@ -101,7 +103,7 @@ def _through_a_reference(name: str, resource: Resource, resources: Mapping[str, 
     return tuple(
         f"did you mean `{{{field.name}.{name}}}`, which leads through the reference `{field.name}`?"
         for field in resource.fields.values()
-        if field.refers_to in resources and name in _keys(resources[field.refers_to])
+        if field.refers_to is not None and name in _keys(resources[field.refers_to])
     )[:1]
 
 
@@ -129,7 +131,7 @@ def check_addressing(
                     f"`{{{name.text}}}` leads through a reference of `{resource.name}` that nothing sets",
                     Label(endpoint.span),
                 )
-    elif verb != "compute" and endpoint.row is None and not _is_one_row(names, resource):
+    elif verb != "compute" and endpoint.row is None and not _is_one_row(names, _held_equal(endpoint, resource), resource):
         identifier = " and ".join(f"`{{{each}}}`" for each in resource.identifier)
         findings.say(
             NO_ROW,
@@ -139,9 +141,34 @@ def check_addressing(
         )
 
 
-def _is_one_row(names: Sequence[PathName], resource: Resource) -> bool:
-    """Whether what the path names belongs to one row at most: a unique field, or all fields of an identifier or of
-    a `unique` of several. `{item.sku}` names the field `item`, since it is a unique field of that."""
+def _is_one_row(names: Sequence[PathName], held: set[str], resource: Resource) -> bool:
+    """Whether what the path names, with what `where` holds equal, belongs to one row at most: a unique field, or all
+    fields of an identifier or of a `unique` of several. `{item.sku}` names the field `item`, since it is a unique
+    field of that."""
     named = {(*name.through, name.field)[0] for name in names if len(name.through) <= 1}
     alone = any(resource.fields[name].unique for name in named)
-    return alone or any(named.issuperset(fields) for fields in (resource.identifier, *resource.unique))
+    together = named | held if named else named
+    return alone or any(together.issuperset(fields) for fields in (resource.identifier, *resource.unique))
+
+
+def _held_equal(endpoint: stated.Endpoint, resource: Resource) -> set[str]:
+    """The fields for which `where` admits one value alone: `loan.member == caller.member`."""
+    where = value_of(endpoint.where)
+    found: set[str] = set()
+    left = [] if where is None else [where.ast]
+    while left:
+        match left.pop():
+            case Binary(operator="&&", left=one, right=other):
+                left += one, other
+            case Binary(operator="==", left=one, right=other):
+                for field, value in ((one, other), (other, one)):
+                    match field:
+                        case Member(operand=Name(name=of), name=name) if of == resource.name and not _reads(value, of):
+                            found.add(name)
+            case _:
+                pass
+    return found & resource.fields.keys()
+
+
+def _reads(value: Ast, name: str) -> bool:
+    return any(isinstance(node, Name) and node.name == name for node in every(value))

@@ -15,6 +15,7 @@ from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Fact, Shown, is_stated, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.expressions.reads import reads_beyond
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Call, Typed
 from ninefold.values import Anything, Text, Type, optional, required
@@ -45,6 +46,12 @@ def _invariants(resource: stated.Resource, vocabulary: Vocabulary, findings: Fin
     for each in value_of(resource.invariants) or ():
         holds = condition(each.when, vocabulary.scope(resource.name), findings)
         if holds is not None:
+            if reads_beyond(holds, (resource.name,), vocabulary.model):
+                findings.left_for_later(
+                    f"an invariant of `{resource.name}`, where other rows that it reads are written,",
+                    f"only writes of the `{resource.name}` itself are held to it",
+                    each.when.span,
+                )
             code = None if each.otherwise is None else each.otherwise.text
             yield Guard(holds, code, findings.place(each.span))
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ninefold.checked.endpoints import Array, Content, Leaf, Object, Response, Rows
 from ninefold.checked.resources import Resource
-from ninefold.checks.codes import DELETED_ROW, NOT_A_STREAM, NOT_A_SUCCESS, SEVERAL_RESPONSES
+from ninefold.checks.codes import DELETED_ROW, NOT_A_STREAM, SEVERAL_RESPONSES, STATUS_OF_ITS_OWN
 from ninefold.checks.contents import Showing, check_content
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
@@ -21,6 +21,11 @@ from ninefold.expressions.tree import All, Select, Typed, Variable
 from ninefold.values import Array as ArrayType
 from ninefold.values import Integer, Row, Text, Type, from_schema
 from ninefold.values import Object as ObjectType
+
+MAKING_NOTHING = frozenset({"read", "list", "delete"})
+"""The verbs that make no credential, of which `issued` could tell."""
+
+NOT_MODIFIED = 304
 
 
 def request_type(endpoint: stated.Endpoint) -> Type:
@@ -51,11 +56,15 @@ def check_response(
     stated_response = responses[0]
     content = stated_response.content
     empty = stated_response.status in (204, 205)
-    if not 200 <= stated_response.status <= 299 or (empty and not isinstance(content, StatedNone)):
+    if stated_response.status == NOT_MODIFIED or (empty and not isinstance(content, StatedNone)):
+        modified = stated_response.status == NOT_MODIFIED
         findings.say(
-            NOT_A_SUCCESS,
+            STATUS_OF_ITS_OWN,
             f"a response of `{endpoint.key}` has the status {stated_response.status}",
-            Label(stated_response.span, "has no content" if empty else "is not a success"),
+            Label(stated_response.span, "says that nothing has changed" if modified else "has no content"),
+            help=("it is the answer to a condition, which `validators: etag` honours",)
+            if modified
+            else (f"write `{stated_response.status}: none`",),
         )
         return None
     scope = _response_scope(endpoint, verb, resource, showing.vocabulary)
@@ -98,7 +107,8 @@ def _response_scope(endpoint: stated.Endpoint, verb: str, resource: Resource | N
     more: dict[str, Type] = {"request": request_type(endpoint)}
     if resource is not None:
         secrets: dict[str, Type] = {each.name: Text() for each in resource.fields.values() if each.secret == "token"}
-        more["issued"] = ObjectType(members=secrets)
+        if secrets and verb not in MAKING_NOTHING:
+            more["issued"] = ObjectType(members=secrets)
     if verb == "list" and resource is not None:
         more["page"] = ObjectType(
             members={

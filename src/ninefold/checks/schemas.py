@@ -9,6 +9,12 @@ from ninefold.contract import resources as stated
 from ninefold.contract.fact import value_of
 from ninefold.contract.service import Contract
 
+PREFIX = "#/types/"
+SAME_VALUE = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"})
+"""The keywords whose schemas describe the value itself, and not a part of it."""
+BY_NAME = frozenset({"properties", "patternProperties", "dependentSchemas"})
+"""The keywords that hold schemas by names."""
+
 
 class SharedSchemas:
     """JSON Schemas with the shared types of part 2 in the place of their `$ref`."""
@@ -21,40 +27,74 @@ class SharedSchemas:
 
     def all(self) -> dict[str, dict[str, Any]]:
         """Each shared type by its name."""
-        return {name: self._object(shared, (name,)) for name, shared in self._types.items()}
+        return {name: self._closed(self._object(shared, (name,))) for name, shared in self._types.items()}
 
     def inlined(self, schema: Any, within: tuple[str, ...] = ()) -> Any:
         """A schema with everything that it refers to inside it. Objects whose members are stated take no others
         where unknown members are refused."""
-        if isinstance(schema, list):
-            return [self.inlined(each, within) for each in schema]
+        result = self._open(schema, within)
+        return self._closed(result) if isinstance(result, dict) else result
+
+    def _open(self, schema: Any, within: tuple[str, ...]) -> Any:
+        """A schema of which only what stands in it is closed: what describes the same value as another schema (a part
+        of `allOf`, an `if`) cannot say alone which members there are."""
         if not isinstance(schema, dict):
             return schema
         reference = schema.get("$ref")
+        result: dict[str, Any] = {}
         if isinstance(reference, str):
-            name = reference.removeprefix("#/types/")
+            name = reference.removeprefix(PREFIX)
             shared = self._types.get(name)
-            rest = {key: self.inlined(value, within) for key, value in schema.items() if key != "$ref"}
-            if shared is None or name in within:
-                return rest
-            return self._object(shared, (*within, name)) | rest
-        result = {
-            key: value if key in ("enum", "const", "examples") else self.inlined(value, within)
-            for key, value in schema.items()
-        }
-        if self._refused and "properties" in result:
-            result.setdefault("additionalProperties", False)
+            if shared is not None and name not in within:
+                result = self._object(shared, (*within, name))
+        for key, value in schema.items():
+            if key != "$ref":
+                result[key] = self._keyword(key, value, within)
         return result
 
+    def _keyword(self, key: str, value: Any, within: tuple[str, ...]) -> Any:
+        if key in ("enum", "const", "examples"):
+            return value
+        same = key in SAME_VALUE
+        inner = self._open if same else self.inlined
+        if isinstance(value, list):
+            return [inner(each, within) for each in value]
+        if key in BY_NAME and isinstance(value, dict):
+            return {name: inner(each, within) for name, each in value.items()}
+        return inner(value, within)
+
+    def _closed(self, schema: dict[str, Any]) -> dict[str, Any]:
+        if not self._refused or "additionalProperties" in schema or "unevaluatedProperties" in schema:
+            return schema
+        beside = [each for key in SAME_VALUE if key in schema for each in _schemas(schema[key])]
+        if any(map(_states_members, beside)):
+            return schema | {"unevaluatedProperties": False}
+        return schema | {"additionalProperties": False} if "properties" in schema else schema
+
     def _object(self, shared: stated.SharedType, within: tuple[str, ...]) -> dict[str, Any]:
+        """A shared type, open to what is said beside it."""
         properties = {name.text: self.inlined(each.json, within) for name, each in value_of(shared.fields) or ()}
         schema: dict[str, Any] = {"type": "object", "properties": properties}
         needed = [name.text for name in value_of(shared.required) or ()]
         if needed:
             schema["required"] = needed
-        if self._refused:
-            schema["additionalProperties"] = False
         return schema
+
+
+def _schemas(value: Any) -> list[Any]:
+    """The schemas that a keyword holds: one, a list, or a mapping of them."""
+    if isinstance(value, list):
+        return value
+    return [value, *value.values()] if isinstance(value, dict) else []
+
+
+def _states_members(schema: Any) -> bool:
+    """Whether a schema, or one for the same value within it, says which members there are."""
+    if not isinstance(schema, dict):
+        return False
+    if "properties" in schema or "patternProperties" in schema:
+        return True
+    return any(_states_members(each) for key in SAME_VALUE if key in schema for each in _schemas(schema[key]))
 
 
 def schema_of(field: stated.Field, schemas: SharedSchemas) -> dict[str, Any]:

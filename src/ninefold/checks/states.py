@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from ninefold.checked.resources import Guard, Machine, Resource, Transition
-from ninefold.checks.codes import DEAD_END, UNREACHABLE_STATE, UNUSED_TRANSITION
+from ninefold.checks.codes import DEAD_END, FINAL_IS_LEFT, UNREACHABLE_STATE, UNUSED_TRANSITION
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.contract import states as stated
@@ -112,6 +112,8 @@ def _odd(resource: str, machine: stated.Machine, taken: set[tuple[str, str | Non
     known = all(isinstance(each.origin, Shown) and isinstance(each.to, Shown) for each in transitions)
     if states is None or initial is None or not known:
         return
+    if initial.text not in {state.text for state in states}:
+        return  # that it is none has been said where names are resolved
     moves = [
         (origin.text, to.text)
         for each in transitions
@@ -123,6 +125,12 @@ def _odd(resource: str, machine: stated.Machine, taken: set[tuple[str, str | Non
         reached |= more
     final = {state.text for state in value_of(machine.final) or ()}
     leaves = {origin for origin, _ in moves}
+    for end in value_of(machine.final) or ():
+        if end.text in leaves:
+            findings.say(
+                FINAL_IS_LEFT, f"`{end.text}` is final, and is left", Label(end.span, "a transition leaves this state")
+            )
+    ends = [state.text for state in states if state.text in final or state.text in reached - leaves]
     for state in states:
         if state.text not in reached:
             findings.say(
@@ -136,7 +144,7 @@ def _odd(resource: str, machine: stated.Machine, taken: set[tuple[str, str | Non
                 DEAD_END,
                 f"a row of `{resource}` that is `{state.text}` stays so",
                 Label(state.span, "no transition leaves this state"),
-                help=(f"if that is meant: `final: [{', '.join([*sorted(final), state.text])}]`",),
+                help=(f"if that is meant: `final: [{', '.join(ends)}]`",),
             )
     for each in transitions:
         if (each.name, resource) not in taken and not isinstance(each.after, Shown):

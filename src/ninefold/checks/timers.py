@@ -51,9 +51,7 @@ def roots(typed: Typed, model: Model, seen: frozenset[tuple[str, str]] = frozens
     return found
 
 
-def _reached(
-    transition: Transition, resource: Resource, declared: stated.Resource
-) -> Iterator[tuple[Typed, Span]]:
+def _reached(transition: Transition, resource: Resource, declared: stated.Resource) -> Iterator[tuple[Typed, Span]]:
     """Each expression that is evaluated when the service takes a transition, and where it stands."""
     checked = None if resource.machine is None else resource.machine.transitions.get(transition.name)
     if checked is None:

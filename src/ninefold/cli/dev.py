@@ -15,8 +15,10 @@ from ninefold.cli.contract_file import AcceptProposals, File
 from ninefold.cli.developing import Developing, Wanted
 from ninefold.cli.terminal import Unusable, say
 from ninefold.development.database import file_of, remove
+from ninefold.development.identity import Identity
 from ninefold.diagnostics.render import visible
 from ninefold.server import run
+from ninefold.server.sources import Sources
 
 
 def dev(
@@ -38,8 +40,9 @@ def dev(
     request that is refused, blocked or fails there is a line: the condition, the field, and the line of the contract.
 
     The database is dev's own, a file in your cache that is named at the start; no service and no other command uses it.
-    One row is added to it for each kind of caller, so that the lines that are printed work as they stand. Ctrl-C ends
-    it.
+    One row is added to it for each kind of caller, so that the lines that are printed work as they stand. For each
+    openIdConnect scheme whose issuer is not given, dev is the issuer itself: on the operator's port, with a key of this
+    run, it signs a token for whatever it is asked to. Ctrl-C ends it.
 
     Exit status: 0 after a signal, 2 if an address, the file or an operator value cannot be used.
 
@@ -51,7 +54,7 @@ def dev(
     listen
         HOST:PORT of the service. Port 0 is one that is free; which, is printed.
     operator
-        HOST:PORT of health and metrics.
+        HOST:PORT of health and metrics, and of the identity provider.
     settings
         NAME=VALUE: what the contract calls `operator.NAME`; may be repeated.
     secrets
@@ -77,7 +80,8 @@ def dev(
         stop = run.Stop()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: stop.request())
-        developing = Developing(wanted, database, url(service_socket), stop)
+        identity = Identity(url(operator_socket), Sources().clock)
+        developing = Developing(wanted, database, url(service_socket), identity, stop)
         say(f"dev follows {visible(file)}")
         say(f"service   {url(service_socket)}")
         say(f"operator  {url(operator_socket)}/health/live  /health/ready  /metrics")

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from ninefold.cli import announcement
 from ninefold.cli.contract_file import load
 from ninefold.cli.failures import at, rule_in_words
-from ninefold.cli.operator_values import operator_values
+from ninefold.cli.operator_values import issuers_usable, operator_values
 from ninefold.cli.terminal import Unusable, complain, is_coloured, say, show
 from ninefold.cli.try_it import caller_lines
 from ninefold.database.sqlite import Refused, SQLite
@@ -28,6 +28,7 @@ from ninefold.delivery.jobs import jobs
 from ninefold.development.bodies import Bodies, lines
 from ninefold.development.callers import Known, callers
 from ninefold.development.database import Prepared, prepared
+from ninefold.development.identity import Identity
 from ninefold.development.switch import Switch
 from ninefold.development.trouble import Cause, Causes
 from ninefold.development.watch import SECONDS, Watch
@@ -66,6 +67,7 @@ class Developing:
     wanted: Wanted
     path: Path
     url: str
+    identity: Identity
     stop: run.Stop
     service: Switch = field(default_factory=Switch)
     operator: Switch = field(default_factory=Switch)
@@ -108,8 +110,9 @@ class Developing:
             self._show(loaded)
             if loaded.plan is not None:
                 names = [value.name for value in loaded.plan.operator]
-                values = operator_values(names, self.wanted.settings, self.wanted.secrets, os.environ)
-                await self._exchange(loaded.plan, values)
+                given = operator_values(names, self.wanted.settings, self.wanted.secrets, os.environ)
+                issuers_usable(loaded.plan, given)
+                await self._exchange(loaded.plan, self.identity.take_over(loaded.plan, given))
             else:
                 self._goes_on()
         except Unusable as error:
@@ -142,16 +145,19 @@ class Developing:
             before, self.answering = self.answering, self._application(plan, values, database, metrics)
             self.database = database
             self.service.application = self.answering
-            self.operator.application = application(database, metrics, lambda: self.stop.requested)
-            found = await callers(plan, database, values)
+            operator = application(database, metrics, lambda: self.stop.requested)
+            self.operator.application = self.identity.beside(operator)
+            found = await callers(plan, database, values, self.identity)
         if before is not None:
             before.close()
         self._say_endpoints(plan, values)
         self.plan = plan
         self._say_rows(made)
-        known = {each.scheme: each for each in found if isinstance(each, Known)}
+        known = [each for each in found if isinstance(each, Known)]
         unknown = [each for each in found if not isinstance(each, Known)]
         tried = [*caller_lines(plan, self.url, values, known), *(f"# {each.scheme}: {each.why}" for each in unknown)]
+        for name in self.identity.audiences:
+            tried.append(f"curl -d NAME=VALUE {self.identity.issuer(name)}/token  # {name}: a token that claims more")
         if tried != self.tried:
             say("\nTry, as one caller of each kind (their rows were added by dev, to its own database):")
             for words in tried:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 
 from ninefold.cli.announcement import blocked_by
 from ninefold.development.callers import Known
@@ -123,16 +123,23 @@ def _variable(scheme: Scheme) -> str:
     return re.sub(r"^(?=[0-9])|\W", "_", scheme.scheme, flags=re.ASCII).upper()
 
 
-def caller_lines(plan: ServicePlan, url: str, given: Collection[str], known: Mapping[str, Known]) -> Iterator[str]:
-    """A `curl` line for each kind of caller whose credential is known, and for anyone: what such a caller may read
-    with its path alone, else what it may do so."""
+def caller_lines(plan: ServicePlan, url: str, given: Collection[str], known: Iterable[Known]) -> Iterator[str]:
+    """A `curl` line for anyone, and for each caller whose credential is known: what such a caller may read with its
+    path alone, else what it may do so."""
     routes = [route for route in _complete(plan) if not blocked_by(plan, route, given)]
     schemes = {scheme.scheme: scheme for scheme in plan.schemes}
-    for who in ("anyone", *known):
-        admitted = [route for route in routes if any(each.who == who for each in route.admissions)]
+    for caller in (None, *known):
+        admitted = [route for route in routes if _admitted(route, caller)]
         for route in sorted(admitted, key=lambda route: route.method != "GET"):
-            line = _line(plan, route, url, schemes.get(who), known[who].credential if who in known else None)
+            scheme = None if caller is None else schemes[caller.scheme]
+            line = _line(plan, route, url, scheme, None if caller is None else caller.credential)
             if line:
-                row = f"  # {who}: {known[who].resource} {known[who].row}" if who in known else "  # anyone"
-                yield line + row
+                yield f"{line}  # " + ("anyone" if caller is None else f"{caller.scheme}: {caller.who}")
                 break
+
+
+def _admitted(route: Served, caller: Known | None) -> bool:
+    """Whether a caller may call it, as far as can be told without a row; None: anyone."""
+    who = "anyone" if caller is None else caller.scheme
+    more = caller is not None and route.key in caller.more
+    return any(each.who == who and (each.condition is None or more) for each in route.admissions)

@@ -13,8 +13,8 @@ from typing import assert_never
 
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.schema import Column, Index, Schema, Table
-from ninefold.sql.fragment import identifier
 from ninefold.sql.events import CREATE_DELIVERIES, CREATE_LOG
+from ninefold.sql.fragment import identifier
 from ninefold.sql.idempotency import CREATE as CREATE_KEYS
 from ninefold.values import (
     Anything,
@@ -76,7 +76,7 @@ def define_column(table: Table, column: Column, schema: Schema) -> str:
     for reference in table.references:
         if reference.column == column.name:
             text += f" REFERENCES {identifier(reference.table)} ({identifier(reference.key)})"
-            text += f" ON DELETE {_ON_DELETE[reference.on_delete]}"
+            text += f" ON UPDATE CASCADE ON DELETE {_ON_DELETE[reference.on_delete]}"
     return text
 
 

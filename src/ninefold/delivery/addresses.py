@@ -23,9 +23,12 @@ _COMPATIBLE = IPv6Network("::/96")
 _NEVER: tuple[Network, ...] = tuple(
     ip_network(text)
     for text in (
+        "192.0.0.0/24",  # RFC 6890, and the metadata of Oracle's cloud; earlier Pythons take it for public
         "168.63.129.16/32",  # the host of a virtual machine in Azure: a public address that is not routed
         "64:ff9b:1::/48",  # RFC 8215: NAT64 within a network
-        "2001::/32",  # RFC 4380: Teredo, which tunnels to any IPv4 address
+        "2001::/23",  # RFC 2928: protocols, among them Teredo (RFC 4380), which tunnels to any IPv4 address
+        "3fff::/20",  # RFC 9637: documentation
+        "5f00::/16",  # RFC 9602: segments of a network
         "fec0::/10",  # RFC 3879: the private addresses of earlier IPv6
     )
 )

@@ -17,7 +17,6 @@ from typing import Any, TypeAlias
 
 import aiohttp
 
-import ninefold
 from ninefold.delivery.addresses import Network, refused
 
 SECONDS = 15.0
@@ -79,7 +78,7 @@ class Sender:
             trust_env=False,
             requote_redirect_url=False,
             skip_auto_headers=("accept-encoding",),
-            headers={"user-agent": f"ninefold/{ninefold.__version__}", "accept": "*/*"},
+            headers={"user-agent": "ninefold", "accept": "*/*"},
         )
         return self
 

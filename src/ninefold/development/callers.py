@@ -1,8 +1,10 @@
 """One caller of each kind, so that every endpoint can be tried at once.
 
-A scheme looks its credentials up in rows: `dev` adds one such row to its own database, as the operator would, and
+Where a scheme looks its credentials up in rows, `dev` adds one such row to its own database, as the operator would, and
 knows the credential of that row. It is not kept anywhere: everything random in it is derived from the database's own
-secret, so that the next start makes the same credential again, and finds that its row is there.
+secret, so that the next start makes the same credential again, and finds that its row is there. Where somebody else
+signs the tokens of a scheme, and that is `dev` itself, there is one for each kind of bearer that the contract tells
+apart.
 """
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ from typing import Any
 
 from ninefold.database.protocol import Session, Unavailable
 from ninefold.database.sqlite import SQLite
+from ninefold.development.claims import kinds
+from ninefold.development.identity import Identity
 from ninefold.development.samples import admits, sample
 from ninefold.expressions.evaluate import EvaluationError
 from ninefold.operator.rows import Adding, Caller, look
@@ -38,12 +42,13 @@ DEEPEST = 5
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A caller whose credential is known. `row` is the identifier of the row that it belongs to."""
+    """A caller whose credential is known. `who` it is: a row, or what its token claims. `more`: the endpoints with a
+    condition that it meets."""
 
     scheme: str
     credential: str
-    resource: str
-    row: str
+    who: str
+    more: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +59,15 @@ class Unknown:
     why: str
 
 
-async def callers(plan: ServicePlan, database: SQLite, given: Mapping[str, object]) -> tuple[Known | Unknown, ...]:
-    """A caller of every scheme, in the contract's order; the rows that are missing are added."""
+async def callers(
+    plan: ServicePlan, database: SQLite, given: Mapping[str, object], identity: Identity
+) -> tuple[Known | Unknown, ...]:
+    """A caller of every scheme and kind, in the contract's order; the rows that are missing are added."""
     found: list[Known | Unknown] = []
     for scheme in plan.schemes:
+        if scheme.signed is not None:
+            found += _bearers(plan, scheme, identity)
+            continue
         if scheme.lookup is None:
             found.append(
                 Unknown(scheme.scheme, "such a caller cannot be had yet: this build accepts no credential of it")
@@ -70,6 +80,16 @@ async def callers(plan: ServicePlan, database: SQLite, given: Mapping[str, objec
         except Unavailable as error:
             found.append(Unknown(scheme.scheme, f"the database cannot be written: {error}"))
     return tuple(found)
+
+
+def _bearers(plan: ServicePlan, scheme: Scheme, identity: Identity) -> Iterator[Known | Unknown]:
+    name = scheme.scheme
+    if name not in identity.audiences:
+        yield Unknown(name, "its tokens are made by the issuer that the operator names")
+        return
+    for kind in kinds(plan, scheme):
+        more = f", for {', '.join(kind.endpoints)}" if kind.endpoints else ""
+        yield Known(name, identity.token(name, kind.claims), kind.words + more, kind.endpoints)
 
 
 class _NoRow(Exception):
@@ -106,7 +126,8 @@ class _Maker:
         for attempt in (0, 1):
             for token in tokens:
                 if rows := session.run(*lookup.lookup(token, env)):
-                    return Known(scheme.scheme, token, operations.resource, lookup.caller(rows[0], env).identity or "")
+                    row = lookup.caller(rows[0], env).identity or ""
+                    return Known(scheme.scheme, token, f"{operations.resource} {row}")
             if attempt == 0:
                 adding.stored(call, session)
         raise _NoRow(f"a row of {operations.resource} holds no credential that is made for it")

@@ -6,12 +6,15 @@ from collections.abc import Iterable
 
 from ninefold.contract.authentication import Admission, Condition, Every, RowRule, Scheme
 from ninefold.contract.endpoints import Endpoint
-from ninefold.contract.fact import Fact, Name, value_of
+from ninefold.contract.fact import Fact, Name, Shown, value_of
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
 from ninefold.explain.quantities import duration
 
 ANYONE = "anyone"
+
+SIGNED = 39
+"""The fixed meaning of tokens that somebody else signs."""
 
 
 def callers(g: Grounds, endpoint: Endpoint) -> list[Item]:
@@ -71,7 +74,12 @@ def scheme(g: Grounds, own: Scheme) -> Item:
     facts += g.fact("realm", own.realm, str)
     facts += g.fact("flows", own.flows)
     facts += [g.item(f"`caller.{each.name}` is `{each.value.text}`", each.span) for each in value_of(own.caller) or ()]
-    return g.together(f"the scheme `{own.name}`", own.span, facts)
+    return g.together(f"the scheme `{own.name}`", own.span, facts, (SIGNED,) if is_signed(own) else ())
+
+
+def is_signed(own: Scheme) -> bool:
+    """Whether somebody else signs the credentials."""
+    return any(isinstance(fact, Shown) for fact in (own.open_id_connect_url, own.issuer, own.keys))
 
 
 def _matched(name: Name) -> str:

@@ -11,6 +11,7 @@ from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Shown, StatedNone, value_of
 from ninefold.diagnostics.source import Span
 from ninefold.explain import writes
+from ninefold.explain.authentication import SIGNED, is_signed
 from ninefold.explain.grounds import Grounds
 from ninefold.explain.limits import applying
 from ninefold.explain.quantities import duration, size
@@ -49,6 +50,10 @@ def of_any(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
         yield Refusal("rate limited", None, words, rate.span, (25, 26))
     words = "there is too much to do, the database cannot be written, or the service is stopping"
     yield Refusal("unavailable", None, words, None, (29,))
+    for scheme in g.survey.schemes:
+        if is_signed(scheme):
+            words = f"a token comes along, and the keys of the issuer of `{scheme.name}` cannot be had"
+            yield Refusal("unavailable", None, words, scheme.span, (SIGNED,))
     times = value_of(limits.time_outs)
     if times is not None and isinstance(times.request, Shown):
         yield Refusal("timed out", None, f"it takes longer than {duration(times.request.value)}", times.request.span)
@@ -88,6 +93,8 @@ def of_content(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
         stated = value_of(responses)
         words = f"`Accept` does not admit {'the media type of responses' if stated is None else stated.text}"
         yield Refusal("not acceptable", None, words, endpoint.span if responses is None else responses.span)
+    if streams(endpoint):
+        yield Refusal("not acceptable", None, "`Accept` does not admit text/event-stream", endpoint.span, (35,))
     if requests is None or endpoint.body is None or not reads_content(endpoint, requests.unknown_members):
         return
     at = endpoint.body.span
@@ -125,6 +132,10 @@ def of_content(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
         yield Refusal("invalid", None, words, requests.unknown_members.span, meanings)
 
 
+def streams(endpoint: Endpoint) -> bool:
+    return any(action.verb == "stream events" for action in actions(endpoint))
+
+
 def of_parameters(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
     requests = value_of(g.contract.endpoints.requests)
     for kind, fact in (("parameter", endpoint.query), ("header", endpoint.request_headers)):
@@ -132,6 +143,11 @@ def of_parameters(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
             words = f"the {kind} `{each.name}` is not as its rules say"
             code = None if each.otherwise is None else each.otherwise.text
             yield Refusal("invalid", None, words, each.span, (3,), code)
+    delivery = value_of(g.contract.events.delivery)
+    stream = None if delivery is None else value_of(delivery.stream)
+    if streams(endpoint) and stream is not None and isinstance(stream.resume, Shown):
+        words = f"the header `{stream.resume.value.text}` is no position of the log, or one that is not kept any more"
+        yield Refusal("invalid", None, words, stream.resume.span, (35,))
     for own in value_of(endpoint.filters) or ():
         words = f"the parameter `{own.name}` is not of the type that its filter compares"
         yield Refusal("invalid", None, words, own.span, (5,))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ninefold.contract.events import EventKind
 from ninefold.contract.fact import value_of
 from ninefold.explain.explanation import Item
@@ -11,6 +13,7 @@ from ninefold.explain.quantities import duration
 
 def kind(g: Grounds, own: EventKind) -> Item:
     facts = g.fact("upon", own.upon, lambda done: " or ".join(f"`{each.verb} {each.subject}`" for each in done))
+    facts = [replace(each, meanings=(*each.meanings, 33)) for each in facts]
     facts += g.fact("its payload", own.payload, meanings=(10,))
     return g.together(f"the event `{own.name}`", own.span, facts)
 
@@ -24,22 +27,26 @@ def delivery(g: Grounds) -> list[Item]:
     if webhooks is not None and stated.webhooks is not None:
         facts = g.word("signature", webhooks.signature) + g.fact("attempts", webhooks.attempts, str)
         facts += g.fact("waits between them", webhooks.backoff, lambda waits: ", ".join(map(duration, waits)))
-        items.append(g.together("delivered by webhooks", stated.webhooks.span, facts))
+        items.append(_meaning(g.together("delivered by webhooks", stated.webhooks.span, facts), 37))
     else:
         items += g.fact("webhooks", stated.webhooks)
     if stream is not None and stated.stream is not None:
         facts = g.word("format", stream.format) + g.word("resumed by", stream.resume)
         facts += g.fact("kept for", stream.kept, duration)
-        items.append(g.together("delivered as a stream", stated.stream.span, facts))
+        items.append(_meaning(g.together("delivered as a stream", stated.stream.span, facts), 35))
     else:
         items += g.fact("stream", stated.stream)
     items += g.word("broker", stated.broker)
     if envelope is not None and stated.envelope is not None:
         facts = g.word("format", envelope.format) + g.expression("source", envelope.source)
-        items.append(g.together("in an envelope", stated.envelope.span, facts))
+        items.append(_meaning(g.together("in an envelope", stated.envelope.span, facts), 38))
     else:
         items += g.fact("envelope", stated.envelope)
     return items + g.word("order", stated.order)
+
+
+def _meaning(item: Item, number: int) -> Item:
+    return replace(item, meanings=(*item.meanings, number))
 
 
 def part(g: Grounds) -> list[Item]:

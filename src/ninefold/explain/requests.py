@@ -35,9 +35,15 @@ DEEDS = {
 }
 
 
+MEANINGS_OF_DEEDS = {"stream events": (34, 35), "subscribe": (34, 36, 37), "unsubscribe": (36,)}
+"""What the language says of them (`ninefold.meanings`)."""
+
+
 def deeds(g: Grounds, endpoint: Endpoint) -> list[Item]:
     """What it does, and on which row."""
-    items = [g.item(_deed(action), action.span) for action in actions(endpoint)]
+    items = [
+        g.item(_deed(action), action.span, meanings=MEANINGS_OF_DEEDS.get(action.verb, ())) for action in actions(endpoint)
+    ]
     items = items or g.fact("what it does", endpoint.does)
     items += g.fact("base", g.contract.endpoints.base, lambda base: f"`{base}` comes before its path", whole=True)
     items += path(g, endpoint)

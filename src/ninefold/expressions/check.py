@@ -194,7 +194,13 @@ class _Checker(Operators, Functions):
         if ast.name in _WORDS_ELSEWHERE:
             help: tuple[str, ...] = (f"write `{_WORDS_ELSEWHERE[ast.name]}`",)
         else:
-            help = did_you_mean(ast.name, (*self._locals, *self.scope.variables))
+            rows = [
+                name
+                for name, type_ in (*self.scope.variables.items(), *self._locals.items())
+                if isinstance(type_, Row) and ast.name in getattr(self.scope.model.get(type_.resource), "fields", ())
+            ]
+            help = tuple(f"the field of a row is read behind its name: `{row}.{ast.name}`" for row in rows[:1])
+            help = help or did_you_mean(ast.name, (*self._locals, *self.scope.variables))
             if not help:
                 help = (f"text stands in quotes: `'{ast.name}'`",)
         self._problem(codes.NO_SUCH_NAME, f"`{ast.name}` is not a name that can be read here", ast, help, "not known")

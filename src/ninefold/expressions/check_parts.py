@@ -172,6 +172,8 @@ class Parts(ABC):
                 return ("`int(x)` makes an integer of a string",)
             case Array(), Boolean():
                 return ("`size(x) > 0` asks whether there are any",)
+            case Boolean(), Row(resource=resource):
+                return (f"a row itself stands here, such as `caller.{resource}`, and no condition that holds of it",)
             case _, Row(resource=resource):
                 shape = self.scope.model.get(resource)
                 if shape is not None and len(shape.identifier) == 1 and not isinstance(given, Row):

@@ -106,6 +106,25 @@ def _needs_database(typed: Typed, rows: frozenset[str], model: Model, known: dic
             return any(_needs_database(part, rows, model, known) for part in parts(typed))
 
 
+def reads_beyond(typed: Typed, own: Collection[str], model: Model) -> bool:
+    """Whether an expression over the rows `own` reads rows other than these: through a reference, a
+    back-reference or `all`."""
+    match typed:
+        case All() | Select(through="back"):
+            return True
+        case Select(operand=operand, name=name) if isinstance(operand.type, Row):
+            if not (isinstance(operand, Variable) and operand.name in own):
+                if needs_database(typed, own):
+                    return True
+            elif typed.through == "computed" and reads_beyond(
+                model[operand.type.resource].computed[name], (operand.type.resource,), model
+            ):
+                return True
+        case _:
+            pass
+    return any(reads_beyond(part, own, model) for part in parts(typed))
+
+
 def may_fail(typed: Typed) -> bool:
     """Whether evaluating in Python may raise; `False` is a promise, `True` is none."""
     match typed:

@@ -161,7 +161,8 @@ class Parts(ABC):
         """The one identifier field of a resource, and its type."""
         shape = self._shape(node, resource)
         if shape.identifier_type is None:
-            raise NotInSQL(codes.NOT_A_VALUE, f"a row of `{resource}` is no value: it has several identifiers", node)
+            fields = " and ".join(f"`{each}`" for each in shape.identifier)
+            raise NotInSQL(codes.NOT_A_VALUE, f"a row of `{resource}` is no value: its identifier is {fields}", node)
         return shape.identifier[0], shape.identifier_type
 
     def table(self, resource: str) -> tuple[Fragment, TableRow, tuple[Fragment, ...]]:

@@ -148,6 +148,10 @@ class _Writer(Operators):
             case Comprehension():
                 return self._quantifier(typed, scope, positive)
             case MakeObject():
-                raise self.refuse(typed, "an object cannot be made of rows in the database")
+                raise self.refuse(
+                    typed,
+                    "an object cannot be made of rows in the database",
+                    "rows are shown as objects by an endpoint that lists them; here an array of one field of each can be",
+                )
             case Constant():
                 return self._bound(typed, scope)

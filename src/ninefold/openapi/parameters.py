@@ -50,7 +50,8 @@ def _of_list(endpoint: Endpoint, service: Service) -> Iterator[Json]:
         if isinstance(each.default, Constant):
             schema["default"] = each.default.value
         told = {"is": words[each.name], "line": each.place.line}
-        yield {"name": each.name, "in": "query", "schema": schema, "x-ninefold": told}
+        several = {} if each.written is None else {"style": "form", "explode": each.written == "repeated"}
+        yield {"name": each.name, "in": "query", **several, "schema": schema, "x-ninefold": told}
     if first.sort_parameter is not None:
         offered = [sort.name for sort in first.sorts if sort.name]
         yield {"name": first.sort_parameter, "in": "query", "schema": {"type": "string", "enum": offered}}

@@ -10,7 +10,6 @@ from ninefold.expressions.tree import Typed
 from ninefold.plan.places import Place
 from ninefold.plan.statement import Statement
 
-
 ASYMMETRIC: Final = (
     "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519",
 )  # fmt: skip

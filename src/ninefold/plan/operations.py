@@ -30,11 +30,12 @@ class Read(_Operation, frozen=True, tag="read"):
 
 class FilterParameter(msgspec.Struct, frozen=True, omit_defaults=True):
     """A query parameter that narrows a list. Where it is not given its `default` is taken, if there is one;
-    else its piece (switch `filter NAME`) takes no part."""
+    else its piece (switch `filter NAME`) takes no part. `written`: how several values are given, which are an array."""
 
     name: str
     type: Type
     default: Typed | None = None
+    written: Literal["repeated", "comma separated"] | None = None
     trace: tuple[Place, ...] = ()
 
 

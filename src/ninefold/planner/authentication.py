@@ -23,7 +23,9 @@ def scheme(stated: CheckedScheme, checked: Checked, dialect: Dialect) -> Scheme:
         name, field = stated.matches
         resource = name
         perspective = Perspective(checked, stated.name, dialect)
-        lookup = _row(checked.resources[name], column(name, field) + " = " + bind(inputs.CREDENTIAL_DIGEST), perspective)
+        lookup = _row(
+            checked.resources[name], column(name, field) + " = " + bind(inputs.CREDENTIAL_DIGEST), perspective
+        )
         again = _row(checked.resources[name], _same(checked.resources[name]), perspective)
     return Scheme(
         scheme=stated.name,

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ninefold.checked.endpoints import Array, Content, Leaf, Object, Response, Rows
 from ninefold.expressions.reads import needs_database
-from ninefold.expressions.rewrite import walk
-from ninefold.expressions.scope import Model
-from ninefold.expressions.tree import All, Call, Select, Typed, Variable
+from ninefold.expressions.tree import Call, Select, Typed, Variable
 from ninefold.plan import responses as planned
 from ninefold.plan.environment import REVISION_COLUMN
 from ninefold.plan.statement import ResultColumn
@@ -106,25 +104,3 @@ def response(wanted: Response, media_type: str | None, columns: Columns) -> plan
         content=None if wanted.content is None else content(wanted.content, columns),
         headers=tuple((name, leaf(value, columns)) for name, value in wanted.headers),
     )
-
-
-def reads_beyond(typed: Typed, own: Collection[str], model: Model) -> bool:
-    """Whether an expression over the rows `own` reads rows other than these: through a reference, a
-    back-reference or `all`."""
-    for node in walk(typed):
-        match node:
-            case All():
-                return True
-            case Select(through="back"):
-                return True
-            case Select(operand=operand, name=name) if isinstance(operand.type, Row):
-                if not (isinstance(operand, Variable) and operand.name in own):
-                    if needs_database(node, own):
-                        return True
-                elif node.through == "computed" and reads_beyond(
-                    model[operand.type.resource].computed[name], (operand.type.resource,), model
-                ):
-                    return True
-            case _:
-                pass
-    return False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from ninefold.checked.endpoints import Content, Endpoint
@@ -13,10 +13,9 @@ from ninefold.expressions.tree import Variable
 from ninefold.plan.events import BATCH, SUBSCRIPTION, Delivery, Envelope, Event, Webhooks
 from ninefold.plan.operations import Stream
 from ninefold.plan.responses import FromExpression, Response
-from ninefold.plan.statement import ResultColumn, Statement
+from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.planner import inputs
 from ninefold.planner.contents import Columns, content
-from ninefold.planner.endpoints.rows import pieces
 from ninefold.planner.perspective import OPERATOR, TRUE, Perspective
 from ninefold.planner.places import traced
 from ninefold.planner.requirements import all_of, column
@@ -69,7 +68,7 @@ def _event(
     return Event(
         kind=kind.name,
         resource=resource.name,
-        select=Statement(pieces(text), tuple(columns.results)),
+        select=_statement(text, columns.results),
         content=shown,
         delivered=_delivered(perspective.checked),
         trace=traced(kind.place),
@@ -80,6 +79,10 @@ def _delivered(checked: Checked) -> Literal["in order", "as they are due"] | Non
     if checked.events.webhooks is None or SUBSCRIPTION not in checked.resources:
         return None
     return "in order" if checked.events.in_order else "as they are due"
+
+
+def _statement(text: Fragment, columns: Sequence[ResultColumn]) -> Statement:
+    return Statement((Piece(text.text, text.binds),), tuple(columns))
 
 
 def _identifier_of(resource: Resource) -> Fragment:
@@ -127,7 +130,7 @@ def stream(endpoint: Endpoint, perspective: Perspective) -> Stream:
             endpoint.response.status,
             headers=tuple((name, FromExpression(leaf.expression)) for name, leaf in endpoint.response.headers),
         ),
-        select=Statement(pieces(text), columns),
+        select=_statement(text, columns),
         resume=stated.resume,
     )
 
@@ -156,7 +159,7 @@ def delivery(checked: Checked, dialect: Dialect) -> Delivery | None:
 
 def _of_one(perspective: Perspective) -> Statement:
     text = "SELECT (" + _seen(perspective) + ') IS TRUE FROM "$event" AS event WHERE event.seq = ' + bind(inputs.LOG_POSITION)
-    return Statement(pieces(text), (ResultColumn("seen", Boolean()),))
+    return _statement(text, [ResultColumn("seen", Boolean())])
 
 
 def _seen(perspective: Perspective) -> Fragment:

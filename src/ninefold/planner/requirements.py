@@ -6,7 +6,7 @@ by its own text, and the answer to "why not?" cannot say anything that the state
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -197,15 +197,22 @@ def _location(pointer: str) -> Location:
 
 
 def unique(
-    fields: Sequence[Field], pointers: dict[str, str], resource: Resource, perspective: Perspective, on_update: bool
+    fields: Sequence[Field],
+    pointers: dict[str, str],
+    resource: Resource,
+    perspective: Perspective,
+    on_update: bool,
+    computed: Mapping[str, Fragment],
 ) -> Requirement:
-    """No other row has these values. Nulls are distinct."""
+    """No other row has these values. Nulls are distinct. `computed`: values that the database makes as it writes."""
     alias = "other row"
     tests = []
     for field in fields:
         # On create the row as it would be has them all, also those that the path gives.
         value = column(resource.name, field.name)
-        if on_update:
+        if field.name in computed:
+            value = computed[field.name]
+        elif on_update:
             given = bind(inputs.new_value(field.name, field.type))
             value = "COALESCE(" + given + ", " + value + ")" if len(fields) > 1 else given
         tests.append(column(alias, field.name) + " = " + value)
@@ -225,22 +232,6 @@ def unique(
         trace=traced(first.place),
     )
     return Requirement(condition, holds, Scope.VALUES)
-
-
-def not_referred_to(resource: Resource, perspective: Perspective) -> list[Requirement]:
-    """Nothing refers to a row that is deleted, where the contract says `on delete: refuse`."""
-    found = []
-    for other in perspective.checked.resources.values():
-        for field in other.fields.values():
-            if field.refers_to == resource.name and field.on_delete == "refuse":
-                alias = f"referring {other.name}.{field.name}"
-                refers = column(alias, field.name) + " = " + column(resource.name, resource.identifier[0])
-                holds = (
-                    f"NOT EXISTS (SELECT 1 FROM {identifier(other.name)} AS {identifier(alias)} WHERE " + refers + ")"
-                )
-                condition = Condition("conflict", subject=resource.name, trace=traced(field.place))
-                found.append(Requirement(condition, holds, Scope.ROW))
-    return found
 
 
 def judge(

@@ -49,8 +49,8 @@ def _table(resource: Resource, checked: Checked) -> Table:
 
 
 def _indexes(resource: Resource, checked: Checked) -> Iterator[Index]:
-    """Unique values; secrets, by which callers are found; states, where a timer looks for what is due; references, in both directions; and each order of each
-    list, behind the field by which a row rule narrows it."""
+    """Unique values; secrets, by which callers are found; states, where a timer looks for what is due; references, in
+    both directions; and each order of each list, behind the field by which a row rule narrows it."""
     unique = [(field.name,) for field in resource.fields.values() if field.unique] + list(resource.unique)
     for columns in dict.fromkeys(unique):
         if columns != resource.identifier:

@@ -61,9 +61,7 @@ def _timer(
         transition=transition.name,
         origin=origin,
         after_microseconds=transition.after,
-        due=_statement(
-            select + " LIMIT " + bind(inputs.DUE_MOST) + " OFFSET " + bind(inputs.DUE_SKIP), *wanted
-        ),
+        due=_statement(select + " LIMIT " + bind(inputs.DUE_MOST) + " OFFSET " + bind(inputs.DUE_SKIP), *wanted),
         waits=_statement("SELECT 1" + source + in_state + " AND " + until + " LIMIT 1", ResultColumn("one", Boolean())),
         next=_statement(after + " ORDER BY " + entered + " LIMIT 1", *since),
         take=update(_endpoint(resource, transition, perspective.checked), _everybody(transition), perspective),

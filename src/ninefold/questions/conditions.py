@@ -121,12 +121,21 @@ def _of_reading(survey: Survey, endpoint: Endpoint) -> Iterator[tuple[str, str |
     parameters = (endpoint.query, endpoint.request_headers, endpoint.filters, endpoint.idempotency_key)
     if "list" in verbs or any(isinstance(fact, Shown) for fact in parameters) or refused:
         yield "invalid", None
-    if shows_content(endpoint):
+    if shows_content(endpoint) or "stream events" in verbs:
         yield "not acceptable", None
+    if "stream events" in verbs and _resumed(survey):
+        yield "invalid", None
     if isinstance(endpoint.idempotency_key, Shown):
         yield from (("idempotency mismatch", None), ("idempotency in progress", None))
     if "sign in" in verbs:
         yield "sign in refused", None
+
+
+def _resumed(survey: Survey) -> bool:
+    """Whether a stream takes a position, which may be none that it gave."""
+    delivery = value_of(survey.contract.events.delivery)
+    stream = value_of(delivery.stream) if delivery is not None else None
+    return stream is not None and isinstance(stream.resume, Shown)
 
 
 def _sought(survey: Survey, endpoint: Endpoint) -> Iterator[str]:

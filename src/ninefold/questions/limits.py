@@ -35,8 +35,9 @@ def ask(survey: Survey) -> Iterator[OpenQuestion]:
     if at := unanswered(limits.rates, place):
         yield leaving_out(RATES, "rates", at, "rates: callers are held to none")
     for rate in value_of(limits.rates) or ():
-        if at := _of_rate(rate):
-            yield leaving_out(RATE, rate.name, at, f"the rate `{rate.name}`")
+        if left_open := _of_rate(rate):
+            at, text = left_open
+            yield leaving_out(RATE, rate.name, at, f"the rate `{rate.name}`", text)
     if any(isinstance(endpoint.body, Shown) for endpoint in survey.endpoints):
         if at := unanswered(limits.body_size, place):
             yield leaving_out(BODY_SIZE, "sizes.body", at, "the bound: no body is too large")
@@ -53,12 +54,19 @@ def _place(fact: Fact[Any] | None, otherwise: Span) -> Span:
     return otherwise if fact is None else fact.span
 
 
-def _of_rate(rate: Rate) -> At | None:
-    facts: list[Fact[Any] | None] = [rate.of, rate.allow, rate.per, rate.algorithm]
+def _of_rate(rate: Rate) -> tuple[At, str] | None:
+    """The first thing that a rate leaves open, and what it is."""
+    called = f"`{rate.name}`"
+    facts: list[tuple[Fact[Any] | None, str]] = [
+        (rate.of, f"what {called} counts: each `caller`, each `address`, or the values of an expression"),
+        (rate.allow, f"how many requests {called} allows"),
+        (rate.per, f"in how long {called} allows so many requests"),
+        (rate.algorithm, f"by which `algorithm` {called} counts"),
+    ]
     algorithm = value_of(rate.algorithm)
     if algorithm is not None and algorithm.text in ("token bucket", "gcra"):
-        facts.append(rate.burst)
-    return first_unanswered(facts, rate.span)
+        facts.append((rate.burst, f"how many requests {called} allows at once, its `burst`, or none"))
+    return next(((at, text) for fact, text in facts if (at := unanswered(fact, rate.span))), None)
 
 
 def taking_keys(survey: Survey) -> tuple[str, ...]:
@@ -88,7 +96,8 @@ def _unbounded(survey: Survey, endpoint: Endpoint, place: Span) -> At | None:
 
     def bound(get: Callable[[Pages], Fact[T] | None]) -> Fact[T] | None:
         said = within(own, get)
-        return said if said is not None else within(shared, get)
+        # That lists have no pages elsewhere answers nothing about the pages of this one.
+        return said if said is not None or isinstance(shared, StatedNone) else within(shared, get)
 
     by = bound(lambda pages: pages.by)
     if isinstance(by, StatedNone):

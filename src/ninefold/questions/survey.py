@@ -285,7 +285,7 @@ class Survey:
         if first is not None and (sorts := value_of(endpoint.sorts)) is not None:
             for key in (*(value_of(sorts.default) or ()), *(value_of(sorts.offered) or ())):
                 walk.step(first, key.field)
-        if any(action.verb == "stream events" for action in actions(endpoint)):
+        if any(action.verb in ("stream events", "subscribe") for action in actions(endpoint)):
             self._show_events(walk)
 
     def _show_events(self, walk: Walk) -> None:

@@ -5,12 +5,24 @@ from __future__ import annotations
 from ninefold.contract.endpoints import Action
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.resolve.codes import NOT_AN_ACTION
-from ninefold.resolve.reading import Reading, Slot, quoted
+from ninefold.resolve.reading import Reading, Slot, quoted, shortened
 from ninefold.syntax.nodes import Node, Scalar, Sequence
 from ninefold.vocabulary.endpoints import VERBS
 
 ALONE = frozenset(["compute", "subscribe", "unsubscribe", "stream events"])
 """Verbs without a resource."""
+
+MEANT_VERBS = {
+    **dict.fromkeys(("get", "show", "fetch", "view", "find", "retrieve"), "read"),
+    **dict.fromkeys(("add", "insert", "new", "make", "post", "register"), "create"),
+    **dict.fromkeys(("search", "index", "query", "browse"), "list"),
+    **dict.fromkeys(("edit", "modify", "change", "patch", "set"), "update"),
+    **dict.fromkeys(("put", "overwrite"), "replace"),
+    **dict.fromkeys(("destroy", "drop", "erase"), "delete"),
+    **dict.fromkeys(("upsert",), "ensure"),
+    **dict.fromkeys(("login", "log in", "signin", "authenticate"), "sign in"),
+}
+"""What others call the verbs."""
 
 
 def actions(r: Reading, node: Node, slot: Slot) -> tuple[Action, ...] | None:
@@ -41,6 +53,7 @@ def action(r: Reading, node: Node, slot: Slot) -> Action | None:
     else:
         near = r.nearest(written, ALONE)
         message = f"{quoted(written)} is not an action"
-        help = f"did you mean `{near}`?" if near else "write a verb and a resource, such as `create order`"
+        verb = MEANT_VERBS.get(written.casefold(), written)
+        help = f"did you mean `{near}`?" if near else f"write what it acts on too: `{shortened(verb)} RESOURCE`"
     r.say(NOT_AN_ACTION, message, Label(node.span), help=(help,))
     return None

@@ -14,10 +14,10 @@ from ninefold.contract.authentication import (
 from ninefold.contract.fact import Name, Shown
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.resolve import leaves
-from ninefold.resolve.codes import RESERVED_NAME, TOO_MANY_SCHEMES
+from ninefold.resolve.codes import RESERVED_NAME, TOO_MANY_SCHEMES, WRONG_WORD
 from ninefold.resolve.expressions import assignments, expression
 from ninefold.resolve.quantities import duration
-from ninefold.resolve.reading import Reading, Slot, spoken
+from ninefold.resolve.reading import Reading, Slot, quoted, spoken
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar, Sequence
 from ninefold.vocabulary import key_at
 
@@ -48,6 +48,15 @@ def schemes(r: Reading, node: Node, slot: Slot) -> tuple[Scheme, ...] | None:
     return r.each(node.entries[:MOST_SCHEMES], lambda entry: scheme(r, entry))
 
 
+def scheme_type(r: Reading, node: Node, slot: Slot) -> Name | None:
+    """A word of OpenAPI's closed list; `bearer` and `basic` are said by `scheme`."""
+    if isinstance(node, Scalar) and node.text.casefold() in ("bearer", "basic", "digest"):
+        help = f"write `type: http, scheme: {node.text.casefold()}`"
+        r.say(WRONG_WORD, f"`type` cannot be {quoted(node.text)}", Label(node.span), help=(help,))
+        return None
+    return leaves.word(r, node, slot)
+
+
 def scheme(r: Reading, entry: Entry) -> Scheme:
     if entry.name in ("any", "anyone"):
         r.say(
@@ -60,7 +69,7 @@ def scheme(r: Reading, entry: Entry) -> Scheme:
     return Scheme(
         name=entry.name,
         span=entry.key.span,
-        type=level.fact("type", leaves.word, main=True),
+        type=level.fact("type", scheme_type, main=True),
         scheme=level.fact("scheme", leaves.header),
         location=level.fact("in", leaves.word),
         parameter=level.fact("name", leaves.header),

@@ -14,6 +14,18 @@ from ninefold.vocabulary.errors import RULES
 
 _LONGEST_FIRST = tuple(sorted(CONDITIONS, key=len, reverse=True))
 
+_MEANT = {
+    "not found": "missing",
+    **dict.fromkeys(("unique", "duplicate", "already exists", "exists", "taken"), "conflict"),
+    **dict.fromkeys(("validation", "validation failed", "unprocessable", "bad request"), "invalid"),
+    **dict.fromkeys(("unauthorized", "unauthorised", "not authenticated"), "unauthenticated"),
+    **dict.fromkeys(("not allowed", "permission denied", "access denied"), "forbidden"),
+    **dict.fromkeys(("too many requests", "rate limit", "throttled"), "rate limited"),
+    **dict.fromkeys(("internal error", "server error", "internal server error"), "internal"),
+    **dict.fromkeys(("payload too large", "content too large"), "too large"),
+}
+"""What others call the conditions."""
+
 
 def errors(r: Reading, part: Part) -> Errors:
     said = spoken(part)
@@ -73,9 +85,10 @@ def condition_name(r: Reading, node: Node, called: str) -> ConditionName | None:
         WRONG_WORD,
         f"{quoted(node.text)} is not a condition",
         Label(node.span),
-        help=r.did_you_mean(node.text, CONDITIONS)
+        help=((f"did you mean `{_MEANT[node.text.casefold()]}`?",) if node.text.casefold() in _MEANT else ())
+        or r.did_you_mean(node.text, CONDITIONS)
         or r.did_you_mean(node.text.partition(" ")[0], CONDITIONS)
-        or ("the conditions are listed under part 7 of the reference",),
+        or ('the conditions are listed in `docs/language.md`, under "Conditions and bare statuses"',),
     )
     return None
 

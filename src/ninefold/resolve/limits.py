@@ -27,6 +27,13 @@ def limits(r: Reading, part: Part) -> Limits:
     )
 
 
+_COUNTED = {
+    **dict.fromkeys(("ip", "ip address", "client ip", "host", "remote address"), "address"),
+    **dict.fromkeys(("user", "account", "key", "token", "client"), "caller"),
+}
+"""What others call what a rate counts."""
+
+
 def rates(r: Reading, node: Node, slot: Slot) -> tuple[Rate, ...] | None:
     if not isinstance(node, Mapping):
         r.wrong_shape(node, slot)
@@ -52,6 +59,9 @@ def counted(r: Reading, node: Node, slot: Slot) -> Name | Expression | None:
     """`caller`, `address`, or an expression."""
     if isinstance(node, Scalar) and (node.says("caller") or node.says("address")):
         return Name(node.text, node.span)
+    if isinstance(node, Scalar) and (meant := _COUNTED.get(node.text.casefold())) is not None:
+        leaves.wrong_word(r, node, slot.called, ("caller", "address"), meant)
+        return None
     return expression(r, node, slot)
 
 

@@ -17,6 +17,7 @@ from ninefold.contract.states import ResourceStates, States, Transition
 from ninefold.contract.versioning import Change, Versioning
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
+from ninefold.resolve.actions import ALONE, MEANT_VERBS
 from ninefold.resolve.codes import NOT_AN_ACTION, SAME_NAME, UNDECLARED
 from ninefold.resolve.declared import Declared, Names, declared, listed, one
 from ninefold.resolve.errors import split
@@ -217,8 +218,10 @@ class _Uses:
         if transitions is None or verb in transitions:
             return
         before = Span(place.span.start - 1 - len(verb), place.span.start - 1)
-        near = self.r.nearest(verb, (*transitions, *verbs))
-        listed = ", ".join(f"`{each} {subject}`" for each in (*transitions, *verbs) if " " not in each)
+        verbs = tuple(each for each in verbs if each not in ALONE and each != "call")
+        near = MEANT_VERBS.get(verb.casefold()) or self.r.nearest(verb, (*transitions, *verbs))
+        near = near if near in (*transitions, *verbs) else None
+        listed = ", ".join(f"`{each} {subject}`" for each in (*transitions, *verbs))
         help = f"did you mean `{near} {subject}`?" if near else f"write one of {listed}"
         self.r.say(
             NOT_AN_ACTION,

@@ -22,9 +22,9 @@ from ninefold.diagnostics.diagnostic import Code, Diagnostic, Label
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import nearest
 from ninefold.resolve.codes import BARE_WORD, KEYWORD_NOT_USED, NOT_BUILT, UNKNOWN_KEY, WRONG_SHAPE
-from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Part, Scalar, Sequence, Word
+from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Part, Scalar, Sequence, Style, Word
 from ninefold.vocabulary import describe, is_open, key_at, key_named, keys_under, names_under
-from ninefold.vocabulary.shapes import Members, Shape
+from ninefold.vocabulary.shapes import JSONSchema, MappingOf, Members, Shape
 
 T = TypeVar("T")
 
@@ -82,6 +82,8 @@ class Reading:
         return (f"did you mean `{found}`?",) if found else ()
 
     def wrong_shape(self, node: Node, slot: Slot, help: Iterable[str] = ()) -> None:
+        if isinstance(node, Scalar) and node.style is Style.PLAIN and ": " in node.text:
+            return  # no YAML has such a text without quotes: it is a mistake that has been told
         found = described(node)
         if found == NOTHING:
             self.say(
@@ -92,7 +94,7 @@ class Reading:
             )
         else:
             message = f"{quoted(slot.called)} is {found}, not {describe(slot.shape)}"
-            self.say(WRONG_SHAPE, message, Label(node.span), help=help)
+            self.say(WRONG_SHAPE, message, Label(node.span), help=tuple(help) or meant(node, slot.shape))
 
     def fact(self, node: Node, slot: Slot, read: Read[T], proposed: bool = False) -> Fact[T]:
         """A value as a fact."""
@@ -295,6 +297,22 @@ def described(node: Node) -> str:
             return f"the number {shortened(node.text)}"
         case Scalar():
             return f"the text {quoted(node.text)}"
+
+
+_NO_VALUES = frozenset(("none", "null", "~", "nil", "n/a", "-", "no", "false"))
+"""What people write for "there is none"."""
+
+_TYPES = frozenset(("string", "integer", "number", "boolean", "array", "object"))
+"""The types of JSON Schema (core, 4.2.1) but `null`."""
+
+
+def meant(node: Node, shape: Shape) -> tuple[str, ...]:
+    """The help where a word stands in place of a mapping: what it was probably meant to say."""
+    if not isinstance(node, Scalar) or not isinstance(shape, Members | JSONSchema | MappingOf):
+        return ()
+    if node.text in _TYPES:
+        return (f"write `{{type: {node.text}}}`",)
+    return ("where there is none, write `none`",) if node.text.casefold() in _NO_VALUES else ()
 
 
 def shortened(text: str, length: int = 60) -> str:

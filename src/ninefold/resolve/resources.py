@@ -7,7 +7,7 @@ from ninefold.contract.fact import Fact, Gap, Name
 from ninefold.contract.resources import Field, Invariant, Resource, Resources, Schema, SharedType, View
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.resolve import leaves
-from ninefold.resolve.codes import WITHOUT_GUARD
+from ninefold.resolve.codes import WITHOUT_GUARD, WRONG_SHAPE
 from ninefold.resolve.expressions import expression, template
 from ninefold.resolve.identifiers import RESOURCE_NAMES, declare
 from ninefold.resolve.reading import Level, Reading, Slot, collected, quoted, spoken
@@ -96,7 +96,12 @@ def together(r: Reading, node: Node, slot: Slot) -> tuple[tuple[Name, ...], ...]
     """`[[a, b]]`: fields that are unique together."""
     if isinstance(node, Sequence) and node.items and all(isinstance(item, Scalar) for item in node.items):
         written = ", ".join(item.text for item in node.items if isinstance(item, Scalar))
-        r.wrong_shape(node, slot, help=(f"fields that are unique together are a list of their own: `[[{written}]]`",))
+        r.say(
+            WRONG_SHAPE,
+            "`unique` is a list of fields, not a list of such lists",
+            Label(node.span),
+            help=(f"fields that are unique together are a list of their own: `[[{written}]]`",),
+        )
         return None
     items = r.items(node, slot)
     if items is None:

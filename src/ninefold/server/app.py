@@ -244,7 +244,7 @@ class Application:
                 size,
                 perf_counter() - began,
                 None if caller.identity is None else caller.who,
-                caller.identity,
+                caller.logged,
                 x.request.address,
             )
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from types import MappingProxyType
@@ -22,15 +22,19 @@ from ninefold.server.tokens import LEEWAY, claim_values
 @dataclass(frozen=True, slots=True)
 class Caller:
     """`who` is the scheme that accepted the credential. `values` is the root `caller`: the row that the credential
-    belongs to, under its resource's name, and what the scheme adds. `identity` tells callers of a scheme apart, in logs
-    too: it is the row's identifier, or made of who a token is about. `until`: when the credential ends by itself, in
-    seconds since 1970."""
+    belongs to, under its resource's name, and what the scheme adds. `identity` tells callers of a scheme apart: it
+    is the row's identifier, or made of who a token is about. `until`: when the credential ends by itself, in seconds
+    since 1970. `logged`: the identity as logs show it, what is `sensitive` masked."""
 
     who: str
     values: Mapping[str, Any]
     identity: str | None = None
     until: float | None = None
+    logged: str | None = None
 
+
+MASK = "***"
+"""What logs show of a sensitive value."""
 
 NOTHING: Mapping[str, object] = MappingProxyType({})
 """Of the operator's values none."""
@@ -44,9 +48,15 @@ NOBODY = Caller(ANYONE, {})
 class Scheme:
     """A plan's scheme made ready."""
 
-    def __init__(self, scheme: plan.Scheme, key: tuple[str, ...], given: Mapping[str, object] = NOTHING) -> None:
-        """`key`: the fields that identify a row of the scheme's resource. `given`: what the operator gives. Raises
-        `ninefold.server.issuers.Unusable`."""
+    def __init__(
+        self,
+        scheme: plan.Scheme,
+        key: tuple[str, ...],
+        given: Mapping[str, object] = NOTHING,
+        sensitive: Collection[str] = (),
+    ) -> None:
+        """`key`: the fields that identify a row of the scheme's resource; `sensitive`: those that no log shows.
+        `given`: what the operator gives. Raises `ninefold.server.issuers.Unusable`."""
         self.name = scheme.scheme
         self.challenge = header_value(scheme.challenge) if scheme.challenge else None
         self.where = scheme.where
@@ -54,6 +64,7 @@ class Scheme:
         self._field = scheme.name.lower()
         self._resource = scheme.resource
         self._key = key
+        self._sensitive = frozenset(sensitive)
         self._lookup = None if scheme.lookup is None else Prepared(scheme.lookup)
         self._again = None if scheme.again is None else Prepared(scheme.again)
         self._read = None if scheme.lookup is None else RowReader(scheme.lookup)
@@ -112,13 +123,15 @@ class Scheme:
         assert self._read is not None and self._resource is not None
         found = self._read(row)
         identity = "/".join(str(found.get(field, "")) for field in self._key)
-        return Caller(self.name, self._added({self._resource: found}, env), identity or None)
+        shown = "/".join(MASK if field in self._sensitive else str(found.get(field, "")) for field in self._key)
+        return Caller(self.name, self._added({self._resource: found}, env), identity or None, logged=shown or None)
 
     def bearer(self, token: str, verified: Verified, env: Env) -> Caller:
         """The caller whom a good token is about."""
         claims = claim_values(verified.claims)
         identity = about(verified.claims, token)
-        return Caller(self.name, self._added({}, {**env, "claims": claims}), identity, verified.until + LEEWAY)
+        values = self._added({}, {**env, "claims": claims})
+        return Caller(self.name, values, identity, verified.until + LEEWAY, identity)
 
     def _added(self, values: dict[str, Any], env: Env) -> dict[str, Any]:
         for name, value in self._adds:

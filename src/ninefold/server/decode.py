@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias
 
@@ -109,7 +109,7 @@ class Body:
             each.normalise(document)
         failures = list(self._unknown(document))
         refused: set[tuple[str, ...]] = set()
-        for error in self._validator.iter_errors(document):
+        for error in _causes(list(self._validator.iter_errors(document))):
             for path, rule in _rules(error):
                 failures.append((path, rule))
                 refused.add(_leading_names(path))
@@ -238,6 +238,21 @@ def _at(document: Any, path: tuple[str, ...]) -> Any:
 
 
 # ── Rules ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _causes(errors: list[jsonschema_rs.ValidationError]) -> list[jsonschema_rs.ValidationError]:
+    """The findings without those that others bring with them: in a value that fails otherwise, no schema of its
+    composition has said which members there are, and all of them seem unknown (JSON Schema 2020-12 core, 11.3)."""
+    return [
+        error
+        for error in errors
+        if not isinstance(error.kind, jsonschema_rs.ValidationErrorKind.UnevaluatedProperties)
+        or all(other is error or _outside(other.instance_path, error.instance_path) for other in errors)
+    ]
+
+
+def _outside(path: Sequence[str | int], within: Sequence[str | int]) -> bool:
+    return list(path[: len(within)]) != list(within)
 
 
 def _rules(error: jsonschema_rs.ValidationError) -> Iterator[tuple[Path, str]]:

@@ -11,7 +11,6 @@ import re
 
 import aiohttp
 
-import ninefold
 from ninefold.server.flow import Fetch, Fetched, Unreachable
 
 SECONDS = 5.0
@@ -21,7 +20,7 @@ MOST_BYTES = 256 * 1024
 """Of a document."""
 
 _HEADERS = {
-    "user-agent": f"ninefold/{ninefold.__version__}",
+    "user-agent": "ninefold",
     "accept": "application/json, application/jwk-set+json",
     "accept-encoding": "identity",
 }

@@ -298,12 +298,13 @@ def _address(text: str, name: str) -> SplitResult:
         raise Unusable(f"{name} is not a URL") from None
     if parts.scheme not in ("http", "https") or not host or parts.username is not None or parts.fragment:
         raise Unusable(f"{name} is not a URL of https")
-    if parts.scheme == "http" and not _is_this_machine(host):
+    if parts.scheme == "http" and not is_this_machine(host):
         raise Unusable(f"{name} is a URL of http: whoever is on the way could exchange the keys")
     return parts
 
 
-def _is_this_machine(host: str) -> bool:
+def is_this_machine(host: str) -> bool:
+    """Whether a host is the one that asks: nobody else is on the way."""
     try:
         return ip_address(host).is_loopback
     except ValueError:

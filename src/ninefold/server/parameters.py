@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 from urllib.parse import unquote
 
 import jsonschema_rs
@@ -18,6 +18,10 @@ from ninefold.values import Array, Integer, Invalid, Type, Value, from_text
 
 Query: TypeAlias = Mapping[str, Sequence[str]]
 """The values of each parameter, in the order in which they came."""
+
+
+Written: TypeAlias = Literal["repeated", "comma separated"]
+"""How a parameter gives several values."""
 
 
 def parse_query(query: bytes) -> dict[str, list[str]]:
@@ -43,6 +47,19 @@ def single(query: Query, name: str, type_: Type) -> Value | Refused:
         return Refused("repeated")
     try:
         return from_text(type_, values[0])
+    except Invalid as invalid:
+        return Refused(invalid.rule)
+
+
+def several(texts: Sequence[str], type_: Type, written: Written) -> Value | Refused:
+    """The values of a parameter that gives several."""
+    if written == "comma separated":
+        if len(texts) > 1:
+            return Refused("repeated")
+        texts = texts[0].split(",")
+    assert isinstance(type_, Array)
+    try:
+        return [from_text(type_.items, text) for text in texts]
     except Invalid as invalid:
         return Refused(invalid.rule)
 
@@ -135,7 +152,7 @@ class PageReader:
         filters: dict[str, Value] = {}
         for each in self._filters:
             if each.name in query:
-                value = self._taken(query, each.name, each.type, failures)
+                value = self._taken(query, each.name, each.type, failures, each.written)
                 if value is not None:
                     filters[each.name] = value
         for name, default in self._defaults:
@@ -155,8 +172,10 @@ class PageReader:
             filters,
         )
 
-    def _taken(self, query: Query, name: str, type_: Type, failures: list[Failure]) -> Value:
-        value = single(query, name, type_)
+    def _taken(
+        self, query: Query, name: str, type_: Type, failures: list[Failure], written: Written | None = None
+    ) -> Value:
+        value = single(query, name, type_) if written is None else several(query[name], type_, written)
         if isinstance(value, Refused):
             failures.append(invalid("query", name, value.rule))
             return None

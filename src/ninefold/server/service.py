@@ -78,7 +78,11 @@ def ready(
     without = {key for value in plan.operator if value.name not in given for key in value.blocks}
     problems = Problems(plan.problems)
     keys = {table.name: table.key for table in plan.schema.tables}
-    schemes = tuple(Scheme(each, keys.get(each.resource or "", ()), given) for each in plan.schemes)
+    sensitive = {each.resource: each.sensitive for each in plan.operator_operations}
+    schemes = tuple(
+        Scheme(each, keys.get(each.resource or "", ()), given, sensitive.get(each.resource or "", ()))
+        for each in plan.schemes
+    )
     known = {scheme.parameter for scheme in schemes if scheme.where == "query"}
     if plan.versions is not None and plan.versions.by == "query":
         known.add(plan.versions.name)

@@ -67,8 +67,7 @@ class Timer:
     def take(self, session: Session, row: Row, env: Mapping[str, Any], sources: Sources, now: str) -> bool:
         """Take the transition of a row as of `now`. False: it cannot be taken, and nothing of it was done."""
         path = {
-            name: stored if read is None else read(stored)
-            for (name, read), stored in zip(self._key, row, strict=False)
+            name: stored if read is None else read(stored) for (name, read), stored in zip(self._key, row, strict=False)
         }
         call = Call(
             _NO_REQUEST,
@@ -254,9 +253,7 @@ class Timers:
         others = min((due for due, _ in firsts[1:]), default=horizon)
         return index, max(first, min(horizon, others, progress.now))
 
-    def _take(
-        self, session: Session, progress: Progress, index: int, until: str, most: int
-    ) -> tuple[Progress, int]:
+    def _take(self, session: Session, progress: Progress, index: int, until: str, most: int) -> tuple[Progress, int]:
         """Take the rows of one timer that fell due up to `until`, each as of that time."""
         timer, env = self.timers[index], self._at(progress)
         rows = timer.due(session, env, until, progress.asked, progress.refused[index], most)

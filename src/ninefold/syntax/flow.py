@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from ninefold.syntax.codes import COMMA_IN_CALL, NO_SPACE, NO_VALUE
 from ninefold.syntax.repair import Mark, Mask, Problem, Space
@@ -12,6 +13,9 @@ from ninefold.syntax.scalars import quoted
 from ninefold.syntax.stretches import corrected
 
 _COLON_INSIDE = re.compile(r"[^\s:]:(?=[^\s:/])")
+
+_PATH = re.compile(r"[^\W\d]\w*(?:\.\w+)+")
+"""What reads a field: `task.id`."""
 
 _MOST_ARGUMENTS = 20
 
@@ -44,7 +48,8 @@ def in_flow(text: str, start: int, end: int, pieces: list[Piece], mapping: bool)
         lone.remove(piece)
         yield _no_space(text, piece)
     if lone:
-        yield _no_value(text, start, end, lone, only=len(lone) == len(pieces))
+        before = next((a for a, b in pairwise(pieces) if b is lone[0] and a.plain and not a.lone), None)
+        yield _no_value(text, start, end, lone, before, only=len(lone) == len(pieces))
 
 
 def _end_of_call(text: str, pieces: list[Piece], at: int, mapping: bool) -> int:
@@ -83,13 +88,20 @@ def _no_space(text: str, piece: Piece) -> Problem:
     return Problem(NO_SPACE, "a space is missing after a colon", (mark,), (help,), Space(colon + 1))
 
 
-def _no_value(text: str, start: int, end: int, lone: list[Piece], only: bool) -> Problem:
+def _no_value(text: str, start: int, end: int, lone: list[Piece], before: Piece | None, only: bool) -> Problem:
     words = [text[piece.start : piece.end] for piece in lone]
     marks = tuple(Mark(p.start, p.end, "a key without a value") for p in lone)
     message = f"the key `{words[0]}` has no value" if len(lone) == 1 else f"{len(lone)} keys have no value"
     help: tuple[str, ...] = ()
     if only and end - start <= 120:
-        help = (f"as a text it is quoted: `{corrected(text, start, end)}`",)
+        as_text = corrected(text, start, end)
+        help = (f"as a text it is quoted: `{as_text}`",)
         if len(lone) > 1:
             help += (f"a list has brackets: `[{', '.join(words)}]`",)
+        elif _PATH.fullmatch(words[0]):
+            key, colon, _ = as_text.partition(": ")
+            help = (f"an expression stands without braces: `{f'{key}: ' if colon else ''}{words[0]}`",)
+    elif before is not None and before.key is not None:
+        items = ", ".join((text[before.start : before.end], *words))
+        help = (f"a list has brackets: `{text[before.key.start : before.key.end]}: [{items}]`",)
     return Problem(NO_VALUE, message, marks, help)

@@ -58,6 +58,9 @@ _KEY_WITH_BRACES = re.compile(r"[^{}\[\],:\r\n]*(?:\{[^{}\s,:]*\}[^{}\[\],:\s]*)
 _OPEN_CALL = re.compile(r"(?P<key>[\w$ -]+: +)(?P<value>[^{}\[\],'\"\r\n]*\([^{}\[\]()'\"\r\n]*),\s*$")
 """The end of a text before which an entry begins whose value is a call, and goes on behind a comma."""
 
+_STATUS = re.compile(r"[1-5][0-9]{2}")
+"""A status, as `responses` has it: what follows it is what it shows."""
+
 _LONGEST_KEY = 1024
 """Characters: YAML 1.2.2, section 7.4.2."""
 
@@ -402,6 +405,11 @@ def _needs_quotes(stop: _Stop, last: LastScalar) -> Problem:
     end = max(value_end(text, last.start), stop.at + 1)
     help = (f"quote the text: `{corrected(text, last.start, end)}`",)
     if stop.char == ":":
+        if _STATUS.fullmatch(text[last.start : stop.at]):
+            help = (
+                f"a mapping has braces: `{corrected(text, last.start, end).partition(': ')[0]}: "
+                f"{{{text[last.start : end]}}}`",
+            )
         colon = Mark(stop.at, stop.at + 1, "this colon ends a key")
         marks = (colon, Mark(last.start, last.end, "in this text, or after a missing comma"))
         return Problem(COLON_IN_TEXT, "a text without quotes has a colon in it", marks, help, Mask(last.start, end))

@@ -271,6 +271,10 @@ class _Composer:
             self.problems += in_flow(self.text, done.start, end, done.pieces, done.mapping)
         span = self.excerpt.span(done.start, end)
         node: Node = Mapping(span, tuple(done.entries)) if done.mapping else Sequence(span, tuple(done.items))
+        is_key = bool(self.stack) and self.stack[-1].wants_key
+        if not is_key and done.pieces and all(piece.lone for piece in done.pieces):
+            # What was meant cannot be known, and that has been told: it is a gap, and nothing more is said of it.
+            node = Scalar(span, "not shown", "not shown", Style.PLAIN, range(span.start, span.start + 10))
         self.add(proposal(node) if done.proposed else node, done.start, end)
 
     def add(self, node: Node, start: int, end: int) -> None:
@@ -289,12 +293,13 @@ class _Composer:
             parent.key, parent.key_mark = self.key(node, start, end, parent), Mark(start, end)
         else:
             key, mark = parent.key, parent.key_mark
-            if key is not None:
-                parent.entries.append(Entry(key, node, node.proposed))
+            empty = False
             if parent.flow:
-                empty = plain and start == end and isinstance(node, Scalar) and not node.proposed
+                empty = plain and start == end and not node.proposed and ":" not in self.text[mark.end : start]
                 piece = Piece(mark, mark.start if empty else start, mark.end if empty else end, plain, empty)
                 parent.pieces.append(piece)
+            if key is not None and not empty:
+                parent.entries.append(Entry(key, node, node.proposed))
             parent.key, parent.key_mark = None, None
 
     def key(self, node: Node, start: int, end: int, parent: _Open) -> Scalar | None:

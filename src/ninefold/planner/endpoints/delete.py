@@ -8,8 +8,9 @@ from ninefold.plan.statement import Statement
 from ninefold.planner.endpoints.read import requirements_of_row
 from ninefold.planner.endpoints.rows import acted_on, answer, outer_join, pieces, row_columns
 from ninefold.planner.events import caused_by_deletion
+from ninefold.planner.falling import not_referred_to
 from ninefold.planner.perspective import Perspective
-from ninefold.planner.requirements import all_of, guard, judge, not_referred_to, path_conditions, unchanged
+from ninefold.planner.requirements import all_of, guard, judge, path_conditions, unchanged
 from ninefold.sql.fragment import Fragment, identifier, join
 
 

@@ -72,7 +72,8 @@ def list_rows(endpoint: Endpoint, admission: Admission, perspective: Perspective
         paging=_paging(endpoint),
         sorts=tuple(sorts),
         filters=tuple(
-            FilterParameter(each.name, each.type, each.default, traced(each.place)) for each in endpoint.filters
+            FilterParameter(each.name, each.type, each.default, each.written, traced(each.place))
+            for each in endpoint.filters
         ),
         sort_parameter=None if endpoint.sorts is None else endpoint.sorts.parameter,
         count=count,

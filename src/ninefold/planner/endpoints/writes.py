@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from ninefold.checked.endpoints import Endpoint
 from ninefold.checked.resources import Field, Resource
+from ninefold.expressions.reads import needs_database, reads_beyond
 from ninefold.expressions.rewrite import walk
-from ninefold.expressions.tree import Call
+from ninefold.expressions.tree import Call, Typed
 from ninefold.plan.problems import Condition
 from ninefold.plan.statement import Piece, Statement
 from ninefold.planner import inputs
-from ninefold.planner.contents import Columns, reads_beyond
+from ninefold.planner.contents import Columns
 from ninefold.planner.perspective import Perspective
 from ninefold.planner.places import traced
 from ninefold.planner.requirements import Requirement, Scope, all_of, column, details, unique
@@ -33,21 +34,48 @@ def uniques(endpoint: Endpoint, resource: Resource, perspective: Perspective, on
     """The keys and unique fields that this endpoint may bring to collide. A value made at random is not among
     them: if it collides after all, that is no fault of the request, and the write is tried again."""
     written = pointers(endpoint)
-    groups = [*((field.name,) for field in resource.fields.values() if field.unique), *resource.unique]
-    if not on_update:
-        groups.insert(0, resource.identifier)
+    groups = [
+        resource.identifier,
+        *((field.name,) for field in resource.fields.values() if field.unique),
+        *resource.unique,
+    ]
+    rows = {resource.name: resource.name}
     found = []
     for group in dict.fromkeys(groups):
         fields = [resource.fields[name] for name in group]
-        touched = not on_update or any(field.name in written or field.again_on for field in fields)
-        if touched and not any(field.name not in written and _at_random(field) for field in fields):
-            found.append(unique(fields, written, resource, perspective, on_update))
+        made = {each.name: _made(each, endpoint, on_update) for each in fields if each.name not in written}
+        touched = not on_update or any(name in written or made[name] is not None for name in group)
+        if touched and not any(_at_random(resource.fields[name], typed) for name, typed in made.items()):
+            computed = {
+                name: perspective.value(typed, rows)
+                for name, typed in made.items()
+                if on_update
+                and typed is not None
+                and _is_set(name, endpoint)
+                and needs_database(typed, (resource.name,))
+            }
+            found.append(unique(fields, written, resource, perspective, on_update, computed))
     return found
 
 
-def _at_random(field: Field) -> bool:
-    made = () if field.on_create is None else walk(field.on_create)
-    return field.serial or any(isinstance(each, Call) and each.function in RANDOM for each in made)
+def _sets(endpoint: Endpoint) -> dict[str, Typed]:
+    return dict(endpoint.sets) | dict(() if endpoint.transition is None else endpoint.transition.sets)
+
+
+def _is_set(name: str, endpoint: Endpoint) -> bool:
+    return name in _sets(endpoint)
+
+
+def _made(field: Field, endpoint: Endpoint, on_update: bool) -> Typed | None:
+    """What gives the field its value in this write, where the body does not."""
+    if on_update:
+        return _sets(endpoint).get(field.name) or field.on_change or (field.on_create if field.again_on else None)
+    return _sets(endpoint).get(field.name) or field.on_create or field.on_change
+
+
+def _at_random(field: Field, made: Typed | None) -> bool:
+    nodes = () if made is None else walk(made)
+    return field.serial or any(isinstance(each, Call) and each.function in RANDOM for each in nodes)
 
 
 def invariants(resource: Resource, perspective: Perspective) -> list[Requirement]:

@@ -1,0 +1,200 @@
+"""What is stated where it can have no effect: it would be dropped in silence, and its author would rely on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from ninefold.checks.codes import GIVEN_OTHERWISE, HEADER_OF_HTTP, SAYS_NOTHING, STATE_OF_NOTHING
+from ninefold.checks.findings import Findings
+from ninefold.checks.storable import is_serial
+from ninefold.contract.endpoints import Endpoint
+from ninefold.contract.expression import Assignment
+from ninefold.contract.fact import Fact, Shown, is_stated, value_of
+from ninefold.contract.resources import Field, Resource
+from ninefold.contract.service import Contract
+from ninefold.contract.states import Machine
+from ninefold.diagnostics.diagnostic import Label
+from ninefold.vocabulary.endpoints import VERBS
+
+TRANSITION = "a transition"
+ON_A_ROW = frozenset({"read", "update", "replace", "delete", "remove", "unsubscribe", TRANSITION})
+"""The verbs that act on a row that is there."""
+OF_NO_ROW = frozenset({"list", "compute", "stream events"})
+"""The verbs that act on no one row."""
+
+
+@dataclass(frozen=True)
+class Use:
+    """The verbs that a key of an endpoint says something of, and what it says."""
+
+    verbs: frozenset[str]
+    says: str
+    instead: Mapping[str, str]
+    """By verb: what says what was probably meant."""
+
+
+WHICH_ARE_LISTED = "which rows are listed is said by `where`"
+ANY_VERB = frozenset((*VERBS, TRANSITION))
+USES: Mapping[str, Use] = {
+    "row": Use(ON_A_ROW, "says which row is acted on", {"list": WHICH_ARE_LISTED}),
+    "filters": Use(frozenset({"list"}), "narrows a list", {}),
+    "sorts": Use(frozenset({"list"}), "orders a list", {}),
+    "pages": Use(frozenset({"list"}), "bounds a list", {}),
+    "where": Use(
+        ON_A_ROW | {"list"},
+        "says which rows are listed or acted on",
+        {"create": "what has to hold of the new row is said by `when`"},
+    ),
+    "guards": Use(ANY_VERB - OF_NO_ROW, "judges the row that is acted on", {"list": WHICH_ARE_LISTED}),
+    "sets": Use(frozenset({"create", "update", "replace", "ensure", TRANSITION}), "gives values to a row", {}),
+    "patch": Use(frozenset({"update"}), "says how an update is read", {}),
+    "validators": Use(ANY_VERB - {"compute", "stream events"}, "tells whether a row has changed", {}),
+}
+
+OF_HTTP = frozenset(
+    ("connection", "content-length", "content-type", "date", "keep-alive", "trailer", "transfer-encoding", "upgrade")
+)
+"""Response headers that HTTP itself or the stated media type gives (RFC 9110, RFC 9112)."""
+
+
+def without_effect(contract: Contract, findings: Findings) -> None:
+    """Says of each key, value and field that can have no effect why it has none."""
+    resources = {each.name: each for each in value_of(contract.resources.resources) or ()}
+    machines = {
+        each.resource.text: machine
+        for each in value_of(contract.states.machines) or ()
+        if (machine := value_of(each.machine)) is not None
+    }
+    stated_all = isinstance(contract.states.machines, Shown)
+    without = {each.resource.text for each in value_of(contract.states.machines) or ()} - machines.keys()
+    for resource in resources.values():
+        machine = machines.get(resource.name)
+        for field in value_of(resource.fields) or ():
+            _annotations(resource, field, findings)
+            if machine is not None or (stated_all and resource.name in without):
+                _state(resource, field, machine, findings)
+    for name, machine in machines.items():
+        for transition in value_of(machine.transitions) or ():
+            _sets(transition.sets, resources.get(name), machine, True, findings)
+    for endpoint in value_of(contract.endpoints.endpoints) or ():
+        _endpoint(endpoint, resources, machines, findings)
+
+
+def _endpoint(
+    endpoint: Endpoint, resources: Mapping[str, Resource], machines: Mapping[str, Machine], findings: Findings
+) -> None:
+    actions = value_of(endpoint.does) or ()
+    verbs = [each.verb if each.verb in VERBS else TRANSITION for each in actions]
+    for key, use in USES.items():
+        fact: Fact[object] | None = getattr(endpoint, key)
+        if isinstance(fact, Shown) and verbs and use.verbs.isdisjoint(verbs):
+            written = "when" if key == "guards" else key
+            findings.say(
+                SAYS_NOTHING,
+                f"`{written}` says nothing of `{endpoint.key}`",
+                Label(fact.span, use.says),
+                Label(actions[0].span, "does nothing of the kind"),
+                help=(use.instead[verbs[0]],) if verbs[0] in use.instead else (),
+            )
+    for action, verb in zip(actions, verbs, strict=True):
+        subject = action.subject or ""
+        if verb in USES["sets"].verbs:
+            _sets(endpoint.sets, resources.get(subject), machines.get(subject), verb in ON_A_ROW, findings)
+    named: set[str] = set()
+    for header in value_of(endpoint.headers) or ():
+        if header.name.lower() in OF_HTTP:
+            findings.say(
+                HEADER_OF_HTTP, f"`{header.name}` is not a contract's to give", Label(header.span, "HTTP gives it")
+            )
+        elif header.name.lower() in named:
+            findings.say(
+                HEADER_OF_HTTP, f"`{header.name}` is given twice", Label(header.span, "case makes no difference")
+            )
+        named.add(header.name.lower())
+
+
+def _sets(
+    fact: Fact[tuple[Assignment, ...]] | None,
+    resource: Resource | None,
+    machine: Machine | None,
+    changes: bool,
+    findings: Findings,
+) -> None:
+    """`sets` gives what may be given: the state moves by transitions alone, and what is made otherwise is not given.
+    `changes`: the row is there already."""
+    if resource is None:
+        return
+    fields = {each.name: each for each in value_of(resource.fields) or ()}
+    state = None if machine is None else value_of(machine.field)
+    for each in value_of(fact) or ():
+        field = fields.get(each.name)
+        if field is None:
+            continue
+        if is_stated(field.state) or (state is not None and state.text == each.name):
+            why = "is the state, which moves by transitions alone"
+        elif isinstance(field.computed, Shown):
+            why = "is computed"
+        elif is_serial(field):
+            why = "is a number that the service gives"
+        elif changes and is_stated(field.immutable):
+            why = "is given once, and no update changes it"
+        else:
+            continue
+        findings.say(GIVEN_OTHERWISE, f"`{resource.name}.{each.name}` {why}", Label(each.span, "not to be set"))
+
+
+def _annotations(resource: Resource, field: Field, findings: Findings) -> None:
+    for key, reason in _idle(field):
+        fact = getattr(field, key.replace(" ", "_"))
+        if isinstance(fact, Shown) and fact.value is not False:
+            findings.say(
+                SAYS_NOTHING, f"`{key}` says nothing of `{resource.name}.{field.name}`", Label(fact.span, reason)
+            )
+
+
+def _idle(field: Field) -> Iterator[tuple[str, str]]:
+    """The annotations that have no effect beside what else the field is, each with the reason."""
+    stored = ("on create", "on change", "again on", "normalise")
+    if isinstance(field.computed, Shown):
+        for key in (*stored, "unique", "immutable", "secret"):
+            yield key, "a computed field is never stored"
+    elif is_stated(field.state):
+        for key in (*stored, "secret", "refers to"):
+            yield key, "a state moves by transitions alone"
+    elif field.on_create is None:
+        yield "again on", "there is no `on create` to be done again"
+    if isinstance(field.refers_to, Shown):
+        yield "secret", "a reference shows which row it leads to"
+    elif field.refers_to is None:
+        yield "back", "this is no reference"
+        yield "on delete", "this is no reference"
+    secret = value_of(field.secret)
+    if secret is not None and secret.text == "password":
+        yield "unique", "no two hashes are the same"
+
+
+def _state(resource: Resource, field: Field, machine: Machine | None, findings: Findings) -> None:
+    """The field that part 3 names is marked as the state, and no other field is."""
+    moved = None if machine is None else value_of(machine.field)
+    if machine is not None and moved is None:
+        return
+    named = moved is not None and moved.text == field.name
+    if named and moved is not None and field.state is None:
+        findings.say(
+            STATE_OF_NOTHING,
+            f"`{resource.name}.{field.name}` is not marked as a state",
+            Label(field.span, "lacks `state: true`"),
+            Label(moved.span, "is to show the state"),
+            help=(f"write `{field.name}: {{state: true}}`",),
+        )
+    elif is_stated(field.state) and not named and (moved is None or _is_marked(resource, moved.text)):
+        findings.say(
+            STATE_OF_NOTHING,
+            f"`{resource.name}.{field.name}` shows no state",
+            Label(field.span, "nothing in part 3 moves it"),
+        )
+
+
+def _is_marked(resource: Resource, name: str) -> bool:
+    return any(each.name == name and is_stated(each.state) for each in value_of(resource.fields) or ())

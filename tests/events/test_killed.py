@@ -1,0 +1,121 @@
+"""A service that is killed while it delivers: every event reaches its receiver at least once, in the order of its row."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import apsw
+import httpx
+import pytest
+from tests.events.receiver import Answer, receiving
+from tests.events.service import CONTRACT
+
+pytestmark = [pytest.mark.serves, pytest.mark.slow]
+
+KILLS = int(os.environ.get("NINEFOLD_KILLS", "4"))
+"""How often the service is killed."""
+
+MANY = CONTRACT.replace("attempts: 3, backoff: [PT0.05S, PT0.2S]", "attempts: 100, backoff: [PT0.05S]")
+
+
+@contextmanager
+def process(contract: Path, database: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A service and its URL."""
+    command = [sys.executable, "-m", "ninefold", "serve", str(contract), "--database", str(database)]
+    command += ["--listen", "127.0.0.1:0", "--operator", "127.0.0.1:0", "--allow-private", "127.0.0.0/8"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        try:
+            for line in running.stdout:
+                if found := re.match(r"service\s+(\S+)", line):
+                    break
+            else:
+                raise AssertionError("the service did not start")
+            threading.Thread(target=running.stdout.read, daemon=True).start()
+            yield running, found[1]
+        finally:
+            running.kill()
+
+
+def rows(database: Path, statement: str) -> list[tuple[Any, ...]]:
+    connection = apsw.Connection(str(database))
+    connection.set_busy_timeout(5_000)
+    try:
+        return connection.execute(statement).fetchall()
+    finally:
+        connection.close()
+
+
+def test_no_event_is_lost_however_often_the_service_is_killed(tmp_path: Path) -> None:
+    contract, database = tmp_path / "contract.md", tmp_path / "service.db"
+    contract.write_text(MANY, encoding="utf-8")
+    chance, acknowledged = Random(11), list[tuple[str, str]]()
+
+    def answer(number: int) -> Answer:
+        dice = chance.random()
+        return Answer(500) if dice < 0.3 else Answer(204, wait=0.3) if dice < 0.33 else Answer(204)
+
+    with receiving(answer) as receiver:
+        headers: dict[str, str] = {}
+        for kill in range(KILLS + 1):
+            with process(contract, database) as (running, url), httpx.Client(base_url=url, timeout=5) as http:
+                if not headers:
+                    person = http.post("/people", json={"name": "Ann", "role": "member"}).json()
+                    headers = {"Authorization": f"Bearer {person['token']}"}
+                    kinds = ["note.written", "note.changed"]
+                    http.post("/webhooks", json={"url": receiver.url, "kinds": kinds}, headers=headers)
+                if kill == KILLS:
+                    _until_all_is_delivered(database)
+                    break
+                killing = threading.Timer(0.3 + chance.random(), lambda: running.send_signal(signal.SIGKILL))
+                killing.start()
+                try:
+                    while True:
+                        note = http.post("/notes", json={"title": "0"}, headers=headers)
+                        acknowledged.append((note.json()["id"], "note.written"))
+                        for title in "12":
+                            changed = http.patch(f"/notes/{acknowledged[-1][0]}", json={"title": title}, headers=headers)
+                            assert changed.status_code == 200
+                            acknowledged.append((note.json()["id"], "note.changed"))
+                except httpx.TransportError:
+                    pass
+                killing.join()
+        delivered = [each.json for each in receiver.good()]
+    assert len(acknowledged) > 20 * KILLS
+    logged = rows(database, 'SELECT id, kind, json_extract(row, \'$[0]\') FROM "$event" ORDER BY seq')
+    # Nothing that was acknowledged is without its event, and no event is without its row.
+    counts = defaultdict[tuple[str, str], int](int)
+    for _, kind, row in logged:
+        counts[row, kind] += 1
+    for note, kind in set(acknowledged):
+        assert counts[note, kind] >= acknowledged.count((note, kind))
+    assert {row for _, _, row in logged} == {row for (row,) in rows(database, "SELECT id FROM note")}
+    # Each of them came, and those of one row in order: a repetition is of what came before.
+    assert {each["id"] for each in delivered} == {id for id, _, _ in logged}
+    order = {id: number for number, (id, _, _) in enumerate(logged)}
+    first: dict[str, list[int]] = defaultdict(list)
+    seen: set[str] = set()
+    for each in delivered:
+        if each["id"] not in seen:
+            seen.add(each["id"])
+            first[each["subject"]].append(order[each["id"]])
+    assert all(numbers == sorted(numbers) for numbers in first.values())
+
+
+def _until_all_is_delivered(database: Path) -> None:
+    end = time.monotonic() + 60
+    while rows(database, 'SELECT 1 FROM "$delivery" LIMIT 1'):
+        assert time.monotonic() < end, rows(database, 'SELECT count(*), min(due), max(attempts) FROM "$delivery"')
+        time.sleep(0.05)
