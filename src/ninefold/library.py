@@ -164,11 +164,17 @@ class Application:
     async def lifespan(self, of: object = None) -> AsyncIterator[None]:
         """Open the database, and close it at the end. The lifespan of a Starlette or FastAPI application, or a part
         of one: `async with orders.lifespan(): yield`. Raises DatabaseRefused."""
-        self.open()
+        self._opened().begin()
         try:
             yield
         finally:
-            self.close()
+            await self._ended()
+
+    async def _ended(self) -> None:
+        """What is under way beside requests may come to its end."""
+        if self._running is not None:
+            await self._running[0].ended()
+        self.close()
 
     def open(self) -> None:
         """Open the database, if it is not open. Raises DatabaseRefused."""
@@ -211,13 +217,13 @@ class Application:
         """The lifespan protocol of ASGI: startup, then shutdown."""
         await receive()
         try:
-            self.open()
+            self._opened().begin()
         except DatabaseRefused as refused:
             await send({"type": "lifespan.startup.failed", "message": str(refused)})
             return
         await send({"type": "lifespan.startup.complete"})
         await receive()
-        self.close()
+        await self._ended()
         await send({"type": "lifespan.shutdown.complete"})
 
 

@@ -25,7 +25,7 @@ class Stream:
 
     def take(self, count: int) -> list[Event]:
         """The next so many events. Raises where the stream ends before, or nothing comes."""
-        found = []
+        found: list[Event] = []
         fields: dict[str, str] = {}
         while len(found) < count:
             line = next(self._lines)

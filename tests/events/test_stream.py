@@ -106,7 +106,7 @@ def test_a_stream_without_a_position_begins_with_what_comes_next(service: Runnin
 def test_a_position_that_the_log_never_gave_is_invalid(service: Running, position: str) -> None:
     ann = service.person("Ann")
     service.note(ann, "the first")
-    headers = [*ann.items(), ("Last-Event-ID", position.encode())]
+    headers = {b"Authorization": ann["Authorization"].encode(), b"Last-Event-ID": position.encode()}
     assert service.http.get("/events", headers=headers).status_code == 422
 
 
@@ -198,7 +198,7 @@ def test_a_service_that_stops_ends_its_streams(tmp_path: Path) -> None:
 
 def test_a_client_that_does_not_read_holds_up_nobody(service: Running) -> None:
     ann = service.person("Ann")
-    deaf = socket.create_connection(service.http.base_url.netloc.decode().split(":"))
+    deaf = socket.create_connection((service.http.base_url.host, service.http.base_url.port))
     deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     deaf.sendall(
         f"GET /events HTTP/1.1\r\nHost: x\r\nAuthorization: {ann['Authorization']}\r\nLast-Event-ID: 0\r\n\r\n".encode()

@@ -6,6 +6,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 
@@ -101,7 +102,7 @@ def test_attempts_wait_as_stated_and_then_the_letter_is_dead(service: Running) -
         came = receiver.until(3)
         until_left(service, [(1, 3, "answered 500")])
         assert len(receiver.came) == 3
-    waits = [later.at - earlier.at for earlier, later in zip(came, came[1:], strict=False)]
+    waits = [later.at - earlier.at for earlier, later in pairwise(came)]
     assert 0.05 <= waits[0] < 1.0 and 0.2 <= waits[1] < 1.5
     assert len({each.id for each in came}) == 1
 

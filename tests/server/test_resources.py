@@ -231,6 +231,13 @@ def test_what_it_has_become_is_what_the_schema_is_asked_of(http: httpx.Client) -
     assert http.get(garden).json()["about"] == {"soil": "clay"}
 
 
+def test_a_patch_that_is_no_object(http: httpx.Client) -> None:
+    garden = planted(http)
+    for body in ("null", "[]", "1", '"a"'):
+        refused = http.patch(garden, content=body, headers={"Content-Type": "application/json"})
+        assert (refused.status_code, refused.json()["fields"]) == (422, [" type"])
+
+
 def test_of_a_row_that_is_not_there_nothing_is_asked(http: httpx.Client) -> None:
     assert http.patch("/gardens/999999", json={"about": {"tags": ["a"]}}).status_code == 404
 

@@ -339,6 +339,13 @@ def test_what_no_request_causes_reads_none() -> None:
     assert loaded.source.place(told[0].labels[0].span.start).line == 36
 
 
+def test_its_events_read_none_either() -> None:
+    kinds = "```yaml\nkinds: {lost: {upon: lose loan, payload: {by: caller.credential}}}\n```"
+    loaded = compile_document("loans.md", LOANS.replace("Events: none.", kinds).encode())
+    [told] = [each for each in loaded.diagnostics if each.code.id == "NF0570"]
+    assert "reads `caller`" in told.message
+
+
 def test_a_database_from_before_there_were_timers_counts_from_its_opening(tmp_path: Path) -> None:
     """Nobody noted when its rows entered their states."""
     hands = Hands()
@@ -358,3 +365,50 @@ def test_a_database_from_before_there_were_timers_counts_from_its_opening(tmp_pa
         assert service.state(loan) == "out"
         hands.move(minutes=62)
         assert service.state(loan) == "late"
+
+
+def test_what_happens_by_itself_is_told(tmp_path: Path) -> None:
+    """The events of a timer are written with it, as of its time, in the order in which rows fell due."""
+    text = LOANS.replace(
+        "Events: none.",
+        "```yaml\nkinds:\n"
+        "  reminded: {upon: remind loan, payload: {item: loan.item, at: now}}\n"
+        "  lost:     {upon: lose loan, payload: loan}\n```",
+    )
+    hands = Hands()
+    with lending(tmp_path, hands, text) as service:
+        service.lend("tent")
+        hands.move(minutes=20)
+        service.lend("canoe")
+        hands.move(days=1)
+        service.http.get("/loans")
+        with sqlite3.connect(service.service.database._path) as connection:
+            told = connection.execute('SELECT kind, row, time FROM "$event" ORDER BY seq').fetchall()
+    assert told == [
+        ("reminded", "[1]", hands.after(minutes=60)),
+        ("reminded", "[2]", hands.after(minutes=80)),
+        ("lost", "[1]", hands.after(minutes=90)),
+        ("lost", "[2]", hands.after(minutes=110)),
+    ]
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_at_once(tmp_path: Path) -> None:
+    """They are taken in pieces, so that other writes go on meanwhile."""
+    hands = Hands()
+    with lending(tmp_path, hands) as service:
+        service.lend("tent")
+        with sqlite3.connect(service.service.database._path) as connection:
+            fields = connection.execute("SELECT name FROM pragma_table_info('loan')").fetchall()
+            columns = ", ".join(f'"{name}"' for (name,) in fields)
+            connection.execute(
+                f"WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) INSERT INTO loan "
+                f"({columns}) SELECT "
+                + columns.replace('"id"', "i").replace('"item"', "'item ' || i")
+                + " FROM loan, n WHERE id = 1"
+            )
+        hands.move(minutes=61)
+        began = time.monotonic()
+        service.http.timeout = 120
+        assert service.http.get("/loans/100000").json()["state"] == "late"
+        assert time.monotonic() - began < 60

@@ -285,6 +285,16 @@ def test_an_audience_among_others_and_headers_that_nobody_knows(shared: Shop) ->
     assert shared.status(headed(typ="at+jwt", x5t="abc", odd="x" * 600)(shared.provider)) == 200
 
 
+def test_a_stream_ends_with_its_token(shop: Shop) -> None:
+    token = shop.provider.token(exp=int(time.time()) + 300)
+    with shop.http.stream("GET", "/events", headers=bearer(token)) as response:
+        assert response.status_code == 200
+        lines = response.iter_lines()
+        assert next(lines) == ":"
+        shop.time.pass_by(400)
+        assert list(lines) == []
+
+
 # ── Keys ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -69,7 +69,7 @@ MISTAKES: list[tuple[str, str, Plain, list[str]]] = [
         {"a": {"b": "not shown", "c": "d"}},
         ["NF0211 task.id an expression stands without braces: `b: task.id`"],
     ),
-    ("a list without brackets", "a: {b: c, d}", {"a": {"b": "c"}}, ["NF0211 d a list has brackets: `b: [c, d]`"]),
+    ("a list without brackets", "a: {b: c, d}", {"a": {"b": "not shown"}}, ["NF0211 d a list has brackets: `b: [c, d]`"]),
     ("a colon without a value", "a: {204: }", {"a": {"204": None}}, []),
     (
         "a comma in a call",

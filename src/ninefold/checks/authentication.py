@@ -125,11 +125,10 @@ def _signed(scheme: stated.Scheme, findings: Findings) -> Signed | None:
             )
             return None
     if shown:
-        needed = (*here, ("audience", scheme.audience), ("algorithms", scheme.algorithms))
-        for name, fact in needed:
-            if isinstance(fact, StatedNone):
+        for called, needed in (*here, ("audience", scheme.audience), ("algorithms", scheme.algorithms)):
+            if isinstance(needed, StatedNone):
                 message = f"`{scheme.name}` takes tokens that nobody can verify"
-                findings.say(SIGNED_WITHOUT, message, Label(fact.span, f"without `{name}`"))
+                findings.say(SIGNED_WITHOUT, message, Label(needed.span, f"without `{called}`"))
     scope = Scope({"operator": Object()})
     found = {name: _text(typed(fact.value, scope, Text(), findings)) for name, fact in shown}
     configuration, issuer, keys = (found.get(name) for name, _ in here)

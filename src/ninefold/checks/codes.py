@@ -148,6 +148,14 @@ UNUSED_CODE = _code(
     "`codes: {odd: {status: 409, title: Odd, when: conflict}}`",
 )  # fmt: skip
 
+NEVER_ARISES = _code(
+    "NF0537", Severity.WARNING, "a condition never arises",
+    "`conflict` is narrowed to a field that is unique by itself, or to a resource: its rows are unique by several "
+    "fields together, or refuse to be deleted.",
+    "`unique: [[show, seat]]` and `taken: {status: 409, when: conflict ticket.seat}`",
+    "`unique: [[show, seat]]` and `taken: {status: 409, when: conflict ticket}`",
+)  # fmt: skip
+
 COMPOSITE_TARGET = _code(
     "NF0520", Severity.ERROR, "a reference points at rows without one identifier",
     "A reference is stored, and shown, as its target's identifier, which has to be one field.",
@@ -210,8 +218,8 @@ NOT_A_STREAM = _code(
 TIMER_WITHOUT_REQUEST = _code(
     "NF0570", Severity.ERROR, "what the service does by itself reads a request",
     "A transition with `after` is taken by the service when it is due. There is no request then and no caller, so its "
-    "guard, its `sets`, the `on change` of the resource's fields and its invariants read neither, not through a "
-    "computed field either.",
+    "guard, its `sets`, the `on change` of the resource's fields, its invariants and the payloads of its events read "
+    "neither, not through a computed field either.",
     "`expire: {from: placed, to: cancelled, after: PT30M, sets: {closed_by: caller.user}}`",
     "`expire: {from: placed, to: cancelled, after: PT30M, sets: {closed_by: \"null\"}}`",
 )  # fmt: skip
@@ -261,6 +269,14 @@ GIVEN_OTHERWISE = _code(
     "`immutable` is given once.",
     "`PATCH /orders/{id}: {does: update order, sets: {status: \"'paid'\"}}`",
     "`POST /orders/{id}/pay: {does: pay order}`",
+)  # fmt: skip
+
+NOT_AN_IDENTIFIER = _code(
+    "NF0536", Severity.ERROR, "a row cannot be known by this field",
+    "An identifier is stored with its row, stands in paths and is shown wherever the row is referred to: it is text, a "
+    "number, a truth value or a time, and neither computed nor a secret.",
+    "`identifier: key` and `key: {type: string, secret: token, on create: token()}`",
+    "`identifier: id`, with `id: {type: string, format: uuid, on create: uuid()}` besides",
 )  # fmt: skip
 
 STATE_OF_NOTHING = _code(
@@ -360,9 +376,9 @@ NOT_IN_FORCE = _code(
 CODES: tuple[Code, ...] = (
     COMPUTED_CYCLE, NOT_THE_CLIENTS, NEVER_GIVEN, PATH_NAME, NO_ROW, PATH_OF_CREATE, NOT_A_SORT_KEY,
     SEVERAL_RESPONSES, STATUS_OF_ITS_OWN, NO_SUCH_VIEW, NOT_SHOWABLE, LIST_HAS_NO_ROW, NOT_A_TOKEN, SAME_PARAMETER,
-    PAGE_BOUNDS, UNREACHABLE_STATE, DEAD_END, UNUSED_TRANSITION, UNUSED_CODE, COMPOSITE_TARGET, DETAIL_OF_TWO,
+    PAGE_BOUNDS, UNREACHABLE_STATE, DEAD_END, UNUSED_TRANSITION, UNUSED_CODE, NEVER_ARISES, COMPOSITE_TARGET, DETAIL_OF_TWO,
     DELETED_ROW, DELETE_CLEARS_REQUIRED, NOT_A_BODY, NO_BURST, HEADER_OF_RATES, NOT_A_STREAM,
     TIMER_WITHOUT_REQUEST, RECORD_VALUE, RECORD_INCOMPLETE, RECORD_TWICE, RECORD_REFERENCE, SEVERAL_VALUES, NOT_AN_ALGORITHM,
     ISSUER_TWICE, SIGNED_WITHOUT, WITHOUT_VALUE, SAYS_NOTHING, GIVEN_OTHERWISE, STATE_OF_NOTHING, HEADER_OF_HTTP, SAME_BUT_FOR_CASE,
-    SECOND_SERIAL, TYPE_IN_ITSELF, FINAL_IS_LEFT, NOT_IN_FORCE,
+    SECOND_SERIAL, TYPE_IN_ITSELF, FINAL_IS_LEFT, NOT_AN_IDENTIFIER, NOT_IN_FORCE,
 )  # fmt: skip

@@ -111,12 +111,13 @@ def _applied(
         return None if content is None else Rows(content)
     argument = replace(expression, ast=call.arguments[0])
     probed = check(argument.ast, scope).typed
-    if probed is not None and isinstance(probed.type, ArrayType) and isinstance(probed.type.items, Row):
+    rows = probed.type.items if probed is not None and isinstance(probed.type, ArrayType) else None
+    if isinstance(rows, Row):
         showing.findings.say(
             NO_SUCH_VIEW,
             f"`{call.function}` is applied to several rows",
             Label(expression.written.part(argument.ast.start, argument.ast.end), "a list of rows"),
-            help=(f"rows are shown as objects by an endpoint that lists them: `does: list {probed.type.items.resource}`",),
+            help=(f"rows are shown as objects by an endpoint that lists them: `does: list {rows.resource}`",),
         )
         return None
     row = typed(argument, scope, None, showing.findings, in_sql=not isinstance(argument.ast, Name))

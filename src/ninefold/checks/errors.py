@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ninefold.checked.endpoints import Content
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import ErrorCode, Errors
-from ninefold.checks.codes import DETAIL_OF_TWO, UNUSED_CODE
+from ninefold.checks.codes import DETAIL_OF_TWO, NEVER_ARISES, UNUSED_CODE
 from ninefold.checks.contents import Showing, check_content
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
@@ -125,9 +125,32 @@ def unused_codes(contract: Contract, findings: Findings) -> None:
             if otherwise is not None:
                 used.add(otherwise.text)
     for code in value_of(contract.errors.codes) or ():
+        _never_alone(code, contract, findings)
         if code.when is None and code.name not in used:
             findings.say(
                 UNUSED_CODE,
                 f"nothing answers with `{code.name}`",
                 Label(code.span, "has no `when`, and nothing names it"),
             )
+
+
+def _never_alone(code: stated.ErrorCode, contract: Contract, findings: Findings) -> None:
+    """Says of `conflict R.F` that it never arises where F is unique only together with others: what is taken then is
+    the whole, `conflict R`."""
+    resources = {each.name: each for each in value_of(contract.resources.resources) or ()}
+    for condition in value_of(code.when) or ():
+        resource, _, name = (condition.subject or "").partition(".")
+        own = resources.get(resource)
+        field = next((each for each in (value_of(own.fields) if own else None) or () if each.name == name), None)
+        if condition.condition != "conflict" or own is None or field is None or field.unique is not None:
+            continue
+        identifier = value_of(own.identifier)
+        if identifier is None or [each.text for each in identifier] == [name]:
+            continue
+        findings.say(
+            NEVER_ARISES,
+            f"`conflict {resource}.{name}` never arises",
+            Label(condition.span, f"`{resource}.{name}` is not unique by itself"),
+            Label(field.span, "the field"),
+            help=(f"fields that are unique together, and deletions that are refused, are `conflict {resource}`",),
+        )

@@ -9,6 +9,7 @@ from ninefold.checked.resources import Resource
 from ninefold.checks.codes import NOT_A_SORT_KEY, PAGE_BOUNDS, SAME_PARAMETER, SEVERAL_VALUES, WITHOUT_VALUE
 from ninefold.checks.findings import Findings, inferring, typed
 from ninefold.checks.model import Vocabulary
+from ninefold.checks.resources import is_key
 from ninefold.contract import endpoints as stated
 from ninefold.contract import limits
 from ninefold.contract.fact import Shown, StatedNone, value_of
@@ -93,6 +94,8 @@ def _keys(keys: tuple[stated.SortKey, ...], resource: Resource, findings: Findin
         field = resource.fields.get(key.field)
         if field is None:
             continue  # that it is none has been said where names are resolved
+        if field.name in resource.identifier and not is_key(field):
+            continue  # nor is it an identifier, which has been said of the resource
         if field.secret is not None or not isinstance(field.type, Boolean | Integer | Number | Row | Text | Timestamp):
             findings.say(
                 NOT_A_SORT_KEY,

@@ -8,6 +8,7 @@ from ninefold.checked.endpoints import PathName, Segment
 from ninefold.checked.resources import Resource
 from ninefold.checks.codes import NO_ROW, PATH_NAME, PATH_OF_CREATE
 from ninefold.checks.findings import Findings
+from ninefold.checks.resources import is_key
 from ninefold.contract import endpoints as stated
 from ninefold.contract.fact import value_of
 from ninefold.diagnostics.diagnostic import Label
@@ -65,6 +66,8 @@ def _name(
         at = resources[field.refers_to]
     last = at.fields.get(names[-1])
     keys = _keys(at)
+    if last is not None and last.name in at.identifier and not is_key(last):
+        return None  # that it is no identifier has been said of the resource
     if (
         last is None
         or last.computed is not None
@@ -83,6 +86,13 @@ def _name(
     type_ = required(last.type)
     if last.refers_to is not None:
         type_ = required(resources[last.refers_to].key.type)
+    if not is_key(last):
+        findings.say(
+            PATH_NAME,
+            f"`{at.name}.{last.name}` is not of one type that the text of a path can have",
+            Label(segment.span, "is neither text, a number, a truth value nor a time"),
+        )
+        return None
     return PathName(
         text=".".join(segment.names),
         type=type_,
@@ -131,7 +141,9 @@ def check_addressing(
                     f"`{{{name.text}}}` leads through a reference of `{resource.name}` that nothing sets",
                     Label(endpoint.span),
                 )
-    elif verb != "compute" and endpoint.row is None and not _is_one_row(names, _held_equal(endpoint, resource), resource):
+    elif verb == "compute" or endpoint.row is not None:
+        return
+    elif not _is_one_row(names, _held_equal(endpoint, resource), resource):
         identifier = " and ".join(f"`{{{each}}}`" for each in resource.identifier)
         findings.say(
             NO_ROW,

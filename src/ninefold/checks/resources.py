@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from ninefold.checked.resources import Field, Guard, Resource
-from ninefold.checks.codes import COMPOSITE_TARGET, DELETE_CLEARS_REQUIRED
+from ninefold.checks.codes import COMPOSITE_TARGET, DELETE_CLEARS_REQUIRED, NOT_AN_IDENTIFIER
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.schemas import SharedSchemas, admits_null, identifier_schema, kinds_of_identifier, schema_of
@@ -18,7 +18,7 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.reads import reads_beyond
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Call, Typed
-from ninefold.values import Anything, Text, Type, optional, required
+from ninefold.values import Anything, Boolean, Integer, Number, Row, Text, Timestamp, Type, optional, required
 
 
 def check_resources(
@@ -39,7 +39,33 @@ def check_resources(
             unique=tuple(tuple(part.text for part in group) for group in value_of(resource.unique) or ()),
             invariants=tuple(_invariants(resource, vocabulary, findings)),
         )
+        _identifier(found[name], resource, findings)
     return found
+
+
+PLAIN = (Boolean, Integer, Number, Row, Text, Timestamp)
+"""The types of values that a row can be known by, and that can stand in a path."""
+
+
+def is_key(field: Field) -> bool:
+    return field.computed is None and field.secret is None and isinstance(field.type, PLAIN)
+
+
+def _identifier(resource: Resource, declared: stated.Resource, findings: Findings) -> None:
+    """A row is known by what is stored with it and can be told to others."""
+    for each in value_of(declared.fields) or ():
+        field = resource.fields[each.name]
+        schema = value_of(each.schema)
+        mistyped = schema is not None and schema.node.get("type") is not None and "type" not in schema.json
+        if each.name in resource.identifier and not is_key(field) and not mistyped:
+            reason = "is not of one type of text, numbers, truth values or times"
+            if field.computed is not None:
+                reason = "is computed, and not stored"
+            elif field.secret is not None:
+                reason = "is a secret"
+            findings.say(
+                NOT_AN_IDENTIFIER, f"no `{resource.name}` can be known by its `{each.name}`", Label(each.span, reason)
+            )
 
 
 def _invariants(resource: stated.Resource, vocabulary: Vocabulary, findings: Findings) -> Iterator[Guard]:
@@ -48,7 +74,7 @@ def _invariants(resource: stated.Resource, vocabulary: Vocabulary, findings: Fin
         if holds is not None:
             if reads_beyond(holds, (resource.name,), vocabulary.model):
                 findings.left_for_later(
-                    f"an invariant of `{resource.name}`, where other rows that it reads are written,",
+                    f"an invariant of `{resource.name}` on writes of the other rows that it reads",
                     f"only writes of the `{resource.name}` itself are held to it",
                     each.when.span,
                 )

@@ -163,7 +163,9 @@ def _changes_alone(typed_: Typed, rows: tuple[str, ...], vocabulary: Vocabulary)
             case Variable(name="caller" | "now" | "request" | "operator"):
                 return True
             case Select(operand=Variable(name=name), name=field, through="computed") if name in rows:
-                if _changes_alone(vocabulary.model[name].computed[field], rows, vocabulary):
+                # One whose expression has no types is wrong, and that has been said.
+                computed = vocabulary.model[name].computed.get(field)
+                if computed is not None and _changes_alone(computed, rows, vocabulary):
                     return True
             case Select(operand=operand) if isinstance(operand.type, Row) and not (
                 isinstance(operand, Variable) and operand.name in rows

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from ninefold.checked.events import Events
 from ninefold.checked.resources import Resource
 from ninefold.checks.codes import TIMER_WITHOUT_REQUEST
 from ninefold.checks.findings import Findings
+from ninefold.checks.responses import expressions_of
 from ninefold.contract import resources as stated
 from ninefold.contract.fact import Shown, value_of
 from ninefold.contract.service import Contract
@@ -21,7 +23,9 @@ from ninefold.expressions.tree import Select, Typed
 OF_REQUESTS = frozenset({"caller", "request"})
 
 
-def check_timers(contract: Contract, resources: Mapping[str, Resource], model: Model, findings: Findings) -> None:
+def check_timers(
+    contract: Contract, resources: Mapping[str, Resource], events: Events, model: Model, findings: Findings
+) -> None:
     declared = {each.name: each for each in value_of(contract.resources.resources) or ()}
     for each in value_of(contract.states.machines) or ():
         machine, resource = value_of(each.machine), resources.get(each.resource.text)
@@ -29,15 +33,22 @@ def check_timers(contract: Contract, resources: Mapping[str, Resource], model: M
             continue
         for transition in value_of(machine.transitions) or ():
             if isinstance(transition.after, Shown):
-                for typed, span in _reached(transition, resource, declared[resource.name]):
-                    for root in sorted(roots(typed, model) & OF_REQUESTS):
-                        findings.say(
-                            TIMER_WITHOUT_REQUEST,
-                            f"the transition `{transition.name}` of `{resource.name}` reads `{root}`, and is taken "
-                            "without a request",
-                            Label(span, f"reads `{root}`"),
-                            Label(transition.after.span, "taken by the service itself"),
-                        )
+                reached = [*_reached(transition, resource, declared[resource.name])]
+                reached += _told(transition, resource, events, contract)
+                for root, span in dict.fromkeys(_reading(reached, model)):
+                    findings.say(
+                        TIMER_WITHOUT_REQUEST,
+                        f"the transition `{transition.name}` of `{resource.name}` reads `{root}`, and is taken "
+                        "without a request",
+                        Label(span, f"reads `{root}`"),
+                        Label(transition.after.span, "taken by the service itself"),
+                    )
+
+
+def _reading(reached: list[tuple[Typed, Span]], model: Model) -> Iterator[tuple[str, Span]]:
+    for typed, span in reached:
+        for root in sorted(roots(typed, model) & OF_REQUESTS):
+            yield root, span
 
 
 def roots(typed: Typed, model: Model, seen: frozenset[tuple[str, str]] = frozenset()) -> set[str]:
@@ -70,3 +81,15 @@ def _reached(transition: Transition, resource: Resource, declared: stated.Resour
     if len(invariants) == len(resource.invariants):
         for stated_one, invariant in zip(invariants, resource.invariants, strict=True):
             yield invariant.when, stated_one.when.span
+
+
+def _told(
+    transition: Transition, resource: Resource, events: Events, contract: Contract
+) -> Iterator[tuple[Typed, Span]]:
+    """The payloads of the events that arise upon a transition."""
+    payloads = {each.name: each.payload for each in value_of(contract.events.kinds) or ()}
+    for kind in events.kinds:
+        payload = payloads.get(kind.name)
+        for cause in kind.causes:
+            if isinstance(payload, Shown) and (cause.verb, cause.resource) == (transition.name, resource.name):
+                yield from ((each, payload.span) for each in expressions_of(cause.payload))

@@ -37,6 +37,11 @@ class Use:
 WHICH_ARE_LISTED = "which rows are listed is said by `where`"
 ANY_VERB = frozenset((*VERBS, TRANSITION))
 USES: Mapping[str, Use] = {
+    "body": Use(
+        ANY_VERB - {"read", "list", "delete", "remove", "unsubscribe", "stream events"},
+        "gives values",
+        {"list": "what narrows a list is a parameter: `filters`"},
+    ),
     "row": Use(ON_A_ROW, "says which row is acted on", {"list": WHICH_ARE_LISTED}),
     "filters": Use(frozenset({"list"}), "narrows a list", {}),
     "sorts": Use(frozenset({"list"}), "orders a list", {}),

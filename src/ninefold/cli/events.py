@@ -98,7 +98,12 @@ def events(
 
 
 def _show(
-    plan: ServicePlan, url: str, action: Literal["list", "dead"], after: int, limit: int, format: Literal["text", "json"]
+    plan: ServicePlan,
+    url: str,
+    action: Literal["list", "dead"],
+    after: int,
+    limit: int,
+    format: Literal["text", "json"],
 ) -> None:
     reading = open_to_read(url, plan.schema)
     if isinstance(reading, Refused):

@@ -47,7 +47,7 @@ def refused(text: str, allowed: Sequence[Network]) -> bool:
 
 
 def _embedded(address: Address) -> Address:
-    """The IPv4 address that an IPv6 address stands for (RFC 4291 2.5.5, RFC 6052, RFC 3056), else the address itself."""
+    """The IPv4 address that an IPv6 address stands for (RFC 4291 2.5.5, RFC 6052, RFC 3056), else the address."""
     if isinstance(address, IPv4Address):
         return address
     if address.ipv4_mapped is not None:

@@ -21,6 +21,9 @@ log = logging.getLogger("ninefold.delivery")
 MOST = 500
 """Events that go in one transaction."""
 
+FIRST = 3.0
+"""Seconds before the first round."""
+
 EVERY = 30.0
 """Seconds between two rounds."""
 
@@ -38,7 +41,8 @@ class Cleaning:
         self._database = database
 
     async def run(self, bell: Bell) -> None:
-        """Clean up until cancelled."""
+        """Clean up until cancelled. A service that has just begun has more urgent things to write."""
+        await asyncio.sleep(FIRST)
         while True:
             try:
                 while await self._database.transact(self.clean):

@@ -6,7 +6,6 @@ followed (a redirect is an answer, and not a good one), no cookie is kept and no
 
 from __future__ import annotations
 
-import asyncio
 import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

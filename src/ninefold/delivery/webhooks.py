@@ -165,9 +165,7 @@ class Webhooks:
                 body = self._form.body(Logged(str(id), str(kind), str(identifier), str(written), str(payload)))
                 secrets = self._secrets(subscription, int(str(generation)), overlap)
                 headers = signing.headers(secrets, str(id), int(self._wall()), body)
-                outcome = await self._sender.send(
-                    str(url), {**headers, "content-type": self._form.media_type}, body
-                )
+                outcome = await self._sender.send(str(url), {**headers, "content-type": self._form.media_type}, body)
             else:
                 outcome = Delivered()
             made = int(str(attempts)) + 1

@@ -129,5 +129,5 @@ _WORDS = {
     "stale": "the row is not as If-Match says",
     "illegal transition": "the row is in another state",
     "internal": "this is a fault of ninefold: the log says more",
-    "unavailable": "the database cannot take it now",
+    "unavailable": "the database cannot take it now, or the issuer of its token cannot be reached",
 }

@@ -42,7 +42,8 @@ MEANINGS_OF_DEEDS = {"stream events": (34, 35), "subscribe": (34, 36, 37), "unsu
 def deeds(g: Grounds, endpoint: Endpoint) -> list[Item]:
     """What it does, and on which row."""
     items = [
-        g.item(_deed(action), action.span, meanings=MEANINGS_OF_DEEDS.get(action.verb, ())) for action in actions(endpoint)
+        g.item(_deed(action), action.span, meanings=MEANINGS_OF_DEEDS.get(action.verb, ()))
+        for action in actions(endpoint)
     ]
     items = items or g.fact("what it does", endpoint.does)
     items += g.fact("base", g.contract.endpoints.base, lambda base: f"`{base}` comes before its path", whole=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ninefold.contract.fact import Fact, Name, is_stated, value_of
-from ninefold.contract.resources import Field, Resource, Schema, SharedType
+from ninefold.contract.resources import Field, Invariant, Resource, Schema, SharedType
 from ninefold.diagnostics.source import Span
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
@@ -127,13 +127,21 @@ def resource(g: Grounds, own: Resource) -> Item:
     facts += [each for each in g.fact("required", own.required) if each.standing != "in force"]
     for group in value_of(own.unique) or ():
         facts.append(g.item(f"unique together: {listed(group)}", group[0].span, meanings=(3,)))
-    for invariant in value_of(own.invariants) or ():
-        code = f", else `{invariant.otherwise.text}`" if invariant.otherwise else ""
-        facts.append(g.item(f"holds after every write: `{invariant.when.text}`{code}", invariant.span, meanings=(10,)))
+    facts += [invariant(g, each, "holds after every write", (10,)) for each in value_of(own.invariants) or ()]
     for view in value_of(own.views) or ():
         facts.append(g.item(f"the view `{view.name}`: {g.written(_extent(view.template))}", view.span))
     facts += g.fact("records", own.records)
     return g.item(f"`{own.name}`", own.span, facts)
+
+
+def invariant(g: Grounds, own: Invariant, words: str, meanings: tuple[int, ...]) -> Item:
+    """An invariant with its error, which has a line of its own where it is written on one."""
+    text, otherwise = f"{words}: `{own.when.text}`", own.otherwise
+    if otherwise is None:
+        return g.item(text, own.span, meanings=meanings)
+    if g.place(otherwise.span).line == g.place(own.when.span).line:
+        return g.item(f"{text}, else `{otherwise.text}`", own.span, meanings=meanings)
+    return g.item(text, own.when.span, [g.item(f"else `{otherwise.text}`", otherwise.span)], meanings)
 
 
 def _extent(template: Any) -> Any:

@@ -11,7 +11,7 @@ from ninefold.contract.fact import is_stated, value_of
 from ninefold.contract.resources import Field, Resource
 from ninefold.contract.states import Transition
 from ninefold.diagnostics.source import Span
-from ninefold.explain import events, states
+from ninefold.explain import events, resources, states
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
 from ninefold.explain.requests import given
@@ -45,10 +45,8 @@ def guards(g: Grounds, endpoint: Endpoint) -> list[Item]:
         items.append(g.together("guard", guard.span, facts, (9, 10)))
     own = g.resource(g.acted_on(endpoint))
     if own is not None and verbs(endpoint) & (MAKING | CHANGING | {"transition"}):
-        for invariant in value_of(own.invariants) or ():
-            code = f", else `{invariant.otherwise.text}`" if invariant.otherwise else ""
-            words = f"holds of the row as it has become: `{invariant.when.text}`{code}"
-            items.append(g.item(words, invariant.span, meanings=(9, 10)))
+        words = "holds of the row as it has become"
+        items += [resources.invariant(g, each, words, (9, 10)) for each in value_of(own.invariants) or ()]
     return items
 
 

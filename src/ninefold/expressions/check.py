@@ -199,7 +199,13 @@ class _Checker(Operators, Functions):
                 for name, type_ in (*self.scope.variables.items(), *self._locals.items())
                 if isinstance(type_, Row) and ast.name in getattr(self.scope.model.get(type_.resource), "fields", ())
             ]
+            objects = [
+                name
+                for name, type_ in self.scope.variables.items()
+                if isinstance(type_, Object) and ast.name in (type_.members or ())
+            ]
             help = tuple(f"the field of a row is read behind its name: `{row}.{ast.name}`" for row in rows[:1])
+            help = help or tuple(f"it is read behind its name: `{each}.{ast.name}`" for each in objects[:1])
             help = help or did_you_mean(ast.name, (*self._locals, *self.scope.variables))
             if not help:
                 help = (f"text stands in quotes: `'{ast.name}'`",)

@@ -112,7 +112,8 @@ def stream(endpoint: Endpoint, perspective: Perspective) -> Stream:
     text = (
         "SELECT event.seq, ("
         + _seen(perspective)
-        + ') IS TRUE, event.id, event.kind, event.row, event.time, event.payload FROM "$event" AS event WHERE event.seq > '
+        + ") IS TRUE, event.id, event.kind, event.row, event.time, event.payload"
+        + ' FROM "$event" AS event WHERE event.seq > '
         + bind(inputs.LOG_POSITION)
         + f" ORDER BY event.seq LIMIT {BATCH}"
     )
@@ -158,7 +159,12 @@ def delivery(checked: Checked, dialect: Dialect) -> Delivery | None:
 
 
 def _of_one(perspective: Perspective) -> Statement:
-    text = "SELECT (" + _seen(perspective) + ') IS TRUE FROM "$event" AS event WHERE event.seq = ' + bind(inputs.LOG_POSITION)
+    text = (
+        "SELECT ("
+        + _seen(perspective)
+        + ') IS TRUE FROM "$event" AS event WHERE event.seq = '
+        + bind(inputs.LOG_POSITION)
+    )
     return _statement(text, [ResultColumn("seen", Boolean())])
 
 
@@ -166,9 +172,10 @@ def _seen(perspective: Perspective) -> Fragment:
     """Whether a caller may see the row that an event is about: as the event found it, and, if it is still there, as it
     is now. A row that has gone to somebody else takes its past with it, and nobody gains the past of a row that comes
     to them later."""
+    resources = dict.fromkeys(cause.resource for kind in perspective.checked.events.kinds for cause in kind.causes)
     cases = [
-        f" WHEN '{name.replace(chr(39), chr(39) * 2)}' THEN (" + _row_seen(perspective.checked.resources[name], perspective) + ")"
-        for name in dict.fromkeys(cause.resource for kind in perspective.checked.events.kinds for cause in kind.causes)
+        f" WHEN '{name}' THEN (" + _row_seen(perspective.checked.resources[name], perspective) + ")"
+        for name in resources
     ]
     return "CASE event.resource" + join("", cases) + " ELSE FALSE END" if cases else Fragment("FALSE")
 
@@ -179,7 +186,10 @@ def _row_seen(resource: Resource, perspective: Perspective) -> Fragment:
     if as_it_was is None or as_it_is is None:
         return TRUE
     fields = [f"json_extract(event.seen, '$.{name}') AS {identifier(name)}" for name in _readable(resource)]
-    same = [f"{identifier(now)}.{identifier(key)} = json_extract(event.row, '$[{n}]')" for n, key in enumerate(resource.identifier)]
+    same = [
+        f"{identifier(now)}.{identifier(key)} = json_extract(event.row, '$[{n}]')"
+        for n, key in enumerate(resource.identifier)
+    ]
     row = f"SELECT 1 FROM {identifier(resource.name)} AS {identifier(now)} WHERE " + " AND ".join(same)
     past = f"(SELECT {', '.join(fields)}) AS {identifier(then)}"
     return (

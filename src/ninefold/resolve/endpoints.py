@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ninefold.contract.endpoints import (
     Body,
     Endpoint,
@@ -19,12 +21,12 @@ from ninefold.contract.resources import Schema
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.resolve import leaves, responses, routes
 from ninefold.resolve.actions import actions
-from ninefold.resolve.codes import CONTRADICTION, WITHOUT_GUARD
+from ninefold.resolve.codes import CONTRADICTION, WITHOUT_GUARD, WRONG_SHAPE
 from ninefold.resolve.errors import condition_name
 from ninefold.resolve.expressions import ANY, assignments, expression, template
 from ninefold.resolve.limits import pages
 from ninefold.resolve.quantities import duration
-from ninefold.resolve.reading import Level, Reading, Slot, collected, spoken
+from ninefold.resolve.reading import Level, Reading, Slot, collected, quoted, spoken
 from ninefold.resolve.resources import conditions
 from ninefold.resolve.schemas import schema, type_reference
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar, Sequence
@@ -199,10 +201,23 @@ def sorts(r: Reading, node: Node, slot: Slot) -> Sorts | None:
     )
 
 
+_DIRECTION = re.compile(r"(\w+)[ :]+(asc(?:ending)?|desc(?:ending)?)", re.IGNORECASE)
+"""What SQL writes for `name` and `-name`."""
+
+
 def sort_keys(r: Reading, node: Node, slot: Slot) -> tuple[SortKey, ...] | None:
     names = leaves.name_or_names(r, node, slot)
     if names is None:
         return None
+    for each in names:
+        if (found := _DIRECTION.fullmatch(each.text)) is not None:
+            r.say(
+                WRONG_SHAPE,
+                f"{quoted(each.text)} is not how a field is sorted by",
+                Label(each.span),
+                help=(f"write `{'-' if found[2].casefold().startswith('desc') else ''}{found[1]}`",),
+            )
+            return None
     return tuple(SortKey(each.text.removeprefix("-"), each.text.startswith("-"), each.span) for each in names)
 
 

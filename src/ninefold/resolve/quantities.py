@@ -82,7 +82,7 @@ def _microseconds(text: str) -> int | None:
 
 def _meant(text: str) -> str:
     """The duration that a text was probably meant to be; an example where it cannot be told."""
-    found = _IN_WORDS.fullmatch(text.strip())
+    found = _IN_WORDS.fullmatch(f"{text.strip()}s" if text.strip().isdecimal() else text.strip())
     if found is None:
         return "PT30M"
     number = int(found[1])

@@ -306,12 +306,18 @@ _TYPES = frozenset(("string", "integer", "number", "boolean", "array", "object")
 """The types of JSON Schema (core, 4.2.1) but `null`."""
 
 
+_FORMATS = frozenset(("uuid", "date-time", "date", "time", "email", "uri", "hostname"))
+"""Formats of JSON Schema (validation, 7.3) that others have as types."""
+
+
 def meant(node: Node, shape: Shape) -> tuple[str, ...]:
     """The help where a word stands in place of a mapping: what it was probably meant to say."""
     if not isinstance(node, Scalar) or not isinstance(shape, Members | JSONSchema | MappingOf):
         return ()
     if node.text in _TYPES:
         return (f"write `{{type: {node.text}}}`",)
+    if node.text in _FORMATS:
+        return (f"write `{{type: string, format: {node.text}}}`",)
     return ("where there is none, write `none`",) if node.text.casefold() in _NO_VALUES else ()
 
 

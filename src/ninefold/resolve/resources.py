@@ -65,7 +65,7 @@ def field(r: Reading, entry: Entry) -> Field:
         normalise=level.fact("normalise", expression),
         refers_to=level.fact("refers to", leaves.name),
         back=level.fact("back", back),
-        on_delete=level.fact("on delete", leaves.word),
+        on_delete=level.fact("on delete", on_delete),
         unique=level.fact("unique", leaves.boolean),
         immutable=level.fact("immutable", leaves.boolean),
         secret=level.fact("secret", leaves.word),
@@ -90,6 +90,18 @@ def back(r: Reading, node: Node, slot: Slot) -> Name | None:
     if found is not None and isinstance(node, Scalar):
         declare(r, node, "a back-reference", selected=True)
     return found
+
+
+_ON_DELETE = {"set null": "clear", "nullify": "clear", "restrict": "refuse", "no action": "refuse", "delete": "cascade"}
+"""What SQL and others call what a deletion does."""
+
+
+def on_delete(r: Reading, node: Node, slot: Slot) -> Name | None:
+    """A word of the closed list."""
+    if isinstance(node, Scalar) and (meant := _ON_DELETE.get(node.text.casefold())) is not None:
+        leaves.wrong_word(r, node, slot.called, leaves.words_of(slot.shape), meant)
+        return None
+    return leaves.word(r, node, slot)
 
 
 def together(r: Reading, node: Node, slot: Slot) -> tuple[tuple[Name, ...], ...] | None:

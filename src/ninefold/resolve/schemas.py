@@ -40,6 +40,9 @@ _TYPES_WITH_A_FORMAT: Final = {
 }
 
 
+_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}")
+
+
 class _Unread(Exception):
     """A keyword whose value is not right; a diagnostic has been given."""
 
@@ -228,12 +231,23 @@ def _checked(r: Reading, called: str, value: Any, node: Node) -> Any:
     except jsonschema_rs.ValidationError as error:
         place = _at(node, list(error.instance_path)[1:])
         fact = shortened(error.message, 120)
-        r.say(NOT_A_SCHEMA, f"`{called}` is not as JSON Schema says: {fact}", Label(place.span))
+        r.say(NOT_A_SCHEMA, f"`{called}` is not as JSON Schema says: {fact}", Label(place.span), help=_meant(called, place))
         raise _Unread from None
     except ValueError as error:
         r.say(NOT_A_SCHEMA, f"`{called}` is not as JSON Schema says: {shortened(str(error), 120)}", Label(node.span))
         raise _Unread from None
     return value
+
+
+def _meant(called: str, node: Node) -> tuple[str, ...]:
+    """The help where a keyword's value is what many write: `required: true` of a field, a number in quotes."""
+    if not isinstance(node, Scalar):
+        return ()
+    if called == "required" and isinstance(node.value, bool):
+        return ("which fields are required stands beside `fields`: `required: [NAME]`",)
+    if node.style is not Style.PLAIN and _WHOLE_NUMBER.fullmatch(node.text):
+        return (f"write it without quotes: `{called}: {node.text}`",)
+    return ()
 
 
 def _compiles(r: Reading, pattern: str, node: Node) -> None:

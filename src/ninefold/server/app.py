@@ -111,7 +111,7 @@ class Application:
                 self.close()
                 await send({"type": "lifespan.shutdown.complete"})
                 return
-            self._keep_time()
+            self.begin()
             await send({"type": "lifespan.startup.complete"})
 
     def stopping(self) -> None:
@@ -134,8 +134,8 @@ class Application:
         self.stopping()
         self._threads.shutdown()
 
-    def _keep_time(self) -> None:
-        """Begin what is done where no request asks for it."""
+    def begin(self) -> None:
+        """Begin what is done where no request asks for it, unless it has begun. To be called on the event loop."""
         if self._jobs and not self._beside:
             self._beside += [asyncio.create_task(self._beside_requests(job)) for job in self._jobs]
         if self._service.timers is not None and self._waking is None:
@@ -172,7 +172,7 @@ class Application:
                 await asyncio.sleep(AFTER_FAILURE)
 
     async def _http(self, scope: Message, receive: Receive, send: Send) -> None:
-        self._keep_time()  # nobody tells a mounted application that it starts
+        self.begin()  # nobody tells a mounted application that it starts
         began = perf_counter()
         headers = joined(scope["headers"])
         peer = scope.get("client")

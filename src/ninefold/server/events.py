@@ -31,7 +31,7 @@ class Event:
         self._show = show(event.content, event.select.columns)
 
     def found(self, session: Session, env: Env) -> Row | None:
-        """The row that the event is about, as it is now: identifier, what row rules read, and what the payload shows."""
+        """The row that the event is about, as it is now: identifier, what row rules read, what the payload shows."""
         rows = session.run(*self._select.bound(env))
         return rows[0] if rows else None
 

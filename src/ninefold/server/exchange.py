@@ -22,6 +22,9 @@ log = logging.getLogger("ninefold.server")
 
 _NO_ENDPOINT = Endpoint("", blocked=True)
 
+NO_DOCUMENT = object()
+"""In the place of a body where there is none: `null` is one."""
+
 TOO_LARGE = Failure("too large")
 RATE_LIMITED = Failure("rate limited")
 
@@ -55,7 +58,7 @@ class Exchange:
     limited: bool = False
     key: str | None = None
     content: bytes | None = b""
-    document: Any = None
+    document: Any = NO_DOCUMENT
     held: Held | None = None
     holds: bool = False
 

@@ -19,7 +19,7 @@ from ninefold.plan import environment
 from ninefold.server import media_types
 from ninefold.server.admit import Asked, asked_version
 from ninefold.server.authenticate import ANYONE, NOBODY, Caller
-from ninefold.server.exchange import RATE_LIMITED, TOO_LARGE, Exchange, only, unavailable
+from ninefold.server.exchange import NO_DOCUMENT, RATE_LIMITED, TOO_LARGE, Exchange, only, unavailable
 from ninefold.server.execute import Call, List, NothingFound, Refusal, Write
 from ninefold.server.flow import Fetch, Fetched, Next, ReadBody, Select, TooLarge, Unreachable, Wait
 from ninefold.server.idempotency import HEADER, MISMATCH, Held, once, read_key
@@ -289,9 +289,9 @@ def look(x: Exchange) -> Next:
     """Read the row as it is, where the values that are stored depend on it."""
     operation = None if x.admission is None else x.admission.operation
     if isinstance(operation, Write) and x.call is not None and x.addressable:
-        body, document = x.endpoint.body, x.document
-        given = frozenset[str]() if body is None or document is None else body.given(document)
-        wanted = operation.wanted(x.call, given, body is not None and document is not None and body.merging(document))
+        body = None if x.document is NO_DOCUMENT else x.endpoint.body
+        given = frozenset[str]() if body is None else body.given(x.document)
+        wanted = operation.wanted(x.call, given, body is not None and body.merging(x.document))
         if wanted is not None:
             return Wait(wanted, partial(looked, x, operation))
     return decided(x, x.document)
@@ -300,14 +300,13 @@ def look(x: Exchange) -> Next:
 def looked(x: Exchange, operation: Write, rows: Sequence[Row]) -> Next:
     assert x.call is not None
     operation.found(x.call, rows)
-    if x.document is None or x.endpoint.body is None:
-        return operate(x)
-    return decided(x, x.endpoint.body.merged(x.document, x.call.current))
+    body = x.endpoint.body
+    return decided(x, x.document if body is None else body.merged(x.document, x.call.current))
 
 
 def decided(x: Exchange, document: Any) -> Next:
     """What the body gives is whole: everything that is wrong with it is said at once."""
-    if x.endpoint.body is not None and x.call is not None and document is not None:
+    if x.document is not NO_DOCUMENT and x.endpoint.body is not None and x.call is not None:
         values = x.endpoint.body.values(document)
         if isinstance(values, Failure):
             x.refuse(values)

@@ -52,6 +52,7 @@ class Stream:
         made = self._shape.filled((), (), call.env)
         head = Response(made.status, (*HEADERS, *made.headers))
         return Follow(head, position, partial(self._read, call), partial(_shown, call.log.form))
+
     def _position(self, call: Call, last: int, first: int) -> int:
         """Where the stream begins. A position that the log never gave, or from which events are no longer kept, is
         `invalid`: nothing is skipped without a word."""

@@ -2,16 +2,16 @@
 
 `$event`: what has happened, in the order of commits.
 
-| column     | value                                                                                       |
-|------------|---------------------------------------------------------------------------------------------|
-| `seq`      | the position; given in the order of commits, without holes, and never again                 |
-| `id`       | a UUID, the same at every delivery                                                          |
-| `kind`     | as the contract names it                                                                    |
-| `resource` | whose row it is about                                                                       |
-| `row`      | the identifier of that row: a JSON array                                                    |
-| `seen`     | the row as the event found it, a JSON object, where row rules read it: a deleted row is seen by whoever saw it |
-| `time`     | of the cause                                                                                |
-| `payload`  | JSON                                                                                        |
+| column     | value                                                                     |
+|------------|---------------------------------------------------------------------------|
+| `seq`      | the position; given in the order of commits, without holes, never again   |
+| `id`       | a UUID, the same at every delivery                                        |
+| `kind`     | as the contract names it                                                  |
+| `resource` | whose row it is about                                                     |
+| `row`      | the identifier of that row, a JSON array                                  |
+| `seen`     | the row as the event found it, a JSON object, where a row rule reads it   |
+| `time`     | of the cause                                                              |
+| `payload`  | JSON                                                                      |
 
 `$subscription`: what is kept of a subscription beside its row. `who` and `caller` say who subscribed: deliveries show
 such a caller nothing that it may not see. `generation` counts the secrets; the one before counts until `overlap`.
@@ -48,9 +48,7 @@ CREATE_DELIVERIES = (
 
 # ── Writing ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-WRITE = (
-    'INSERT INTO "$event" (id, kind, resource, row, seen, time, payload) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING seq'
-)
+WRITE = 'INSERT INTO "$event" (id, kind, resource, row, seen, time, payload) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING seq'
 
 _WANTED = (
     'FROM "subscription" AS s JOIN "$subscription" AS kept ON kept.id = s.id'
@@ -142,7 +140,8 @@ CLEAN_DELIVERED = (
 # ── What the operator asks ────────────────────────────────────────────────────────────────────────────────────
 
 LIST = (
-    'SELECT e.seq, e.time, e.kind, e.resource, e.row, e.id FROM "$event" AS e WHERE e.seq > ? ORDER BY e.seq DESC LIMIT ?'
+    'SELECT e.seq, e.time, e.kind, e.resource, e.row, e.id FROM "$event" AS e WHERE e.seq > ?'
+    " ORDER BY e.seq DESC LIMIT ?"
 )
 
 LIST_DEAD = (
@@ -151,9 +150,7 @@ LIST_DEAD = (
     " WHERE d.dead IS NOT NULL ORDER BY d.event, d.subscription LIMIT ?"
 )
 
-COUNTS = (
-    'SELECT count(*) FILTER (WHERE dead IS NULL), count(*) FILTER (WHERE dead IS NOT NULL) FROM "$delivery"'
-)
+COUNTS = 'SELECT count(*) FILTER (WHERE dead IS NULL), count(*) FILTER (WHERE dead IS NOT NULL) FROM "$delivery"'
 """Deliveries that are still to be made, and those that are given up."""
 
 ENABLE = 'UPDATE "$subscription" SET disabled = NULL, paused = NULL WHERE id = ?'
@@ -166,7 +163,7 @@ REVIVE = (
 """What was given up, to all subscriptions or to one."""
 
 DELIVER_AGAIN = (
-    'INSERT INTO "$delivery" (subscription, event, lane) SELECT s.id, e.seq, e.resource || \' \' || e.row'
+    "INSERT INTO \"$delivery\" (subscription, event, lane) SELECT s.id, e.seq, e.resource || ' ' || e.row"
     ' FROM "$event" AS e JOIN "subscription" AS s JOIN "$subscription" AS kept ON kept.id = s.id'
     " WHERE e.seq = ?1 AND (?2 IS NULL OR s.id = ?2) AND kept.disabled IS NULL"
     " AND EXISTS (SELECT 1 FROM json_each(s.kinds) AS wanted WHERE wanted.value = e.kind)"
@@ -189,6 +186,4 @@ STEP_FORWARD = (
 
 ALL_FORWARD = 'UPDATE "$delivery" SET due = ? WHERE dead IS NULL AND due IS NULL'
 
-ROTATE = (
-    'UPDATE "$subscription" SET generation = generation + 1, overlap = ? WHERE id = ? RETURNING generation'
-)
+ROTATE = 'UPDATE "$subscription" SET generation = generation + 1, overlap = ? WHERE id = ? RETURNING generation'

@@ -15,6 +15,7 @@ import yaml
 from yaml import events
 
 from ninefold.diagnostics.diagnostic import Code, Diagnostic, Outcome
+from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import nearest
 from ninefold.syntax.codes import (
     ANCHOR,
@@ -93,6 +94,12 @@ def proposal(node: Node) -> Node:
         )
         return replace(node, entries=entries, proposed=True)
     return replace(node, proposed=True)
+
+
+def _gap(span: Span) -> Scalar:
+    """What stands for a value of which nobody can know what was meant, once that has been told: nothing more is
+    said of it."""
+    return Scalar(span, "not shown", "not shown", Style.PLAIN, range(span.start, span.start + 10))
 
 
 @dataclass(slots=True)
@@ -273,8 +280,7 @@ class _Composer:
         node: Node = Mapping(span, tuple(done.entries)) if done.mapping else Sequence(span, tuple(done.items))
         is_key = bool(self.stack) and self.stack[-1].wants_key
         if not is_key and done.pieces and all(piece.lone for piece in done.pieces):
-            # What was meant cannot be known, and that has been told: it is a gap, and nothing more is said of it.
-            node = Scalar(span, "not shown", "not shown", Style.PLAIN, range(span.start, span.start + 10))
+            node = _gap(span)
         self.add(proposal(node) if done.proposed else node, done.start, end)
 
     def add(self, node: Node, start: int, end: int) -> None:
@@ -297,6 +303,9 @@ class _Composer:
             if parent.flow:
                 empty = plain and start == end and not node.proposed and ":" not in self.text[mark.end : start]
                 piece = Piece(mark, mark.start if empty else start, mark.end if empty else end, plain, empty)
+                if empty and parent.pieces and parent.pieces[-1].plain and parent.entries:
+                    # `enum: a, b`: the value before the comma may not be all of it.
+                    parent.entries[-1] = replace(parent.entries[-1], value=_gap(parent.entries[-1].value.span))
                 parent.pieces.append(piece)
             if key is not None and not empty:
                 parent.entries.append(Entry(key, node, node.proposed))

@@ -96,9 +96,9 @@ def read_after(
     perspective: Perspective,
     by_key: bool = False,
 ) -> tuple[Fragment, Statement | None, tuple[str, ...]]:
-    """What the write returns; the select that follows it where more than the row itself is shown, or where the write has
-    to say which row it is (`by_key`); and the codes
-    whose details stand between the columns and the checks. Sub-selects in RETURNING see the tables before or after
+    """What the write returns; the select that follows it where more than the row itself is shown, or where the write
+    has to say which row it is (`by_key`); and the codes whose details stand between the columns and the checks.
+    Sub-selects in RETURNING see the tables before or after
     the write, as the database likes: the write then returns the identifier, by which the select finds the row."""
     model = perspective.checked.model
     told = details(checks, endpoint, resource, perspective)
