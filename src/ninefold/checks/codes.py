@@ -42,7 +42,9 @@ PATH_NAME = _code(
 
 NO_ROW = _code(
     "NF0505", Severity.ERROR, "an endpoint does not say which row it acts on",
-    "What reads, changes or deletes one row finds it by a name in its path, or by `row:`.",
+    "What reads, changes or deletes one row finds it by a name in its path, or by `row:`. Where several fields "
+    "together say which row, the path may name some of them, and `where` hold the others equal to something: "
+    "`where: loan.member == caller.member`.",
     "`GET /order: {does: read order}`",
     "`GET /orders/{id}: {does: read order}`, or `row: caller.order`",
 )  # fmt: skip
@@ -329,14 +331,14 @@ NOT_AN_ALGORITHM = _code(
     "`algorithms` lists what a token may be signed with, by the names of RFC 7518. `none` signs nothing, and HMAC "
     "(`HS256` and its like) needs a secret that the issuer shares with the service, which no configuration that "
     "anybody can read holds.",
-    "`{type: http, scheme: bearer, issuer: operator.issuer, keys: operator.keys, audience: orders, algorithms: [none]}`",
+    "`{type: http, scheme: bearer, issuer: operator.issuer, keys: operator.keys, audience: shop, algorithms: [none]}`",
     "`algorithms: [RS256, ES256]`",
 )  # fmt: skip
 
 ISSUER_TWICE = _code(
     "NF0561", Severity.ERROR, "a scheme says in two ways whose its credentials are",
-    "A credential is looked up (`matches`), issued by the service (`issued to`), or signed by somebody else. Of the last "
-    "either `openIdConnectUrl` leads to the issuer's name and keys, or `issuer` and `keys` state them.",
+    "A credential is looked up (`matches`), issued by the service (`issued to`), or signed by somebody else. Of the "
+    "last either `openIdConnectUrl` leads to the issuer's name and keys, or `issuer` and `keys` state them.",
     "`{type: openIdConnect, openIdConnectUrl: operator.issuer, keys: operator.keys, audience: orders}`",
     "`{type: openIdConnect, openIdConnectUrl: operator.issuer, audience: orders}`",
 )  # fmt: skip
@@ -376,9 +378,10 @@ NOT_IN_FORCE = _code(
 CODES: tuple[Code, ...] = (
     COMPUTED_CYCLE, NOT_THE_CLIENTS, NEVER_GIVEN, PATH_NAME, NO_ROW, PATH_OF_CREATE, NOT_A_SORT_KEY,
     SEVERAL_RESPONSES, STATUS_OF_ITS_OWN, NO_SUCH_VIEW, NOT_SHOWABLE, LIST_HAS_NO_ROW, NOT_A_TOKEN, SAME_PARAMETER,
-    PAGE_BOUNDS, UNREACHABLE_STATE, DEAD_END, UNUSED_TRANSITION, UNUSED_CODE, NEVER_ARISES, COMPOSITE_TARGET, DETAIL_OF_TWO,
-    DELETED_ROW, DELETE_CLEARS_REQUIRED, NOT_A_BODY, NO_BURST, HEADER_OF_RATES, NOT_A_STREAM,
-    TIMER_WITHOUT_REQUEST, RECORD_VALUE, RECORD_INCOMPLETE, RECORD_TWICE, RECORD_REFERENCE, SEVERAL_VALUES, NOT_AN_ALGORITHM,
-    ISSUER_TWICE, SIGNED_WITHOUT, WITHOUT_VALUE, SAYS_NOTHING, GIVEN_OTHERWISE, STATE_OF_NOTHING, HEADER_OF_HTTP, SAME_BUT_FOR_CASE,
-    SECOND_SERIAL, TYPE_IN_ITSELF, FINAL_IS_LEFT, NOT_AN_IDENTIFIER, NOT_IN_FORCE,
+    PAGE_BOUNDS, UNREACHABLE_STATE, DEAD_END, UNUSED_TRANSITION, UNUSED_CODE, NEVER_ARISES, COMPOSITE_TARGET,
+    DETAIL_OF_TWO, DELETED_ROW, DELETE_CLEARS_REQUIRED, NOT_A_BODY, NO_BURST, HEADER_OF_RATES, NOT_A_STREAM,
+    TIMER_WITHOUT_REQUEST, RECORD_VALUE, RECORD_INCOMPLETE, RECORD_TWICE, RECORD_REFERENCE, SEVERAL_VALUES,
+    NOT_AN_ALGORITHM, ISSUER_TWICE, SIGNED_WITHOUT, WITHOUT_VALUE, SAYS_NOTHING, GIVEN_OTHERWISE, STATE_OF_NOTHING,
+    HEADER_OF_HTTP, SAME_BUT_FOR_CASE, SECOND_SERIAL, TYPE_IN_ITSELF, FINAL_IS_LEFT, NOT_AN_IDENTIFIER,
+    NOT_IN_FORCE,
 )  # fmt: skip

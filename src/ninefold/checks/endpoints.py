@@ -10,7 +10,7 @@ from ninefold.checked.events import Events
 from ninefold.checked.resources import Guard, Resource, Transition
 from ninefold.checks.authentication import admissions
 from ninefold.checks.bodies import check_body, check_required
-from ninefold.checks.codes import NOT_IN_FORCE
+from ninefold.checks.codes import NOT_A_BODY, NOT_IN_FORCE
 from ninefold.checks.contents import Showing
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.lists import check_filters, check_pages, check_parameters, check_sorts
@@ -50,7 +50,7 @@ LATER = frozenset({"ensure", "remove", "sign in", "call"})
 READING = frozenset({"read", "list", "compute", "stream events"})
 """The verbs that write nothing: they can be done as often as one likes."""
 
-KEPT = frozenset((*EXPRESSION_CODES, NOT_IN_FORCE))
+KEPT = frozenset((*EXPRESSION_CODES, NOT_A_BODY, NOT_IN_FORCE))
 """What is said of an endpoint that a gap blocks."""
 
 STOPS = "the endpoint answers 501"
@@ -122,15 +122,13 @@ def _endpoint(
         return None
 
     segments = check_path(endpoint, resource, resources, findings)
-    if segments is None:
-        return None
-    if resource is not None:
+    if resource is not None and segments is not None:
         check_addressing(endpoint, verb, resource, segments, findings)
     rows = () if resource is None else (resource.name,)
     scope = vocabulary.scope(*rows, request=request_type(endpoint))
     body = None if resource is None else check_body(endpoint, resource, contract, findings)
     sets = () if resource is None else tuple(check_sets(endpoint.sets, resource, vocabulary, findings))
-    if resource is not None and verb == "create":
+    if resource is not None and verb == "create" and segments is not None:
         check_required(endpoint, resource, body, segments, dict(sets), findings)
     where = None if (stated_where := value_of(endpoint.where)) is None else condition(stated_where, scope, findings)
     is_list = verb == "list" and resource is not None
@@ -140,11 +138,14 @@ def _endpoint(
     if is_list:
         check_parameters(endpoint, filters, sorts, pages, findings)
     response = check_response(endpoint, verb, resource, Showing(contract, resources, vocabulary, findings))
-    if response is None or (is_list and (pages is None or sorts is None)):
+    row = None if (stated_row := value_of(endpoint.row)) is None else _row(stated_row, resource, scope, findings)
+    guards = tuple(_guards(endpoint, scope, findings))
+    acted_on = None if resource is None else resource.name
+    admitted = admissions(contract, endpoint.key, acted_on, verb, vocabulary, findings)
+    if segments is None or response is None or (is_list and (pages is None or sorts is None)):
         return None
     if verb == "delete" and resource is not None:
         check_deleted(endpoint, response, resource, vocabulary, findings)
-    row = None if (stated_row := value_of(endpoint.row)) is None else _row(stated_row, resource, scope, findings)
     validators = endpoint.validators
     if isinstance(validators, Shown) and (verb == "list" or reads_beyond_row(response, rows, vocabulary)):
         _stop(endpoint, "`validators` of a response that shows more than the row itself", validators.span, findings)
@@ -154,11 +155,9 @@ def _endpoint(
         segments=segments,
         place=findings.place(endpoint.span),
         verb=verb,
-        resource=None if resource is None else resource.name,
+        resource=acted_on,
         response=response,
-        admissions=admissions(
-            contract, endpoint.key, None if resource is None else resource.name, verb, vocabulary, findings
-        ),
+        admissions=admitted,
         transition=transition,
         row=row,
         body=body,
@@ -170,7 +169,7 @@ def _endpoint(
         pages=pages,
         total=mentions_total(response),
         sets=sets,
-        guards=tuple(_guards(endpoint, scope, findings)),
+        guards=guards,
         validator=isinstance(validators, Shown),
         idempotency_key=_idempotency_key(endpoint),
         errors={condition_.text: code.text for condition_, code in value_of(endpoint.errors) or ()},

@@ -80,6 +80,11 @@ def _name(
             Label(segment.span, "does not say which row"),
             help=did_you_mean(names[-1], keys)
             or _through_a_reference(names[-1], at, resources)
+            or (
+                (f"the row is known by its `{keys[0]}`: write `{{{keys[0]}}}`",)
+                if len(keys) == 1 and len(names) == 1
+                else ()
+            )
             or (f"the unique fields of `{at.name}`: {', '.join(f'`{key}`' for key in keys)}",),
         )
         return None
@@ -149,7 +154,14 @@ def check_addressing(
             NO_ROW,
             f"`{endpoint.key}` does not say which `{resource.name}`",
             Label(endpoint.span, "may be several rows" if names else "names no row"),
-            help=(f"put its identifier into the path, as {identifier}, or say `row:`",),
+            help=(
+                f"put its identifier into the path, as {identifier}, "
+                + (
+                    "or say `row:`"
+                    if len(resource.identifier) == 1
+                    else "or hold what the path leaves open under `where`"
+                ),
+            ),
         )
 
 
@@ -159,7 +171,7 @@ def _is_one_row(names: Sequence[PathName], held: set[str], resource: Resource) -
     field of that."""
     named = {(*name.through, name.field)[0] for name in names if len(name.through) <= 1}
     alone = any(resource.fields[name].unique for name in named)
-    together = named | held if named else named
+    together = named | held
     return alone or any(together.issuperset(fields) for fields in (resource.identifier, *resource.unique))
 
 

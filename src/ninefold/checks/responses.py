@@ -82,6 +82,7 @@ def check_response(
         return None
     if isinstance(template, Name):
         return Response(200, None, tuple(_headers(endpoint, scope, findings)), findings.place(stated_response.span))
+    headers = tuple(_headers(endpoint, scope, findings))
     if template is not None:
         listed = resource.name if resource is not None and verb == "list" else None
         shown = check_content(template, scope, replace(showing, listed=listed))
@@ -89,7 +90,6 @@ def check_response(
             return None
     elif not isinstance(content, StatedNone):
         return None
-    headers = tuple(_headers(endpoint, scope, findings))
     stated_headers = value_of(endpoint.headers)
     if stated_headers is not None and len(headers) < len(stated_headers):
         return None

@@ -233,7 +233,9 @@ class Developing:
         for number, cause in enumerate(causes[:MOST_FIELDS]):
             line += "  " if number == 0 else "; "
             line += cause.condition if number == 0 or cause.condition != causes[0].condition else ""
-            line += (": " if number == 0 else "") + f"{cause.pointer} {rule_in_words(cause.rule)}" if cause.rule else ""
+            if cause.rule:
+                rule = rule_in_words(cause.rule, cause.pointer.partition(" ")[0])
+                line += f"{': ' if number == 0 else ''}{cause.pointer} {rule}"
             line += f": {cause.words}" if cause.words else ""
             line += at(self.wanted.file, cause.places)
         if len(causes) > MOST_FIELDS:

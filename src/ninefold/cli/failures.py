@@ -41,7 +41,9 @@ CONDITIONS = {
 }
 
 
-def rule_in_words(rule: str) -> str:
+def rule_in_words(rule: str, place: str = "body") -> str:
+    if rule == "unknown" and place == "query":
+        return "there is no parameter of this name"
     return RULES.get(rule, f"it does not keep `{rule}`")
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from asyncio import Future
 from datetime import datetime, timedelta
 
 from ninefold.database.protocol import Database, Session, Unavailable
 from ninefold.plan.schema import Schema
 from ninefold.server.bell import Bell
 from ninefold.server.service import Service
-from ninefold.sql.events import CLEAN, CLEAN_DEAD, CLEAN_DELIVERED
+from ninefold.sql.events import CLEAN, CLEAN_DEAD, CLEAN_DELIVERED, OLDEST
 
 log = logging.getLogger("ninefold.delivery")
 
@@ -45,11 +46,17 @@ class Cleaning:
         await asyncio.sleep(FIRST)
         while True:
             try:
-                while await self._database.transact(self.clean):
+                while await self._is_something_old() and await self._database.transact(self.clean):
                     await asyncio.sleep(0.1)
             except Unavailable as error:
                 log.warning("events that need not be kept could not be removed: %s", error)
             await asyncio.sleep(EVERY)
+
+    async def _is_something_old(self) -> bool:
+        """Whether there is anything to remove: a service at rest writes nothing."""
+        rows = self._database.select(OLDEST, ())
+        rows = await rows if isinstance(rows, Future) else rows
+        return bool(rows) and str(rows[0][0]) < _before(self._service.sources.now(), self._kept)
 
     def clean(self, session: Session) -> bool:
         """Remove some of what need not be kept, in a transaction. Whether there may be more."""

@@ -151,7 +151,7 @@ class _Writer(Operators):
                 raise self.refuse(
                     typed,
                     "an object cannot be made of rows in the database",
-                    "rows are shown as objects by an endpoint that lists them; here an array of one field of each can be",
+                    "rows are shown as objects by an endpoint that lists them; here one field of each can be",
                 )
             case Constant():
                 return self._bound(typed, scope)

@@ -114,7 +114,8 @@ def rows(r: Reading, node: Node, slot: Slot) -> tuple[RowRule, ...] | Every | No
     if isinstance(node, Scalar) and node.says("any"):
         return Every(node.span)
     if not isinstance(node, Mapping):
-        r.wrong_shape(node, slot)
+        every = isinstance(node, Scalar) and node.text.casefold() in ("all", "every", "everyone", "anyone", "*")
+        r.wrong_shape(node, slot, help=("where every caller sees all rows, write `any`",) if every else ())
         return None
     shape = key_at(5, "rows.RESOURCE").shape
     return tuple(

@@ -15,7 +15,7 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.resolve.codes import KEYWORD_NOT_USED, NOT_A_SCHEMA, WRONG_WORD
 from ninefold.resolve.leaves import wrong_word
 from ninefold.resolve.reading import Reading, Refused, Slot, quoted, shortened
-from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence
+from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence, Style
 from ninefold.vocabulary import key_named, names_under
 from ninefold.vocabulary.json_schema import FORMATS, KEYWORDS, REFUSED, TYPES
 from ninefold.vocabulary.shapes import JSONSchema, ListOf, Shape
@@ -231,7 +231,12 @@ def _checked(r: Reading, called: str, value: Any, node: Node) -> Any:
     except jsonschema_rs.ValidationError as error:
         place = _at(node, list(error.instance_path)[1:])
         fact = shortened(error.message, 120)
-        r.say(NOT_A_SCHEMA, f"`{called}` is not as JSON Schema says: {fact}", Label(place.span), help=_meant(called, place))
+        r.say(
+            NOT_A_SCHEMA,
+            f"`{called}` is not as JSON Schema says: {fact}",
+            Label(place.span),
+            help=_meant(called, place),
+        )
         raise _Unread from None
     except ValueError as error:
         r.say(NOT_A_SCHEMA, f"`{called}` is not as JSON Schema says: {shortened(str(error), 120)}", Label(node.span))

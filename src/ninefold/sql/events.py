@@ -118,6 +118,8 @@ ABANDON = 'UPDATE "$delivery" SET dead = ?, due = NULL WHERE subscription = ? AN
 
 # ── Cleaning up ───────────────────────────────────────────────────────────────────────────────────────────────
 
+OLDEST = 'SELECT time FROM "$event" ORDER BY seq LIMIT 1'
+
 CLEAN_DEAD = (
     'DELETE FROM "$delivery" WHERE rowid IN (SELECT d.rowid FROM "$delivery" AS d JOIN "$event" AS e ON e.seq = d.event'
     " WHERE d.dead IS NOT NULL AND e.time < ? LIMIT ?) RETURNING 1"

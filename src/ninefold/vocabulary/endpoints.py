@@ -143,7 +143,8 @@ KEYS: tuple[Key, ...] = (
     adds(4, f"{_E}.errors.CONDITION", Name("an error code"), "The code of the condition on this endpoint.",
          "The code of part 7 holds."),
     asked(4, f"{_E}.responses", MappingOf("statuses to what is shown"), RESPONSES,
-          "The good responses by status: a view, a template, `none` or `stream`; or by outcome, then by status.",
+          "The good responses by status, 200 to 399: a view, a template, `none` or `stream`; or by outcome, then by "
+          "status.",
           "A gap: E is not served."),
     asked(4, f"{_E}.responses.STATUS", OneOf((Template(), Word(("stream",)))), RESPONSES,
           "What a response with that status shows.", "A gap: E is not served."),
