@@ -70,7 +70,9 @@ def main() -> None:
         contract, script = Path(folder, "orders.md"), Path(folder, "create.lua")
         contract.write_text(without_rates(EXAMPLE.read_text(encoding="utf-8")), encoding="utf-8")
         script.write_text(
-            f'wrk.method = "POST"\nwrk.headers["Content-Type"] = "application/json"\nwrk.body = [[{json.dumps(ORDER)}]]\n'
+            'wrk.method = "POST"\n'
+            'wrk.headers["Content-Type"] = "application/json"\n'
+            f"wrk.body = [[{json.dumps(ORDER)}]]\n"
         )
         command = [*on_core(0), sys.executable, "-m", "ninefold", "serve", str(contract)]
         command += ["--listen", "127.0.0.1:0", "--operator", "127.0.0.1:0", "--database", str(Path(folder, "b.db"))]

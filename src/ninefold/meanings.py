@@ -56,8 +56,8 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         "Merge patches",
-        "`patch: merge` reads RFC 7396, sent as `application/merge-patch+json` or as the stated request media type. The "
-        "schema is asked of what an object has become by it.",
+        "`patch: merge` reads RFC 7396, sent as `application/merge-patch+json` or as the stated request media type. "
+        "The schema is asked of what an object has become by it.",
     ),
     (
         "Credentials",
@@ -134,8 +134,9 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "A rate counts every request to its endpoints, whatever becomes of it, but those that a rate refuses; a "
         "request that one of several rates refuses is counted by none. What is answered 501 or reaches no endpoint "
         "is not counted. `caller` is the row to which the credential belongs, or whom a signed token is about, told "
-        "apart by scheme; where no credential was accepted it is the address. `address` is the whole address of the client. A request for "
-        "which an expression has no value is not counted by it. Counts begin anew when the service does.",
+        "apart by scheme; where no credential was accepted it is the address. `address` is the whole address of the "
+        "client. A request for which an expression has no value is not counted by it. Counts begin anew when the "
+        "service does.",
     ),
     (
         "How rates count",
@@ -157,7 +158,7 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         "Idempotency keys",
-        "A key is a String of RFC 9651, or visible ASCII without its quotes: `\"abc\"` and `abc` are one. One that "
+        'A key is a String of RFC 9651, or visible ASCII without its quotes: `"abc"` and `abc` are one. One that '
         "is empty, longer than 255 characters or neither of these is `invalid`; so is a request without one where it "
         "is `required`. It belongs to the endpoint and to the caller; callers without a credential share theirs. The "
         "request is the same if path, query and body are, byte for byte; another one with the key is `idempotency "
@@ -215,8 +216,8 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         "Subscriptions",
-        "`subscription` is a resource like any other: `id` (a UUID), `url` (`http` or `https`, without a user's name, at "
-        "most 2,048 characters) and `kinds` (at least one of the contract's, none twice); `subscribe` creates one, "
+        "`subscription` is a resource like any other: `id` (a UUID), `url` (`http` or `https`, without a user's name, "
+        "at most 2,048 characters) and `kinds` (at least one of the contract's, none twice); `subscribe` creates one, "
         "`unsubscribe` deletes it with what was still to be delivered. A new subscription is told of what comes after "
         "it. `issued.secret` (`whsec_` and base64) signs.",
     ),

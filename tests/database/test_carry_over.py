@@ -132,7 +132,7 @@ def test_a_new_required_field_takes_what_the_contract_gives(old: Path) -> None:
     wanted = schema(person(Column("name", Text(nullable=True)), Column("greeting", Text(), required=True)))
 
     def greeting(table: str, column: str, row: Mapping[str, Stored]) -> Stored:
-        return None if row["name"] is None else f"Hello {row['name']}"
+        return None if row["name"] is None else f"Hello {row['name']!s}"
 
     found, new = carried(old, wanted, make=greeting)
     assert rows(new, "SELECT greeting FROM person") == [("Hello Ada",), ("Hello Ben",)]

@@ -9,12 +9,12 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.http_cases import Known, read_exchanges, serving, tell
 
 from ninefold.database.sqlite import SQLite
 from ninefold.database.writer import Transaction
 from ninefold.pipeline import load
 from ninefold.plan.statement import Piece, Statement
-from tests.http_cases import Known, read_exchanges, serving, tell
 
 CASES = Path(__file__).parent.parent / "cases"
 SERVED = sorted(path.name for path in CASES.iterdir() if (path / "http").is_dir() and (path / "contract.md").exists())

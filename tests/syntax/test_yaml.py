@@ -56,12 +56,17 @@ MISTAKES: list[tuple[str, str, Plain, list[str]]] = [
         {"a": "b"},
         ["NF0205 !proposed `!proposed` stands before the value: `a: !proposed …`"],
     ),
-    ("a path in braces", "row: {id}", {"row": "not shown"}, ['NF0211 id as a text it is quoted: `row: "{id}"`']),
+    (
+        "a path in braces",
+        "row: {id}",
+        {"row": "not shown"},
+        ['NF0211 id a list has brackets: `row: [id]` as a text it is quoted: `row: "{id}"`'],
+    ),
     (
         "words in braces",
         "a: {b, c}",
         {"a": "not shown"},
-        ['NF0211 b as a text it is quoted: `a: "{b, c}"` a list has brackets: `[b, c]`'],
+        ['NF0211 b a list has brackets: `a: [b, c]` as a text it is quoted: `a: "{b, c}"`'],
     ),
     (
         "a field in braces",
@@ -69,7 +74,12 @@ MISTAKES: list[tuple[str, str, Plain, list[str]]] = [
         {"a": {"b": "not shown", "c": "d"}},
         ["NF0211 task.id an expression stands without braces: `b: task.id`"],
     ),
-    ("a list without brackets", "a: {b: c, d}", {"a": {"b": "not shown"}}, ["NF0211 d a list has brackets: `b: [c, d]`"]),
+    (
+        "a list without brackets",
+        "a: {b: c, d}",
+        {"a": {"b": "not shown"}},
+        ["NF0211 d a list has brackets: `b: [c, d]`"],
+    ),
     ("a colon without a value", "a: {204: }", {"a": {"204": None}}, []),
     (
         "a comma in a call",

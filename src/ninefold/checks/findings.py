@@ -18,7 +18,7 @@ from ninefold.expressions.rewrite import walk
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.to_sql import sql_problem
 from ninefold.expressions.tree import Select, Typed
-from ninefold.resolve.expressions import with_inner_quotes
+from ninefold.expressions.words import with_inner_quotes
 from ninefold.values import Boolean, Row, Type
 
 _WORD = re.compile(r"\w+(?:[-/]\w+)*")
@@ -106,7 +106,7 @@ def _one_word(expression: Expression, problems: tuple[Problem, ...]) -> tuple[Pr
     unknown = [problem for problem in problems if problem.code is NO_SUCH_NAME]
     if not unknown or len(unknown) < len(names) or _WORD.fullmatch(text) is None:
         return problems
-    near = () if len(names) > 1 or "text stands in quotes" in unknown[0].help[0] else unknown[0].help
+    near = [] if len(names) > 1 else [each for each in unknown[0].help if not each.startswith("text stands")]
     help = (*near, f"text has inner quotes: `{with_inner_quotes(text)}`")
     message = f"`{text}` is not a name that can be read here"
     return (replace(unknown[0], message=message, start=unknown[0].start, end=unknown[0].start + len(text), help=help),)

@@ -42,7 +42,7 @@ def check_filters(
                 f"the filter `{each.name}` of `{endpoint.key}` does not read `value`",
                 Label(expression.span, "is the same whatever is asked for"),
                 help=(
-                    f"asked for by `true` or `false`: `{each.name}: \"({expression.text}) == value\"`",
+                    f'asked for by `true` or `false`: `{each.name}: "({expression.text}) == value"`',
                     "a condition that every such list has stands under `where`",
                 ),
             )

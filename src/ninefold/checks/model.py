@@ -14,6 +14,7 @@ from ninefold.contract import resources as stated
 from ninefold.contract.fact import Gap, Proposal, Shown, is_stated, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.source import Source
 from ninefold.expressions.ast import Ast, Invocation, ListLiteral, Literal, Name, Unary
 from ninefold.expressions.reads import computed_cycle
 from ninefold.expressions.scope import Model, ResourceShape, Scope
@@ -49,7 +50,7 @@ def known_resources(contract: Contract) -> dict[str, stated.Resource]:
         name: each
         for name, each in resources.items()
         if isinstance(each.identifier, Shown) and each.identifier.value and isinstance(each.fields, Shown)
-        and all(_has_type(field, open_types) for field in each.fields.value)
+        and all(_has_type(field, open_types, contract.document.source) for field in each.fields.value)
         and {part.text for part in each.identifier.value} <= {field.name for field in each.fields.value}
     }  # fmt: skip
     while True:
@@ -72,9 +73,11 @@ def _is_open(shared: stated.SharedType) -> bool:
     return fields is None or isinstance(shared.required, Gap | Proposal)
 
 
-def _has_type(field: stated.Field, open_types: set[str]) -> bool:
-    """Whether it is all shown what the field is, and whether it is stored."""
-    said = (field.refers_to, field.state, field.secret, field.computed, field.schema)
+def _has_type(field: stated.Field, open_types: set[str], source: Source) -> bool:
+    """Whether it is all shown what the field is, and whether it is stored. An expression that cannot be read leaves
+    that open too; but then nothing is served, and what reads the field can still be checked."""
+    unread = isinstance(field.computed, Gap) and source.cut(field.computed.span) not in ("", "not shown")
+    said = (field.refers_to, field.state, field.secret, None if unread else field.computed, field.schema)
     if any(isinstance(fact, Gap | Proposal) for fact in said):
         return False
     schema = value_of(field.schema)

@@ -74,7 +74,9 @@ Comparison: TypeAlias = Same | Additions | Differences
 
 def shape(schema: Schema) -> Schema:
     """What of a schema is stored shape."""
-    return Schema(tuple(_table_shape(table) for table in schema.tables), schema.idempotency, schema.events, schema.subscriptions)
+    return Schema(
+        tuple(_table_shape(table) for table in schema.tables), schema.idempotency, schema.events, schema.subscriptions
+    )
 
 
 def encode_shape(schema: Schema) -> bytes:

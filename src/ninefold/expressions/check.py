@@ -50,6 +50,7 @@ from ninefold.values import (
     Object,
     Row,
     Text,
+    Timestamp,
     Type,
 )
 
@@ -60,6 +61,12 @@ MOST_NODES: Final = 10_000
 """Parts of an expression, with the computed fields that it reads in their places."""
 
 _WORDS_ELSEWHERE: Final = {"True": "true", "False": "false", "None": "null", "NULL": "null", "nil": "null"}
+
+_PARTS_OF_TIMES: Final = {
+    "year": "getFullYear()", "month": "getMonth() + 1", "day": "getDate()", "hour": "getHours()", "hours": "getHours()",
+    "minute": "getMinutes()", "minutes": "getMinutes()", "second": "getSeconds()", "seconds": "getSeconds()",
+}  # fmt: skip
+"""What CEL has for the parts of a date-time, which others read like fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +213,8 @@ class _Checker(Operators, Functions):
             ]
             help = tuple(f"the field of a row is read behind its name: `{row}.{ast.name}`" for row in rows[:1])
             help = help or tuple(f"it is read behind its name: `{each}.{ast.name}`" for each in objects[:1])
+            if rows:
+                help += (f"text stands in quotes: `'{ast.name}'`",)
             help = help or did_you_mean(ast.name, (*self._locals, *self.scope.variables))
             if not help:
                 help = (f"text stands in quotes: `'{ast.name}'`",)
@@ -242,6 +251,8 @@ class _Checker(Operators, Functions):
                 return Select(operand=operand, name=name, type=Anything(nullable=True))
             case Array():
                 help: tuple[str, ...] = (f"to read it of each item: `.map(x, x.{name})`",)
+            case Timestamp() if name.casefold() in _PARTS_OF_TIMES:
+                help = (f"write `{_PARTS_OF_TIMES[name.casefold()]}`",)
             case _:
                 help = ()
         self._problem(codes.NO_SUCH_FIELD, f"{describe(operand.type)} has no field `{name}`", at, help, "not a field")

@@ -109,8 +109,10 @@ class Functions(Parts):
 
     def _unknown_function(self, ast: Invocation) -> None:
         name = ast.function
-        if name in _ELSEWHERE:
-            help: tuple[str, ...] = (f"did you mean `{_ELSEWHERE[name]}`?",)
+        if ast.target is None and not ast.arguments and name in self.scope.variables:
+            help: tuple[str, ...] = (f"it is a value, and no function: write `{name}`",)
+        elif name in _ELSEWHERE:
+            help = (f"did you mean `{_ELSEWHERE[name]}`?",)
         else:
             help = did_you_mean(name, (*(one.name for one in TABLE if one.style != "operator"), *MACROS))
         self._problem(

@@ -15,6 +15,7 @@ from ninefold.expressions import codes
 from ninefold.expressions.ast import (
     Ast,
     Literal,
+    Member,
     Name,
     Problem,
 )
@@ -150,6 +151,10 @@ class Parts(ABC):
             " and ".join(map(describe, types)),
         )
 
+    def _is_key(self, resource: str, name: str) -> bool:
+        shape = self.scope.model.get(resource)
+        return shape is not None and shape.identifier == (name,)
+
     def _conversion(self, ast: Ast, given: Type, wanted: Type) -> tuple[str, ...]:
         """How a part of one type would be written as another, if there is a way."""
         literal = ast.value if isinstance(ast, Literal) else None
@@ -174,6 +179,8 @@ class Parts(ABC):
                 return ("`size(x) > 0` asks whether there are any",)
             case Boolean(), Row(resource=resource):
                 return (f"a row itself stands here, such as `caller.{resource}`, and no condition that holds of it",)
+            case _, Row(resource=resource) if isinstance(ast, Member) and self._is_key(resource, ast.name):
+                return (f"a row itself stands here: leave out `.{ast.name}`",)
             case _, Row(resource=resource):
                 shape = self.scope.model.get(resource)
                 if shape is not None and len(shape.identifier) == 1 and not isinstance(given, Row):

@@ -56,3 +56,8 @@ def words(typed: Typed) -> str:
 def _inner(typed: Typed) -> str:
     text = words(typed)
     return f"({text})" if isinstance(typed, Call) and (typed.function in _OPERATORS or typed.function == "?:") else text
+
+
+def with_inner_quotes(text: str) -> str:
+    """A text as an expression in YAML: `Not found` becomes `"'Not found'"`."""
+    return f"\"'{text}'\"" if "'" not in text else f"'\"{text.replace(chr(39), chr(39) * 2)}\"'"

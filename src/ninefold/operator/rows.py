@@ -38,8 +38,8 @@ ShownRow: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """What operations are called with. `given`: the values that the contract calls `operator.NAME`. `key`: the service's
-    secret, where subscriptions are made."""
+    """What operations are called with. `given`: the values that the contract calls `operator.NAME`. `key`: the
+    service's secret, where subscriptions are made."""
 
     given: Mapping[str, object]
     sources: Sources = Sources()  # noqa: RUF009 - frozen

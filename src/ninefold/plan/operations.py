@@ -94,9 +94,10 @@ class Write(_Operation, frozen=True, tag="write"):
     """A change of one row, with everything that guards it in its own WHERE.
 
     The statement returns the row's columns (as `response` wants them), then the detail of each code in `details`,
-    a text, then, for each of `invariants`, whether it fails. Pieces under the switch `new FIELD` take part where `$new` has the field.
-    Nothing returned: nothing was touched, and the judge says why. `read`: where the response reads beyond the
-    written row, this select follows in the same transaction and gives the columns (and the invariants) instead.
+    a text, then, for each of `invariants`, whether it fails. Pieces under the switch `new FIELD` take part where
+    `$new` has the field. Nothing returned: nothing was touched, and the judge says why. `read`: where the response
+    reads beyond the written row, this select follows in the same transaction and gives the columns (and the
+    invariants) instead.
     The write then returns the fields of `key` and nothing else, and they are the root `$row` of that select.
     `validator`: If-Match is honoured. `before` and `after` are the events that the write causes, each written in its
     transaction: those of a deletion are found before it (they show the row as it was), the others by `$row` after it.
@@ -123,8 +124,8 @@ class Write(_Operation, frozen=True, tag="write"):
 
 class Stream(msgspec.Struct, frozen=True, tag_field="operation", tag="stream", omit_defaults=True, kw_only=True):
     """The event log, followed as it grows. `select` gives the events behind `$log.position`, at most as many as a batch
-    holds: position, whether this caller sees the row (null: not), then id, kind, row, time, payload. `resume`: the request
-    header that names the last position seen; None: a stream starts with what comes next."""
+    holds: position, whether this caller sees the row (null: not), then id, kind, row, time, payload. `resume`: the
+    request header that names the last position seen; None: a stream starts with what comes next."""
 
     response: Response
     select: Statement

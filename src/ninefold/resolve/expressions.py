@@ -8,6 +8,7 @@ from ninefold.contract.expression import Assignment, Expression, Items, Leaf, Me
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.ast import Problem
 from ninefold.expressions.parse import parse
+from ninefold.expressions.words import with_inner_quotes
 from ninefold.resolve.reading import Reading, Slot
 from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence
 from ninefold.vocabulary import shapes
@@ -43,11 +44,6 @@ def expression(r: Reading, node: Node, slot: Slot) -> Expression | None:
         help = (f"text has inner quotes: `{with_inner_quotes(words)}`",)
     r.say(found.code, found.message, Label(node.part(found.start, found.end), found.label), help=help)
     return None
-
-
-def with_inner_quotes(text: str) -> str:
-    """A text as an expression in YAML: `Not found` becomes `"'Not found'"`."""
-    return f"\"'{text}'\"" if "'" not in text else f"'\"{text.replace(chr(39), chr(39) * 2)}\"'"
 
 
 def assignments(r: Reading, node: Node, slot: Slot) -> tuple[Assignment, ...] | None:

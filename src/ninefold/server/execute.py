@@ -432,5 +432,3 @@ class Compute:
             Select(*self._select.bound(call.env)),
             lambda rows: self._shape.filled(rows[0] if rows else NO_ROW, (), call.env),
         )
-
-

@@ -95,12 +95,12 @@ def _no_value(text: str, start: int, end: int, lone: list[Piece], before: Piece 
     help: tuple[str, ...] = ()
     if only and end - start <= 120:
         as_text = corrected(text, start, end)
-        help = (f"as a text it is quoted: `{as_text}`",)
-        if len(lone) > 1:
-            help += (f"a list has brackets: `[{', '.join(words)}]`",)
-        elif _PATH.fullmatch(words[0]):
-            key, colon, _ = as_text.partition(": ")
-            help = (f"an expression stands without braces: `{f'{key}: ' if colon else ''}{words[0]}`",)
+        key, colon, _ = as_text.partition(": ")
+        key = f"{key}: " if colon else ""
+        if len(lone) == 1 and _PATH.fullmatch(words[0]):
+            help = (f"an expression stands without braces: `{key}{words[0]}`",)
+        else:
+            help = (f"a list has brackets: `{key}[{', '.join(words)}]`", f"as a text it is quoted: `{as_text}`")
     elif before is not None and before.key is not None:
         items = ", ".join((text[before.start : before.end], *words))
         help = (f"a list has brackets: `{text[before.key.start : before.key.end]}: [{items}]`",)

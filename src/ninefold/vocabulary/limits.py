@@ -61,8 +61,8 @@ KEYS: tuple[Key, ...] = (
     restricts(8, "rates.RATE.endpoints", Names("an endpoint"), "The endpoints that it counts.",
               "It counts all endpoints."),
     adds(8, "headers", Names("a response header"),
-         "Headers that tell a caller of the rates: `RateLimit-Policy`, `RateLimit`, `Retry-After`, or names of your own "
-         "that end in `-Policy`, `-Limit`, `-Remaining` or `-Reset`.",
+         "Headers that tell a caller of the rates: `RateLimit-Policy`, `RateLimit`, `Retry-After`, or names of your "
+         "own that end in `-Policy`, `-Limit`, `-Remaining` or `-Reset`.",
          "No header tells of them."),
     asked(8, "sizes", Members(), BODY_SIZE, "How large things may be.", "A gap: no size is limited."),
     asked(8, "sizes.body", Size(), BODY_SIZE, "The largest request body; a larger one is `too large`.",
