@@ -1,5 +1,6 @@
 # make serve   an environment, the service in it, and examples/orders.md on 127.0.0.1:8080
 # make test    an environment with the test tools, and the whole test suite
+# make durability   the tests that kill the service, with 300 kills and 100,000 events: most of an hour
 # make check   formatting, lint, import laws and types; .ci/run does this and the tests
 #
 # Everything is installed into $(VENV) from the lock, by hash; a second run installs nothing.
@@ -19,7 +20,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test check lint types format docs lock clean
+.PHONY: help serve test durability check lint types format docs lock clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -29,6 +30,14 @@ serve: $(VENV)/.serve
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest $(ARGS)
+
+# `make durability NINEFOLD_KILLS=1000` kills more often.
+NINEFOLD_KILLS ?= 300
+NINEFOLD_EVENTS ?= 100000
+durability: export NINEFOLD_KILLS := $(NINEFOLD_KILLS)
+durability: export NINEFOLD_EVENTS := $(NINEFOLD_EVENTS)
+durability: $(VENV)/.test
+	$(BIN)/python -m pytest -s tests/faults/test_killed.py tests/faults/test_many_events.py tests/events/test_killed.py $(ARGS)
 
 check: lint types
 

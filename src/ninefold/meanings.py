@@ -39,7 +39,10 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "`on create` gives the value when the body does not; a body that names the field may still leave it out. "
         "`on change` acts on create too. A field that no `body` names, clients cannot set. An identifier without "
         "`on create` is the client's. A state field moves by transitions alone. "
-        "What gives a value reads the row as it becomes: what the body gives, and else what the row has.",
+        "What gives a value reads the row as it becomes: what the body gives, and else what the row has. "
+        "Schemas are asked of what clients give. What the contract gives (`on create`, `on change`, `sets`) is its own "
+        "word: constants are held to their field's schema before anything is served, and what has to hold of values "
+        "that it computes is an invariant.",
     ),
     (
         "Pages and filters",
@@ -51,7 +54,8 @@ _TABLE: tuple[tuple[str, str], ...] = (
     (
         "Paths",
         "A path value that is not of the field's type is `missing`. Path names are resolved from the left; the first "
-        "row not found is `missing`. A literal segment beats a name. While R's identifier is a gap, a path name that "
+        "row not found is `missing`. A literal segment beats a name, for the path and so for each method: a method that "
+        "the literal path does not have is not allowed there. While R's identifier is a gap, a path name that "
         "is no field belongs to that gap. On create and ensure, path names set the references that they go through.",
     ),
     (
@@ -79,7 +83,10 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "Precedence",
         "`precedence` orders the conditions; where it is not shown, the closed list (below) does; a condition left "
         "out follows its predecessor there. 501 (blocked, or not in force) precedes every condition but no such path "
-        "and method not allowed. All failing rules of all fields are reported, in the contract's order.",
+        "and method not allowed. All failing rules of all fields are reported, in the contract's order. Beside a "
+        "field that is `invalid`, what the others give is still judged: whether a value is taken, and whether a row "
+        "that is referred to is there. What may read any field (permissions, guards, invariants) is judged once all "
+        "of them are valid.",
     ),
     (
         "Bare statuses",
@@ -175,8 +182,8 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "Transitions that the service takes",
         "`after` counts from when the row entered `from`; a transition enters its `to` also where the row was there "
         "already, and the time counts anew. What falls due is taken in the order in which it does, each as of that "
-        "time: it is the `now` of guard, `sets` and `on change`. Where its guard or an invariant keeps a row, it "
-        "waits: it is asked again after every write and, where its guard reads `now`, as time passes, and is taken as "
+        "time: it is the `now` of guard, `sets` and `on change`. Where its guard, an invariant, a unique value that is "
+        "taken or a required one that cannot be made keeps a row, it waits: it is asked again after every write and, where its guard reads `now`, as time passes, and is taken as "
         "of then. Nothing of such a transition reads `caller` or `request`.",
     ),
     (

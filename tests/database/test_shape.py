@@ -89,7 +89,7 @@ def test_an_addition(wanted: Schema, words: str) -> None:
             with_order(columns=ORDER.columns[:-1]),
             "field `order.created_at` is stored, and the contract no longer has it",
         ),
-        (with_column(Column("note", Number())), "field `order.note` is stored as a text, and is now a number"),
+        (with_column(Column("note", Number())), "field `order.note` is stored as a string, and is now a number"),
         (with_column(Column("note", Text(), True)), "field `order.note` is stored as optional, and is now required"),
         (
             with_order(columns=(*ORDER.columns, Column("priority", Integer(), True))),

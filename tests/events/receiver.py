@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -85,6 +85,10 @@ def receiving(answers: Callable[[int], Answer] = lambda number: Answer()) -> Ite
                 self.wfile.write(answer.body)
             except OSError:
                 pass  # who asked has gone
+
+        def handle(self) -> None:
+            with suppress(ConnectionError):  # whoever was killed resets its connections
+                super().handle()
 
         def do_GET(self) -> None:
             self.do_POST()

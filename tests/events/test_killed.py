@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from random import Random
-from typing import Any
 
-import apsw
 import httpx
 import pytest
+from tests.events.process import process, rows
 from tests.events.receiver import Answer, receiving
 from tests.events.service import CONTRACT
 
@@ -28,34 +22,6 @@ KILLS = int(os.environ.get("NINEFOLD_KILLS", "4"))
 """How often the service is killed."""
 
 MANY = CONTRACT.replace("attempts: 3, backoff: [PT0.05S, PT0.2S]", "attempts: 100, backoff: [PT0.05S]")
-
-
-@contextmanager
-def process(contract: Path, database: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A service and its URL."""
-    command = [sys.executable, "-m", "ninefold", "serve", str(contract), "--database", str(database)]
-    command += ["--listen", "127.0.0.1:0", "--operator", "127.0.0.1:0", "--allow-private", "127.0.0.0/8"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
-        assert running.stdout is not None
-        try:
-            for line in running.stdout:
-                if found := re.match(r"service\s+(\S+)", line):
-                    break
-            else:
-                raise AssertionError("the service did not start")
-            threading.Thread(target=running.stdout.read, daemon=True).start()
-            yield running, found[1]
-        finally:
-            running.kill()
-
-
-def rows(database: Path, statement: str) -> list[tuple[Any, ...]]:
-    connection = apsw.Connection(str(database))
-    connection.set_busy_timeout(5_000)
-    try:
-        return connection.execute(statement).fetchall()
-    finally:
-        connection.close()
 
 
 def test_no_event_is_lost_however_often_the_service_is_killed(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ CASES = [
     # Quantities
     ("request: PT10S", "request: 10s", "NF0305", "10s", "`PT10S`"),
     ("request: PT10S", "request: 250 ms", "NF0305", "250 ms", "`PT0.25S`"),
-    ("request: PT10S", "request: 10", "NF0305", "10", "PT30M"),
+    ("request: PT10S", "request: 10", "NF0305", "10", "`PT10S`"),
     ("request: PT10S", "request: PT0S", "NF0305", "PT0S", ""),
     ("request: PT10S", "request: P1M", "NF0305", "P1M", "`P30D`"),
     ("request: PT10S", "request: P1Y", "NF0305", "P1Y", "`P365D`"),

@@ -11,7 +11,7 @@ from ninefold.checks.codes import NEVER_GIVEN, NOT_A_BODY, NOT_THE_CLIENTS
 from ninefold.checks.findings import Findings
 from ninefold.contract import endpoints as stated
 from ninefold.contract.expression import Items, Leaf, Members, Template
-from ninefold.contract.fact import StatedNone, value_of
+from ninefold.contract.fact import Shown, StatedNone, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
@@ -41,6 +41,13 @@ def check_body(
         named = list(_referred(body, contract))
     else:
         named = [] if body.template is None else list(_named(body.template, resource, (), findings))
+        if isinstance(body.template, Items) and not body.template.items and isinstance(endpoint.body, Shown):
+            findings.say(
+                NOT_A_BODY,
+                f"the body of `{endpoint.key}` names no field",
+                Label(endpoint.body.span, "an empty list"),
+                help=("where no body is taken, write `body: none`",),
+            )
     leaves: dict[str, BodyLeaf] = {}
     for each in named:
         field = resource.fields.get(each.field)

@@ -367,6 +367,22 @@ SIGNED_WITHOUT = _code(
     "`{type: openIdConnect, openIdConnectUrl: operator.issuer, audience: orders}`",
 )  # fmt: skip
 
+GIVEN_VALUE = _code(
+    "NF0538", Severity.ERROR, "the contract gives a value that its field does not admit",
+    "What `on create`, `on change` and `sets` give is the contract's own word, which no request is asked to answer "
+    "for. A constant among them meets the schema of its field, and a field that is required is not given `null`.",
+    "`score: {type: integer, maximum: 5, on create: \"9\"}`",
+    "`score: {type: integer, maximum: 5, on create: \"3\"}`",
+)  # fmt: skip
+
+DETAIL_OF_ANOTHER = _code(
+    "NF0539", Severity.ERROR, "the detail of an error reads a row that is never at hand",
+    "An error is about the row that its endpoint acts on. Where a code is answered for other resources alone, or for "
+    "what is known before any row is, its detail could never be made, and would be left out.",
+    "`no_order: {status: 404, when: missing order, detail: customer.name}`",
+    "`no_customer: {status: 404, when: gone customer, detail: customer.name}`",
+)  # fmt: skip
+
 NOT_IN_FORCE = _code(
     "NF0601", Severity.NOTE, "a stated fact is not in force in this build",
     "The contract states it and it has been checked; this build of ninefold does not do it yet. What that means "
@@ -383,5 +399,5 @@ CODES: tuple[Code, ...] = (
     TIMER_WITHOUT_REQUEST, RECORD_VALUE, RECORD_INCOMPLETE, RECORD_TWICE, RECORD_REFERENCE, SEVERAL_VALUES,
     NOT_AN_ALGORITHM, ISSUER_TWICE, SIGNED_WITHOUT, WITHOUT_VALUE, SAYS_NOTHING, GIVEN_OTHERWISE, STATE_OF_NOTHING,
     HEADER_OF_HTTP, SAME_BUT_FOR_CASE, SECOND_SERIAL, TYPE_IN_ITSELF, FINAL_IS_LEFT, NOT_AN_IDENTIFIER,
-    NOT_IN_FORCE,
+    GIVEN_VALUE, DETAIL_OF_ANOTHER, NOT_IN_FORCE,
 )  # fmt: skip

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from ninefold.checked.endpoints import Content
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import ErrorCode, Errors
-from ninefold.checks.codes import DETAIL_OF_TWO, NEVER_ARISES, UNUSED_CODE
+from ninefold.checks.codes import DETAIL_OF_ANOTHER, DETAIL_OF_TWO, NEVER_ARISES, UNUSED_CODE
 from ninefold.checks.contents import Showing, check_content
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
@@ -60,6 +60,7 @@ def check_errors(
         for code in value_of(part.codes) or ()
         if (checked_code := _code(code, resources, vocabulary, findings)) is not None
     )
+    _details_at_hand(contract, codes, findings)
     conditions: dict[str, str] = {}
     for code in value_of(part.codes) or ():
         if value_of(code.status) is None:
@@ -105,6 +106,63 @@ def _code(
         about=None if about is None else about.text,
         place=findings.place(code.span),
     )
+
+
+def _details_at_hand(contract: Contract, codes: tuple[ErrorCode, ...], findings: Findings) -> None:
+    """Says of each detail that reads a row which no request with its code acts on."""
+    details = {each.name: detail for each in value_of(contract.errors.codes) or () if (detail := value_of(each.detail))}
+    for code in codes:
+        resources = {resource for name, resource in _about(contract) if name == code.name}
+        if code.resource is None or not resources or {code.resource, ANY} & resources:
+            continue
+        found = sorted(each for each in resources if each is not None)
+        others = " and ".join(f"`{each}`" for each in found)
+        findings.say(
+            DETAIL_OF_ANOTHER,
+            f"the detail of `{code.name}` reads `{code.resource}`",
+            Label(details[code.name].span, f"only rows of {others} are at hand" if others else "no row is at hand"),
+        )
+
+
+ANY = "*"
+WITHOUT_ROW = frozenset(
+    (
+        "no such path", "method not allowed", "unknown version", "retired version", "rate limited", "unauthenticated",
+        "too large", "unsupported media type", "not acceptable", "malformed", "unavailable", "timed out", "internal",
+    )
+)  # fmt: skip
+"""The conditions that hold of a request, whatever it is about."""
+
+
+def _about(contract: Contract) -> Iterator[tuple[str, str | None]]:
+    """Each code with each resource whose rows it is answered for: ANY where that depends on the endpoint, None where
+    there is no row."""
+    for code in value_of(contract.errors.codes) or ():
+        for condition in value_of(code.when) or ():
+            if condition.condition in WITHOUT_ROW:
+                yield code.name, None
+            else:
+                yield code.name, ANY if condition.subject is None else condition.subject.partition(".")[0]
+    for endpoint in value_of(contract.endpoints.endpoints) or ():
+        for action in value_of(endpoint.does) or ():
+            for guard in value_of(endpoint.guards) or ():
+                if guard.otherwise is not None:
+                    yield guard.otherwise.text, action.subject
+            for condition_, code_ in value_of(endpoint.errors) or ():
+                yield code_.text, None if condition_.text in WITHOUT_ROW else action.subject
+        for parameter in (*(value_of(endpoint.query) or ()), *(value_of(endpoint.request_headers) or ())):
+            if parameter.otherwise is not None:
+                yield parameter.otherwise.text, None
+    for resource in value_of(contract.resources.resources) or ():
+        for invariant in value_of(resource.invariants) or ():
+            if invariant.otherwise is not None:
+                yield invariant.otherwise.text, resource.name
+    for states in value_of(contract.states.machines) or ():
+        machine = value_of(states.machine)
+        for transition in (value_of(machine.transitions) if machine is not None else None) or ():
+            otherwise = value_of(transition.otherwise)
+            if otherwise is not None:
+                yield otherwise.text, states.resource.text
 
 
 def unused_codes(contract: Contract, findings: Findings) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from ninefold.checked.resources import Field, Guard, Resource
 from ninefold.checks.codes import COMPOSITE_TARGET, DELETE_CLEARS_REQUIRED, NOT_AN_IDENTIFIER
 from ninefold.checks.findings import Findings, condition, typed
+from ninefold.checks.given import check_given
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.schemas import SharedSchemas, admits_null, identifier_schema, kinds_of_identifier, schema_of
 from ninefold.contract import resources as stated
@@ -120,7 +121,7 @@ def _field(
             Label(on_delete.span, "takes the value away"),
         )
     serial = isinstance(on_create, Call) and on_create.function == "serial"
-    return Field(
+    checked = Field(
         name=field.name,
         type=type_,
         schema=schema,
@@ -143,6 +144,10 @@ def _field(
         sensitive=field.sensitive is not None and value_of(field.sensitive) is not False,
         serial=serial,
     )
+    for fact, made in ((field.on_create, checked.on_create), (field.on_change, on_change)):
+        if isinstance(fact, Shown) and made is not None:
+            check_given(resource.name, checked, made, fact.value.span, findings)
+    return checked
 
 
 def _given(fact: Fact[Expression] | None, scope: Scope, expected: Type | None, findings: Findings) -> Typed | None:

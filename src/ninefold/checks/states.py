@@ -8,6 +8,7 @@ from dataclasses import replace
 from ninefold.checked.resources import Guard, Machine, Resource, Transition
 from ninefold.checks.codes import DEAD_END, FINAL_IS_LEFT, UNREACHABLE_STATE, UNUSED_TRANSITION
 from ninefold.checks.findings import Findings, condition, typed
+from ninefold.checks.given import check_given
 from ninefold.checks.model import Vocabulary
 from ninefold.contract import states as stated
 from ninefold.contract.expression import Assignment
@@ -90,6 +91,7 @@ def check_sets(
         expected = None if field is None else optional(field.type)
         value = typed(each.value, vocabulary.scope(resource.name), expected, findings)
         if value is not None and field is not None:
+            check_given(resource.name, field, value, each.value.span, findings)
             yield each.name, value
 
 

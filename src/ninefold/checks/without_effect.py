@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ninefold.checks.codes import GIVEN_OTHERWISE, HEADER_OF_HTTP, SAYS_NOTHING, STATE_OF_NOTHING
 from ninefold.checks.findings import Findings
 from ninefold.checks.storable import is_serial
+from ninefold.contract.authentication import Scheme
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.expression import Assignment
-from ninefold.contract.fact import Fact, Shown, is_stated, value_of
+from ninefold.contract.fact import Fact, Shown, StatedNone, is_stated, value_of
 from ninefold.contract.resources import Field, Resource
 from ninefold.contract.service import Contract
 from ninefold.contract.states import Machine
@@ -77,11 +79,14 @@ def without_effect(contract: Contract, findings: Findings) -> None:
         machine = machines.get(resource.name)
         for field in value_of(resource.fields) or ():
             _annotations(resource, field, findings)
+            _beside_a_reference(resource, field, resources, findings)
             if machine is not None or (stated_all and resource.name in without):
                 _state(resource, field, machine, findings)
     for name, machine in machines.items():
         for transition in value_of(machine.transitions) or ():
             _sets(transition.sets, resources.get(name), machine, True, findings)
+    for scheme in value_of(contract.authentication.schemes) or ():
+        _scheme(scheme, findings)
     for endpoint in value_of(contract.endpoints.endpoints) or ():
         _endpoint(endpoint, resources, machines, findings)
 
@@ -106,6 +111,14 @@ def _endpoint(
         subject = action.subject or ""
         if verb in USES["sets"].verbs:
             _sets(endpoint.sets, resources.get(subject), machines.get(subject), verb in ON_A_ROW, findings)
+    sorts = value_of(endpoint.sorts)
+    if sorts is not None and isinstance(sorts.offered, Shown) and isinstance(sorts.parameter, StatedNone | None):
+        findings.say(
+            SAYS_NOTHING,
+            f"`offered` says nothing of `{endpoint.key}`",
+            Label(sorts.offered.span, "no parameter chooses among them"),
+            help=("name the parameter beside it: `parameter: sort`",),
+        )
     named: set[str] = set()
     for header in value_of(endpoint.headers) or ():
         if header.name.lower() in OF_HTTP:
@@ -177,6 +190,77 @@ def _idle(field: Field) -> Iterator[tuple[str, str]]:
     secret = value_of(field.secret)
     if secret is not None and secret.text == "password":
         yield "unique", "no two hashes are the same"
+
+
+NO_RULE = frozenset(("$comment", "title", "description", "examples", "deprecated", "readOnly", "writeOnly"))
+"""The keywords of JSON Schema that admit and refuse nothing."""
+
+
+def _beside_a_reference(
+    resource: Resource, field: Field, resources: Mapping[str, Resource], findings: Findings
+) -> None:
+    """What a reference looks like is said by the identifier that it holds. Beside it only `null` is admitted."""
+    target = value_of(field.refers_to)
+    schema = value_of(field.schema)
+    if target is None or schema is None or target.text not in resources:
+        return
+    own = _identifier_schema(resources[target.text], resources)
+    for entry in schema.node.entries:
+        if entry.name not in schema.json or entry.name in NO_RULE:
+            continue
+        value = schema.json[entry.name]
+        if own is None or (entry.name == "type" and _kinds(value) <= _kinds(own.get("type", value))):
+            continue
+        if entry.name not in own or own[entry.name] != value:
+            findings.say(
+                SAYS_NOTHING,
+                f"`{entry.name}` says nothing of `{resource.name}.{field.name}`",
+                Label(entry.key.span, f"a reference is the identifier of a `{target.text}`"),
+            )
+
+
+def _identifier_schema(target: Resource, resources: Mapping[str, Resource]) -> Mapping[str, Any] | None:
+    """The JSON Schema of an identifier as it is written; None where it is not one field, or not shown."""
+    for _ in resources:
+        names = value_of(target.identifier) or ()
+        field = next((each for each in value_of(target.fields) or () if [each.name] == [n.text for n in names]), None)
+        if field is None:
+            return None
+        further = value_of(field.refers_to)
+        if further is None:
+            schema = value_of(field.schema)
+            return None if schema is None else schema.json
+        if further.text not in resources:
+            return None
+        target = resources[further.text]
+    return None
+
+
+def _kinds(type_: Any) -> set[str]:
+    return {type_} - {"null"} if isinstance(type_, str) else {each for each in type_ if each != "null"}
+
+
+def _scheme(scheme: Scheme, findings: Findings) -> None:
+    """What OpenAPI says of one type of scheme alone, and what only tokens have that somebody else signs."""
+    type_ = value_of(scheme.type)
+    signed = (scheme.open_id_connect_url, scheme.issuer, scheme.keys)
+    looked_up = isinstance(scheme.matches, Shown) and not any(isinstance(each, Shown) for each in signed)
+    idle: list[tuple[str, Fact[Any] | None, str]] = []
+    if type_ is not None and type_.text != "apiKey":
+        idle += ("in", scheme.location, "is of `apiKey`"), ("name", scheme.parameter, "is of `apiKey`")
+    if type_ is not None and type_.text != "http":
+        idle.append(("scheme", scheme.scheme, "is of `http`"))
+    if looked_up:
+        for key, fact in (
+            ("audience", scheme.audience),
+            ("algorithms", scheme.algorithms),
+            ("scopes", scheme.scopes),
+            ("lasts", scheme.lasts),
+        ):
+            idle.append((key, fact, "its credentials are looked up as they are"))
+    for key, fact, reason in idle:
+        if isinstance(fact, Shown):
+            findings.say(SAYS_NOTHING, f"`{key}` says nothing of the scheme `{scheme.name}`", Label(fact.span, reason))
 
 
 def _state(resource: Resource, field: Field, machine: Machine | None, findings: Findings) -> None:

@@ -144,7 +144,12 @@ class _Copy:
         places = ", ".join("?" * (len(kept) + 1 + len(made)))
         insert = f"INSERT INTO {name} ({targets}) VALUES ({places})"
         reasons: Counter[str] = Counter()
+        machine = next(each.machine for each in self._schema.tables if each.name == table.name)
         for row in self._old.execute(f"SELECT {listed} FROM {name} ORDER BY rowid"):
+            state = None if machine is None else dict(zip(kept, row, strict=False)).get(machine.column)
+            if machine is not None and state is not None and state not in machine.states:
+                reasons[f"`{table.name}.{machine.column}` is `{state}`, which is no state any more"] += 1
+                continue
             try:
                 more = list(self._made(table, dict(zip(kept, row, strict=False)), made))
                 self._new.execute(insert, (*row, *more))

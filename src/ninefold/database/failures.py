@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import apsw
 
-from ninefold.database.protocol import Conflicting, Unavailable
+from ninefold.database.protocol import Conflicting, NoValue, Unavailable
 
 CONSTRAINTS = frozenset(
     (
@@ -23,9 +23,13 @@ PASSING = (apsw.FullError, apsw.IOError, apsw.ReadOnlyError, apsw.CantOpenError,
 
 
 def meaning(error: apsw.Error) -> Exception:
-    """Conflicting, Unavailable, or the error itself, which is then our fault."""
-    if isinstance(error, apsw.ConstraintError) and getattr(error, "extendedresult", None) in CONSTRAINTS:
-        return Conflicting()
+    """Conflicting, NoValue, Unavailable, or the error itself, which is then our fault."""
+    if isinstance(error, apsw.ConstraintError):
+        match getattr(error, "extendedresult", None):
+            case apsw.SQLITE_CONSTRAINT_NOTNULL:
+                return NoValue("a field that has to have a value would have none")
+            case constraint if constraint in CONSTRAINTS:
+                return Conflicting()
     if isinstance(error, PASSING):
         return Unavailable(words(error))
     return error

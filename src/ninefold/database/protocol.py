@@ -18,6 +18,10 @@ class Conflicting(Exception):
     """A unique constraint refused the statement. Which one, the judge says: database words never leave here."""
 
 
+class NoValue(Exception):
+    """A column that always has a value would have none: what the contract gives could not be made."""
+
+
 class Unavailable(Exception):
     """The database cannot take the work now: the disk is full, the file is read-only, the queue is full, the
     service is stopping. Nothing of the work was done."""
@@ -27,7 +31,7 @@ class Session(Protocol):
     """A transaction in progress."""
 
     def run(self, text: str, binds: Sequence[Stored]) -> list[Row]:
-        """Run one statement. Raises Conflicting."""
+        """Run one statement. Raises Conflicting or NoValue."""
 
 
 class Database(Protocol):

@@ -1,7 +1,8 @@
 """The stored shape: what a database was made for, and how that differs from what is wanted now.
 
 A shape is a schema of which only that is kept which decides how rows are stored. What may change without touching
-a row is not in it: whether a value may be null (`required` says it), and what is inside arrays and objects.
+a row is not in it: whether a value may be null (`required` says it), what is inside arrays and objects, and which
+states there are: of those it only matters which ones rows are in.
 """
 
 from __future__ import annotations
@@ -218,7 +219,7 @@ def _coarse(type_: Type) -> Type:
 
 
 def type_in_words(type_: Type) -> str:
-    """What a stored type is called, with its article."""
+    """What a stored type is called, in the words of JSON Schema, with its article."""
     match type_:
         case Row(resource=resource):
             return f"a reference to `{resource}`"
@@ -226,8 +227,14 @@ def type_in_words(type_: Type) -> str:
             return "a secret"
         case Array() | Object() | Integer():
             return f"an {type(type_).__name__.lower()}"
-        case Text() | Timestamp() | Boolean() | Number() | Duration():
+        case Boolean() | Number():
             return f"a {type(type_).__name__.lower()}"
+        case Text():
+            return "a string"
+        case Timestamp():
+            return "a date-time"
+        case Duration():
+            return "a duration"
         case Anything() | Null():
             return "any JSON value"
         case _:

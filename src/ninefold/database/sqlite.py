@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 from asyncio import Future
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +26,7 @@ from ninefold.database.protocol import Row, Session, Stored
 from ninefold.database.url import NotBuilt, database_path
 from ninefold.database.writer import Transaction, Writer
 from ninefold.plan.schema import Schema
+from ninefold.values import json_text
 
 T = TypeVar("T")
 
@@ -236,6 +237,9 @@ def _prepare(
     comparison = shape.compare(stored, schema)
     if isinstance(comparison, shape.Differences):
         return _differs(name, comparison.words)
+    lost = tuple(_lost_states(connection, stored, schema))
+    if lost:
+        return _differs(name, lost)
     additions = comparison.additions if isinstance(comparison, shape.Additions) else ()
     if not (additions or comparison.drop or comparison.create):
         return found.key, ()
@@ -256,6 +260,19 @@ def _prepare(
     if clashing:
         return _differs(name, tuple(clashing))
     return found.key, tuple(addition.words for addition in additions)
+
+
+def _lost_states(connection: apsw.Connection, stored: Schema, wanted: Schema) -> Iterator[str]:
+    """The rows that no transition could take anywhere, since what they are in is no state any more."""
+    there = {(table.name, column.name) for table in stored.tables for column in table.columns}
+    for table in wanted.tables:
+        machine = table.machine
+        if machine is None or (table.name, machine.column) not in there:
+            continue
+        states = json_text(list(machine.states))
+        for state, count in connection.execute(tables.rows_by_lost_state(machine, table.name), (states,)):
+            rows = "1 row" if count == 1 else f"{count:,} rows"
+            yield f"`{table.name}.{machine.column}` is `{state}` in {rows}, and the contract has no such state"
 
 
 def _differs(name: Path, details: tuple[str, ...]) -> Refused:

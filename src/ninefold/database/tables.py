@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
-from ninefold.plan.schema import Column, Index, Schema, Table
+from ninefold.plan.schema import Column, Index, Machine, Schema, Table
 from ninefold.sql.events import CREATE_DELIVERIES, CREATE_LOG
 from ninefold.sql.fragment import identifier
 from ninefold.sql.idempotency import CREATE as CREATE_KEYS
@@ -90,6 +90,16 @@ def add_entered(table: Table) -> tuple[str, ...]:
     return (
         f"ALTER TABLE {name} ADD COLUMN {column} TEXT",
         f"UPDATE {name} SET {column} = strftime('%Y-%m-%dT%H:%M:%f', 'now') || '000Z'",
+    )
+
+
+def rows_by_lost_state(machine: Machine, table: str) -> str:
+    """The states that rows are in and that are none any more, each with the number of its rows. Its one bind is a JSON
+    array of the states that there are."""
+    column = identifier(machine.column)
+    return (
+        f"SELECT {column}, count(*) FROM {identifier(table)}"
+        f" WHERE {column} NOT IN (SELECT value FROM json_each(?)) GROUP BY {column} ORDER BY {column}"
     )
 
 

@@ -24,7 +24,8 @@ Names with a dollar sign cannot be written in a contract: they are between plann
 | `$due`     | of a sweep: `until`, the last time of entering that is due; `beyond`, the last that is not   |
 |            | asked for; `skip`, how many rows to leave; `most`, how many are wanted                  |
 | `$signing` | `key`: from which the secrets of subscriptions are made                                  |
-| `$judge`   | `values`: whether the values of the body are there (`$new`), for the judge               |
+| `$judge`   | `values`: whether the values of the body are all there (`$new`); `read`: whether it was  |
+|            | read at all; `wrong F`: whether the value of the field F is not what was meant           |
 
 A bind whose expression cannot be evaluated (the caller has no such member, the body did not give the field) is
 NULL, which no condition holds for.

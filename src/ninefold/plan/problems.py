@@ -34,8 +34,9 @@ class Location(msgspec.Struct, frozen=True):
 
 class Judge(msgspec.Struct, frozen=True, omit_defaults=True):
     """The select that names why nothing was found or touched. It always gives one row: for each condition, in
-    order, whether it *fails* the request (1 or 0); then the detail of each code in `details`. What needs the values
-    of the body is false while the bind `$judge.values` is. Its statement has no switches."""
+    order, whether it *fails* the request (1 or 0); then the detail of each code in `details`. What needs all values
+    of the body is false while the bind `$judge.values` is; what needs those of some fields, while one of them is wrong
+    (`$judge.wrong F`) or the body was not read (`$judge.read`). Its statement has no switches."""
 
     statement: Statement
     conditions: tuple[Condition, ...]

@@ -35,10 +35,17 @@ class Index(msgspec.Struct, frozen=True, omit_defaults=True):
     unique: bool = False
 
 
+class Machine(msgspec.Struct, frozen=True):
+    """`column` holds one of `states` in every row."""
+
+    column: str
+    states: tuple[str, ...]
+
+
 class Table(msgspec.Struct, frozen=True, omit_defaults=True):
     """One resource. Every table also has the column `$revision` (text, never null); one whose rows have states, the
     column `$entered` besides: the time at which a row entered the state that it is in. It has no value where that is
-    not known, and then no timer takes the row anywhere."""
+    not known, and then no timer takes the row anywhere. `machine` says which states these are."""
 
     name: str
     columns: tuple[Column, ...]
@@ -46,6 +53,7 @@ class Table(msgspec.Struct, frozen=True, omit_defaults=True):
     references: tuple[Reference, ...] = ()
     indexes: tuple[Index, ...] = ()
     states: bool = False
+    machine: Machine | None = None
 
 
 class Schema(msgspec.Struct, frozen=True, omit_defaults=True):

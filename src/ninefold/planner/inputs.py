@@ -19,6 +19,10 @@ def new_value(field: str, type: Type) -> Typed:
     return _member(environment.NEW, field, type)
 
 
+def given_wrongly(field: str) -> Typed:
+    return _member(environment.JUDGE, f"wrong {field}", Boolean(nullable=True))
+
+
 def row_key(field: str, type: Type) -> Typed:
     return _member(environment.ROW, field, type)
 
@@ -39,6 +43,7 @@ REVISION_AS_READ = _member(environment.WRITE, "was", Text(nullable=True))
 CREDENTIAL_DIGEST = _member(environment.CREDENTIAL, "digest", Digest())
 LOG_POSITION = _member(environment.LOG, "position", Integer())
 VALUES_ARE_THERE = _member(environment.JUDGE, "values", Boolean())
+BODY_WAS_READ = _member(environment.JUDGE, "read", Boolean())
 NOW = Variable("now", Timestamp())
 DUE_UNTIL = _member(environment.DUE, "until", Timestamp())
 DUE_BEYOND = _member(environment.DUE, "beyond", Timestamp())

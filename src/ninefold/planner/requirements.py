@@ -36,9 +36,12 @@ class Scope(Enum):
 
 @dataclass(frozen=True)
 class Requirement:
+    """`fields`: of VALUES, the fields whose values alone it is about; empty where it may be about any."""
+
     condition: Condition
     holds: Fragment
     scope: Scope
+    fields: tuple[str, ...] = ()
 
 
 def all_of(fragments: Sequence[Fragment]) -> Fragment:
@@ -188,7 +191,7 @@ def reference_there(field: Field, given: str | None, resource: Resource, perspec
             rule="refers to",
             trace=traced(field.place),
         )
-    return Requirement(condition, holds, Scope.VALUES)
+    return Requirement(condition, holds, Scope.VALUES, (field.name,))
 
 
 def _location(pointer: str) -> Location:
@@ -231,7 +234,7 @@ def unique(
         rule="unique",
         trace=traced(first.place),
     )
-    return Requirement(condition, holds, Scope.VALUES)
+    return Requirement(condition, holds, Scope.VALUES, tuple(field.name for field in fields))
 
 
 def judge(
@@ -244,7 +247,6 @@ def judge(
     """One row that says of each requirement whether it fails. What is about a row that is not there or not seen
     is false, so that nothing is told of it."""
     present = all_of([each.holds for each in requirements if each.scope is Scope.PRESENCE])
-    values = bind(inputs.VALUES_ARE_THERE)
     columns = []
     gone_before: list[Fragment] = []
     for each in requirements:
@@ -259,7 +261,7 @@ def judge(
             case Scope.ROW:
                 columns.append("(" + all_of([present, fails]) + ")")
             case Scope.VALUES:
-                columns.append("(" + all_of([present, values, fails]) + ")")
+                columns.append("(" + all_of([present, *_values_there(each.fields), fails]) + ")")
     told = details(requirements, endpoint, resource, perspective)
     columns += ["CASE WHEN " + present + " THEN " + detail + " END" for _, detail in told]
     text = "SELECT " + join(", ", columns or [Fragment("1")]) + " FROM " + source
@@ -267,6 +269,13 @@ def judge(
     results += [ResultColumn(f"detail of {name}", Text(nullable=True)) for name, _ in told]
     statement = Statement((Piece(text.text, text.binds),), tuple(results))
     return Judge(statement, tuple(each.condition for each in requirements), tuple(name for name, _ in told))
+
+
+def _values_there(fields: Sequence[str]) -> list[Fragment]:
+    """That what the request gives for some fields can be judged, whatever else is wrong with it."""
+    if not fields:
+        return [bind(inputs.VALUES_ARE_THERE)]
+    return [bind(inputs.BODY_WAS_READ), *(bind(inputs.given_wrongly(field)) + " IS NOT TRUE" for field in fields)]
 
 
 def _condition_title(condition: Condition) -> str:

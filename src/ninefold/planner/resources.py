@@ -11,7 +11,7 @@ from ninefold.expressions.rewrite import walk
 from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.plan.environment import ENTERED_COLUMN
 from ninefold.plan.events import SUBSCRIPTION
-from ninefold.plan.schema import Column, Index, Reference, Schema, Table
+from ninefold.plan.schema import Column, Index, Machine, Reference, Schema, Table
 from ninefold.values import Row
 
 
@@ -45,6 +45,7 @@ def _table(resource: Resource, checked: Checked) -> Table:
         references=references,
         indexes=tuple(_indexes(resource, checked)),
         states=resource.machine is not None,
+        machine=None if resource.machine is None else Machine(resource.machine.field, resource.machine.states),
     )
 
 

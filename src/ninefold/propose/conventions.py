@@ -199,16 +199,17 @@ def _delivery(survey: Survey, subject: str) -> tuple[Proposed, ...]:
     """What is not said of webhooks or of a stream; of neither is anything said, then what is served decides."""
     delivery = value_of(survey.contract.events.delivery)
     verbs = {action.verb for endpoint in survey.endpoints for action in actions(endpoint)}
-    only_stream = "stream events" in verbs and "subscribe" not in verbs
-    if subject == "stream" or (subject == "delivery" and only_stream):
-        return tuple(_stream(value_of(delivery.stream) if delivery is not None else None))
+    webhooks = tuple(_webhooks(value_of(delivery.webhooks) if delivery is not None else None))
+    stream = tuple(_stream(value_of(delivery.stream) if delivery is not None else None))
+    if subject == "delivery" and "stream events" in verbs:
+        return (*webhooks, *stream) if "subscribe" in verbs else stream
+    if subject == "stream":
+        return stream
     if subject == "envelope":
         envelope = value_of(delivery.envelope) if delivery is not None else None
         format = Proposed(6, ("delivery", "envelope", "format"), "cloudevents 1.0", CLOUD_EVENTS)
         return (format,) if envelope is None or is_open(envelope.format) else ()
-    if subject in ("webhooks", "delivery"):
-        return tuple(_webhooks(value_of(delivery.webhooks) if delivery is not None else None))
-    return ()
+    return webhooks if subject in ("webhooks", "delivery") else ()
 
 
 def _webhooks(said: Webhooks | None) -> Iterator[Proposed]:

@@ -46,6 +46,7 @@ def route(r: Reading, key: Scalar) -> Route | None:
         if segment is None:
             right = False
         else:
+            right = _named_once(r, key, segment, segments) and right
             segments.append(segment)
         at += len(written)
     return Route(method, tuple(segments)) if right else None
@@ -103,9 +104,12 @@ def _segment(r: Reading, key: Scalar, written: str, at: int) -> Segment | None:
     if name := _NAME.fullmatch(written):
         return PathName(tuple(name[1].split(".")), place)
     colon = _COLON.fullmatch(written)
-    if colon is None and SEGMENT.fullmatch(written):
+    if written in (".", ".."):
+        # A client takes these out of a URL before it sends it (RFC 3986, 5.2.4).
+        message, help = f"no request has `{written}` in its path", "write the path as it is without"
+    elif colon is None and SEGMENT.fullmatch(written):
         return Literal(written)
-    if colon is not None:
+    elif colon is not None:
         message, help = f"`{written}` is not how a path has a name", f"write `{{{colon[1] or colon[2]}}}`"
     elif written == "":
         place = key.part(at - 1, at)
@@ -121,6 +125,22 @@ def _segment(r: Reading, key: Scalar, written: str, at: int) -> Segment | None:
         help = "others are written percent-encoded (RFC 3986, 2.1)"
     r.say(NOT_AN_ENDPOINT, message, Label(place), help=(help,))
     return None
+
+
+def _named_once(r: Reading, key: Scalar, segment: Segment, before: list[Segment]) -> bool:
+    """Whether a path says for the first time what it names: two values for one field could not both be meant."""
+    if not isinstance(segment, PathName):
+        return True
+    for other in before:
+        if isinstance(other, PathName) and other.names == segment.names:
+            r.say(
+                NOT_AN_ENDPOINT,
+                f"{quoted(key.text)} names `{{{'.'.join(segment.names)}}}` twice",
+                Label(segment.span, "again"),
+                Label(other.span, "first here"),
+            )
+            return False
+    return True
 
 
 def distinct(r: Reading, routes: list[tuple[Scalar, Route]]) -> None:

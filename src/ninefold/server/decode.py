@@ -105,6 +105,11 @@ class Body:
 
     def values(self, document: Any) -> dict[str, Value] | Failure:
         """The same of a body that is parsed already, which is changed by what the contract says to `normalise`."""
+        values, wrong = self.valid(document)
+        return values if wrong is None else wrong
+
+    def valid(self, document: Any) -> tuple[dict[str, Value], Failure | None]:
+        """The values that are valid, by field, and what is wrong with the others."""
         for each in self._fields:
             each.normalise(document)
         failures = list(self._unknown(document))
@@ -125,7 +130,7 @@ class Body:
                     values[each.name] = each.read(found)
                 except Invalid as failure:
                     failures.append(((*each.pointer, *failure.path), failure.rule))
-        return Failure("invalid", fields=self._in_order(failures)) if failures else values
+        return values, Failure("invalid", fields=self._in_order(failures)) if failures else None
 
     def _unknown(self, document: Any) -> Iterator[tuple[Path, str]]:
         if self._known is not None:

@@ -6,7 +6,7 @@ what refuses it is raised as `Refusal`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
@@ -17,6 +17,7 @@ from argon2 import PasswordHasher
 
 from ninefold.database.protocol import Conflicting, Row, Session, Stored
 from ninefold.expressions.evaluate import EvaluationError, compile
+from ninefold.expressions.rewrite import free_variables
 from ninefold.plan import environment, problems
 from ninefold.plan import operations as plan
 from ninefold.plan.events import SECRET
@@ -38,7 +39,8 @@ Values: TypeAlias = dict[str, Any]
 @dataclass(slots=True)
 class Call:
     """An operation called by a request. `route` and `who` are what a cursor is bound to; `body` the values of the
-    body by field, None where it could not be read; `page` what is asked of a list. `on_current`: what is stored depends
+    body by field, None where it could not be read or is not valid; `valid`: what is valid of it, and `wrong` the fields
+    of which the rest is; `page` what is asked of a list. `on_current`: what is stored depends
     on the row as it was read, which is `current`; None: there was none."""
 
     request: Request
@@ -48,6 +50,8 @@ class Call:
     route: str
     who: str
     body: Values | None = field(default_factory=dict)
+    valid: Values | None = None
+    wrong: frozenset[str] = frozenset()
     page: Page | None = None
     current: Values | None = None
     on_current: bool = False
@@ -106,8 +110,17 @@ class Judge:
             for index, code in enumerate(judge.details)
         )
 
-    def bound(self, env: Mapping[str, Any], values: bool) -> tuple[str, list[Stored]]:
-        return self._statement.bound({**env, environment.JUDGE: {"values": values}})
+    def bound(
+        self, env: Mapping[str, Any], values: bool, wrong: Collection[str] | None = None
+    ) -> tuple[str, list[Stored]]:
+        """`values`: all that the request gives is there. `wrong`: the fields of which that is not so; None: the body
+        was not read."""
+        judging = {
+            "values": values,
+            "read": values or wrong is not None,
+            **{f"wrong {name}": True for name in wrong or ()},
+        }
+        return self._statement.bound({**env, environment.JUDGE: judging})
 
     def refusal(self, rows: Sequence[Row]) -> Refusal | None:
         """What the judge's row says; None: nothing stands in the way."""
@@ -268,6 +281,11 @@ class Write:
         self._current = None if operation.current is None else Prepared(operation.current)
         self._read_current = None if operation.current is None else RowReader(operation.current)
         self._required = tuple(assign.field for assign in operation.assigns if not assign.type.nullable)
+        self._made_of_row = frozenset(
+            assign.field
+            for assign in operation.assigns
+            if assign.otherwise is not None and operation.resource in free_variables(assign.otherwise)
+        )
         self._validator = operation.validator
         self._before = tuple(map(Event, operation.before))
         self._after = tuple(map(Event, operation.after))
@@ -331,6 +349,12 @@ class Write:
         missing = [name for name in self._required if new.get(name, absent) is None]
         if missing:
             raise Refusal([invalid("body", name, "required") for name in missing])
+
+    def wrong(self, call: Call) -> frozenset[str]:
+        """The fields of which nobody knows what would be stored, where only some values of the body are valid: those
+        that it gives wrongly, and those that are made of others."""
+        given = call.body or {}
+        return call.wrong | {name for name in self._made_of_row if name not in given}
 
     def perform(self, call: Call) -> Next:
         plain = self._passwords(call)

@@ -1,8 +1,9 @@
 """From a method and a path to a route.
 
-A path without names is looked up in a dictionary. The others of a method are one alternation, tried at once, in
-which a literal segment comes before a name. A path is compared as its *canonical form*: every segment decoded,
-then `/` and `%` encoded again, so that `%2F` stays inside its segment and `/%6Frders` is `/orders`.
+A path without names is looked up in a dictionary. The others are one alternation, tried at once, in which a literal
+segment comes before a name; only then is it asked for the method (fixed meaning 6). A path is compared as its
+*canonical form*: every segment decoded, then `/` and `%` encoded again, so that `%2F` stays inside its segment and
+`/%6Frders` is `/orders`.
 """
 
 from __future__ import annotations
@@ -48,26 +49,64 @@ class Routes(Generic[Endpoint]):
 
     def __init__(self, routes: Iterable[tuple[str, Sequence[Segment], Endpoint]]) -> None:
         """`routes`: method, segments, and what is found there."""
-        by_method: dict[str, list[tuple[Sequence[Segment], Endpoint]]] = {}
+        by_shape: dict[str, tuple[Sequence[Segment], dict[str, Endpoint]]] = {}
+        methods: set[str] = set()
         for method, segments, endpoint in routes:
-            by_method.setdefault(method, []).append((segments, endpoint))
-        self._methods = {method: _Method(entries) for method, entries in by_method.items()}
+            methods.add(method)
+            by_shape.setdefault("".join(map(_pattern, segments)) or "/", (segments, {}))[1][method] = endpoint
+        self._allow = _allow(methods)
+        paths = [(segments, _Path(served, _allow(served))) for segments, served in by_shape.values()]
+        self._literal = {
+            "/" + "/".join(_encoded(str(segment)) for segment in segments): path
+            for segments, path in paths
+            if not any(isinstance(segment, PathParameter) for segment in segments)
+        }
+        named = [each for each in paths if any(isinstance(segment, PathParameter) for segment in each[0])]
+        # From the left, a literal segment beats a name; the first alternative that matches is taken.
+        named.sort(key=lambda each: [isinstance(segment, PathParameter) for segment in each[0]])
+        # An empty group ends each alternative: its number, which is the last one matched, tells which it was.
+        self._alternatives: dict[int, tuple[int, _Path[Endpoint]]] = {}
+        patterns: list[str] = []
+        groups = 0
+        for segments, path in named:
+            names = sum(isinstance(segment, PathParameter) for segment in segments)
+            groups += names + 1
+            self._alternatives[groups] = (groups - names, path)
+            patterns.append("".join(map(_pattern, segments)) + "()")
+        self._pattern = re.compile("|".join(patterns)) if patterns else None
 
     def find(self, method: str, raw_path: bytes) -> Match[Endpoint]:
-        path = canonical(raw_path)
-        if path is None:
+        text = canonical(raw_path)
+        found = None if text is None else self._path(text)
+        if found is None:
             return NO_SUCH_PATH
-        served = self._methods.get("GET" if method == "HEAD" else method)
-        found = served.find(path) if served is not None else None
-        if found is not None:
-            return found
-        allowed = [name for name, other in self._methods.items() if other.find(path) is not None]
-        return NotAllowed(_allow(allowed)) if allowed else NO_SUCH_PATH
+        path, values = found
+        endpoint = path.served.get("GET" if method == "HEAD" else method)
+        return NotAllowed(path.allow) if endpoint is None else Found(endpoint, values)
 
     @property
     def allow(self) -> bytes:
         """Every method that the service has: the answer to `OPTIONS *` (RFC 9110 9.3.7)."""
-        return _allow(self._methods)
+        return self._allow
+
+    def _path(self, text: str) -> tuple[_Path[Endpoint], tuple[str, ...]] | None:
+        """The path that a text is of, and the texts of its names."""
+        literal = self._literal.get(text)
+        if literal is not None:
+            return literal, ()
+        match = None if self._pattern is None else self._pattern.fullmatch(text)
+        if match is None or match.lastindex is None:
+            return None
+        first, path = self._alternatives[match.lastindex]
+        return path, tuple(_decoded(value) for value in match.group(*range(first, match.lastindex), 0)[:-1])
+
+
+@dataclass(frozen=True, slots=True)
+class _Path(Generic[Endpoint]):
+    """What is found at one path, by method, and its `Allow`."""
+
+    served: dict[str, Endpoint]
+    allow: bytes
 
 
 def _allow(methods: Iterable[str]) -> bytes:
@@ -75,40 +114,6 @@ def _allow(methods: Iterable[str]) -> bytes:
     if "GET" in names:
         names.add("HEAD")
     return ", ".join(sorted(names)).encode("ascii")
-
-
-class _Method(Generic[Endpoint]):
-    """The routes of one method."""
-
-    def __init__(self, entries: list[tuple[Sequence[Segment], Endpoint]]) -> None:
-        self._literal = {
-            "/" + "/".join(_encoded(str(segment)) for segment in segments): Found(endpoint)
-            for segments, endpoint in entries
-            if not any(isinstance(segment, PathParameter) for segment in segments)
-        }
-        named = [entry for entry in entries if any(isinstance(segment, PathParameter) for segment in entry[0])]
-        # From the left, a literal segment beats a name; the first alternative that matches is taken.
-        named.sort(key=lambda entry: [isinstance(segment, PathParameter) for segment in entry[0]])
-        # An empty group ends each alternative: its number, which is the last one matched, tells which it was.
-        self._alternatives: dict[int, tuple[int, Endpoint]] = {}
-        patterns: list[str] = []
-        groups = 0
-        for segments, endpoint in named:
-            names = sum(isinstance(segment, PathParameter) for segment in segments)
-            groups += names + 1
-            self._alternatives[groups] = (groups - names, endpoint)
-            patterns.append("".join(map(_pattern, segments)) + "()")
-        self._pattern = re.compile("|".join(patterns)) if patterns else None
-
-    def find(self, path: str) -> Found[Endpoint] | None:
-        found = self._literal.get(path)
-        if found is not None or self._pattern is None:
-            return found
-        match = self._pattern.fullmatch(path)
-        if match is None or match.lastindex is None:
-            return None
-        first, endpoint = self._alternatives[match.lastindex]
-        return Found(endpoint, tuple(_decoded(value) for value in match.group(*range(first, match.lastindex), 0)[:-1]))
 
 
 def _pattern(segment: Segment) -> str:

@@ -307,11 +307,12 @@ def looked(x: Exchange, operation: Write, rows: Sequence[Row]) -> Next:
 def decided(x: Exchange, document: Any) -> Next:
     """What the body gives is whole: everything that is wrong with it is said at once."""
     if x.document is not NO_DOCUMENT and x.endpoint.body is not None and x.call is not None:
-        values = x.endpoint.body.values(document)
-        if isinstance(values, Failure):
-            x.refuse(values)
-        else:
+        values, wrong = x.endpoint.body.valid(document)
+        if wrong is None:
             x.call.body = values
+        else:
+            x.refuse(wrong)
+            x.call.valid, x.call.wrong = values, x.endpoint.body.given(document) - values.keys()
     return operate(x)
 
 
@@ -379,13 +380,16 @@ def judged(x: Exchange) -> Next:
     judge = admission.operation.judge
     if judge is None or not x.addressable or x.rank <= admission.lowest:
         return x.answer()
-    values = call.body is not None
+    operation, values = admission.operation, call.body is not None
+    if not values:
+        call.body = call.valid
     try:
-        if not isinstance(admission.operation, List):
-            admission.operation.prepare(call)
+        if not isinstance(operation, List):
+            operation.prepare(call)
     except Refusal:
         values = False
-    return Wait(Select(*judge.bound(x.env, values)), lambda rows: refused(x, judge.refusal(rows)))
+    wrong = operation.wrong(call) if isinstance(operation, Write) and call.body is not None else None
+    return Wait(Select(*judge.bound(x.env, values, wrong)), lambda rows: refused(x, judge.refusal(rows)))
 
 
 def refused(x: Exchange, refusal: Refusal | None) -> Response:

@@ -4,7 +4,8 @@ The earliest time at which something may be due is kept in memory. A request tha
 for a sweep, which takes what is due in the order in which it fell due, each as of that time; a clock wakes the same
 sweep where nobody asks. So a row that is due is never read as it was before, not even after the service was down.
 
-What a sweep cannot take, because a guard does not hold or an invariant would break, waits: it is asked again after
+What a sweep cannot take, because a guard does not hold, an invariant would break, or a value of the row would be
+another's or none at all, waits: it is asked again after
 every write, and once a second where its guard reads `now`, and is taken as of the time at which it could be.
 """
 
@@ -16,7 +17,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from ninefold.database.protocol import Row, Session
+from ninefold.database.protocol import NoValue, Row, Session
 from ninefold.expressions.evaluate import EvaluationError
 from ninefold.plan import environment, jobs
 from ninefold.server.cursor import Cursors
@@ -84,7 +85,7 @@ class Timer:
                 self._take.found(call, session.run(wanted.text, wanted.binds))
             self._take.prepare(call)
             at_once(self._take.perform(call), session)
-        except (Refusal, NothingFound, EvaluationError):
+        except (Refusal, NothingFound, EvaluationError, NoValue):
             session.run(savepoints.UNDO, ())
             taken = False
         else:

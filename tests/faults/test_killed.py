@@ -1,0 +1,153 @@
+"""A service that is killed at random moments under load, with everything it has: keys, unique values, transitions,
+timers, events and webhooks. What was acknowledged is there, once, and so is its event."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections import Counter, defaultdict
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import httpx
+import pytest
+from tests.events.process import process, rows
+from tests.events.receiver import Answer, receiving
+
+pytestmark = [pytest.mark.serves, pytest.mark.slow]
+
+KILLS = int(os.environ.get("NINEFOLD_KILLS", "10"))
+"""How often the service is killed; `make durability` says 300."""
+
+CALLERS = 6
+
+CONTRACT = (
+    (Path(__file__).parent / "contract.md").read_text(encoding="utf-8").replace("after: PT1H", "after: PT0.3S")
+).replace("request: PT1S", "request: PT30S")
+
+
+@dataclass(frozen=True)
+class Wish:
+    """A ticket that somebody asks for, again under the same key until there is an answer."""
+
+    key: str
+    seat: str
+
+
+@dataclass
+class Known:
+    """What the service has acknowledged: the ticket of each key, the refused keys, the tickets that were sold.
+    `waiting`: wishes without an answer."""
+
+    headers: dict[str, str] = field(default_factory=dict)
+    tickets: dict[Wish, str] = field(default_factory=dict)
+    refused: set[Wish] = field(default_factory=set)
+    sold: set[str] = field(default_factory=set)
+    waiting: list[Wish] = field(default_factory=list)
+
+    def ask(self, http: httpx.Client, wish: Wish) -> None:
+        """Raises httpx.TransportError where there is no answer: the wish stays among those that wait."""
+        self.waiting.append(wish)
+        body = {"seat": wish.seat, "price": 1}
+        made = http.post("/tickets", json=body, headers={**self.headers, "Idempotency-Key": wish.key})
+        if made.status_code == 201:
+            assert self.tickets.setdefault(wish, made.json()["id"]) == made.json()["id"]
+        else:
+            assert made.json()["code"] == "taken", made.text
+            self.refused.add(wish)
+        self.waiting.remove(wish)
+
+    def buy(self, http: httpx.Client, ticket: str) -> None:
+        bought = http.post(f"/tickets/{ticket}/buy", headers=self.headers)
+        if bought.status_code == 200:
+            self.sold.add(ticket)
+        else:
+            assert bought.json()["code"] == "wrong_state", bought.text
+
+    def load(self, url: str, seed: str) -> None:
+        """One caller, until the service is gone. Every other ticket is bought; the rest lapse."""
+        chance = Random(seed)
+        with httpx.Client(base_url=url, timeout=30) as http:
+            try:
+                for number in range(100_000):
+                    # All callers of a round ask for the same seats, one after another.
+                    wish = Wish(f"{seed}-{number}", f"{seed.partition('/')[0]}-{number}")
+                    self.ask(http, wish)
+                    if wish in self.tickets and chance.random() < 0.5:
+                        self.buy(http, self.tickets[wish])
+            except httpx.TransportError:
+                pass
+
+
+def test_nothing_that_was_acknowledged_is_lost_or_done_twice(tmp_path: Path) -> None:
+    contract, database = tmp_path / "contract.md", tmp_path / "service.db"
+    contract.write_text(CONTRACT, encoding="utf-8")
+    chance, known = Random(17), Known()
+    with receiving(lambda _: Answer(500) if chance.random() < 0.3 else Answer()) as receiver:
+        for kill in range(KILLS + 1):
+            with process(contract, database) as (running, url), httpx.Client(base_url=url, timeout=30) as http:
+                if not known.headers:
+                    person = http.post("/people", json={"name": "Ann", "role": "member"}).json()
+                    known.headers = {"Authorization": f"Bearer {person['token']}"}
+                    kinds = ["ticket.made", "ticket.sold", "ticket.lapsed"]
+                    made = http.post("/webhooks", json={"url": receiver.url, "kinds": kinds}, headers=known.headers)
+                    assert made.status_code == 201
+                asked, known.waiting = known.waiting, []
+                for wish in [*asked, *list(known.tickets)[-20:]]:
+                    known.ask(http, wish)
+                if kill == KILLS:
+                    until_nothing_is_left_to_do(database)
+                    break
+                killing = threading.Timer(0.1 + chance.random() / 2, running.send_signal, [signal.SIGKILL])
+                killing.start()
+                with ThreadPoolExecutor(CALLERS) as pool:
+                    for done in [pool.submit(known.load, url, f"{kill}/{caller}") for caller in range(CALLERS)]:
+                        done.result()
+                killing.join()
+        delivered = [each.json for each in receiver.good()]
+    assert len(known.tickets) > 5 * KILLS and known.refused and known.sold
+    tickets_are_as_acknowledged(database, known)
+    events_are_those_of_the_tickets(database, delivered)
+
+
+def until_nothing_is_left_to_do(database: Path) -> None:
+    end = time.monotonic() + 120
+    left = "SELECT 1 FROM ticket WHERE status = 'open' UNION ALL SELECT 1 FROM \"$delivery\" LIMIT 1"
+    while rows(database, left):
+        assert time.monotonic() < end, "tickets still wait for their time, or events for their delivery"
+        time.sleep(0.05)
+
+
+def tickets_are_as_acknowledged(database: Path, known: Known) -> None:
+    stored = {id: (seat, status) for id, seat, status in rows(database, "SELECT id, seat, status FROM ticket")}
+    for wish, ticket in known.tickets.items():
+        assert stored[ticket][0] == wish.seat
+    # Every wish had an answer in the end, so there is no ticket that nobody knows of.
+    assert set(stored) == set(known.tickets.values())
+    assert len({seat for seat, _ in stored.values()}) == len(stored) == len(known.tickets)
+    assert {wish.seat for wish in known.refused} <= {seat for seat, _ in stored.values()}
+    assert {stored[ticket][1] for ticket in known.sold} == {"sold"}
+    assert {status for _, status in stored.values()} == {"sold", "lapsed"}
+
+
+def events_are_those_of_the_tickets(database: Path, delivered: list[dict[str, Any]]) -> None:
+    """One event when a ticket is made and one for how it ended, in this order, and each delivered."""
+    logged = rows(database, "SELECT id, kind, json_extract(row, '$[0]') FROM \"$event\" ORDER BY seq")
+    told: dict[str, list[str]] = defaultdict(list)
+    for _, kind, ticket in logged:
+        told[ticket].append(kind)
+    ends = {id: f"ticket.{status}" for id, status in rows(database, "SELECT id, status FROM ticket")}
+    assert dict(told) == {id: ["ticket.made", end] for id, end in ends.items()}
+    assert {each["id"] for each in delivered} == {id for id, _, _ in logged}
+    assert max(Counter(id for id, _, _ in logged).values()) == 1
+    # A delivery may be repeated, and what comes for the first time comes in the order of its ticket.
+    first = dict.fromkeys((each["subject"], each["type"]) for each in delivered)
+    came: dict[str, list[str]] = defaultdict(list)
+    for subject, kind in first:
+        came[subject].append(kind)
+    assert came == told
