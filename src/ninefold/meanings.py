@@ -183,8 +183,9 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "`after` counts from when the row entered `from`; a transition enters its `to` also where the row was there "
         "already, and the time counts anew. What falls due is taken in the order in which it does, each as of that "
         "time: it is the `now` of guard, `sets` and `on change`. Where its guard, an invariant, a unique value that is "
-        "taken or a required one that cannot be made keeps a row, it waits: it is asked again after every write and, where its guard reads `now`, as time passes, and is taken as "
-        "of then. Nothing of such a transition reads `caller` or `request`.",
+        "taken or a required one that cannot be made keeps a row, it waits: it is asked again after every write and, "
+        "where its guard reads `now`, as time passes, and is taken as of then. Nothing of such a transition reads "
+        "`caller` or `request`.",
     ),
     (
         "Rows that are gone",

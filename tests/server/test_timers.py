@@ -287,6 +287,27 @@ def test_an_invariant_keeps_it_too(at_work: Lending) -> None:
     }
 
 
+@pytest.mark.parametrize("fee", ["10 / loan.fee", "loan.fee * 9223372036854775807 * (10 / loan.fee)"])
+def test_a_value_that_cannot_be_made_keeps_it_and_nothing_else(tmp_path: Path, fee: str) -> None:
+    """One row for which the contract's own expression fails stops no other row and no request."""
+    hands = Hands()
+    with lending(tmp_path, hands, LOANS.replace("fee: loan.fee + 10", f"fee: {fee}")) as service:
+        kept, other = service.lend("tent"), service.lend("canoe", fee=1 if "9223" not in fee else 0)
+        hands.move(hours=1)
+        assert (service.state(kept), service.http.get("/loans").status_code) == ("out", 200)
+        assert service.state(other) == ("late" if "9223" not in fee else "out")
+        service.http.patch(kept, json={"fee": 2})
+        assert service.state(kept) == ("late" if "9223" not in fee else "out")
+
+
+def test_a_unique_value_that_is_taken_keeps_it(tmp_path: Path) -> None:
+    hands = Hands()
+    with lending(tmp_path, hands, LOANS.replace("fee: loan.fee + 10", "item: \"'late'\"")) as service:
+        loans = [service.lend("tent"), service.lend("canoe")]
+        hands.move(hours=1)
+        assert [service.state(loan) for loan in loans] == ["late", "out"]
+
+
 def test_a_guard_that_reads_the_time(tmp_path: Path) -> None:
     """Rows are asked as of when they fell due, and later as of now."""
     hands = Hands()

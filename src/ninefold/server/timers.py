@@ -5,8 +5,8 @@ for a sweep, which takes what is due in the order in which it fell due, each as 
 sweep where nobody asks. So a row that is due is never read as it was before, not even after the service was down.
 
 What a sweep cannot take, because a guard does not hold, an invariant would break, or a value of the row would be
-another's or none at all, waits: it is asked again after
-every write, and once a second where its guard reads `now`, and is taken as of the time at which it could be.
+another's or none at all, waits: it is asked again after every write, and once a second where its guard reads `now`,
+and is taken as of the time at which it could be.
 """
 
 from __future__ import annotations
