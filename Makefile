@@ -37,7 +37,7 @@ NINEFOLD_EVENTS ?= 100000
 durability: export NINEFOLD_KILLS := $(NINEFOLD_KILLS)
 durability: export NINEFOLD_EVENTS := $(NINEFOLD_EVENTS)
 durability: $(VENV)/.test
-	$(BIN)/python -m pytest -s tests/faults/test_killed.py tests/faults/test_many_events.py tests/events/test_killed.py $(ARGS)
+	$(BIN)/python -m pytest -s tests/faults/test_killed.py tests/faults/test_killed_stream.py tests/faults/test_many_events.py tests/events/test_killed.py $(ARGS)
 
 check: lint types
 

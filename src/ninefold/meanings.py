@@ -54,9 +54,9 @@ _TABLE: tuple[tuple[str, str], ...] = (
     (
         "Paths",
         "A path value that is not of the field's type is `missing`. Path names are resolved from the left; the first "
-        "row not found is `missing`. A literal segment beats a name, for the path and so for each method: a method that "
-        "the literal path does not have is not allowed there. While R's identifier is a gap, a path name that "
-        "is no field belongs to that gap. On create and ensure, path names set the references that they go through.",
+        "row not found is `missing`. A literal segment beats a name, whatever the method: one that the literal path "
+        "does not have is not allowed there. While R's identifier is a gap, a path name that is no field belongs to "
+        "that gap. On create and ensure, path names set the references that they go through.",
     ),
     (
         "Merge patches",
@@ -77,7 +77,8 @@ _TABLE: tuple[tuple[str, str], ...] = (
     (
         "Before and after",
         "Guards see the row as it was (on create, as it would be); invariants, responses and events see it as it has "
-        "become; `before.R` is as it was. A transition that is due has happened, at the time it was due.",
+        "become; `before.R` is as it was. An invariant is asked of what has become: of a write that is refused for "
+        "anything else, none is. A transition that is due has happened, at the time it was due.",
     ),
     (
         "Precedence",

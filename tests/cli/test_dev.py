@@ -190,7 +190,7 @@ def test_a_contract_while_it_is_written(tmp_path: Path) -> None:
             lambda text: text.replace("text:  {type: string, maxLength: 20}", "text:  {type: integer, on create: '7'}")
         )
         dev.until("the database was made anew: 3 rows carried over")
-        dev.until("field `note.text` was a text and is an integer: 2 values stay behind")
+        dev.until("field `note.text` was a string and is an integer: 2 values stay behind")
         assert [note["text"] for note in client.get(dev.url + "/notes", headers=headers).json()] == [7, 7]
         key = dev.key
     # The next time: the same rows, and the same key, which is kept nowhere.

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from ninefold.database.carry_over import CarriedOver, NotCarried, carry_over
 from ninefold.database.protocol import Stored
 from ninefold.database.sqlite import Opened, open_sqlite
-from ninefold.plan.schema import Column, Index, Reference, Schema, Table
+from ninefold.plan.schema import Column, Index, Machine, Reference, Schema, Table
 from ninefold.values import Boolean, Integer, Row, Text
 
 ID = Column("id", Text(), required=True)
@@ -81,6 +82,14 @@ def test_all_of_it_where_nothing_changed(old: Path) -> None:
     assert keys[0] == keys[1]
 
 
+def test_a_state_that_is_gone(old: Path) -> None:
+    moving, other = OLD.tables
+    moving = replace(moving, machine=Machine("name", ("Ada", "Cyd")))
+    found, new = carried(old, schema(moving, other))
+    assert "`person.name` is `Ben`, which is no state any more: 1 row stays behind" in found.left
+    assert rows(new, "SELECT name FROM person") == [("Ada",), (None,)]
+
+
 def test_a_field_and_a_resource_that_are_gone(old: Path) -> None:
     found, new = carried(old, schema(person(Column("name", Text(nullable=True)))))
     assert found.rows == 3
@@ -94,7 +103,7 @@ def test_a_field_and_a_resource_that_are_gone(old: Path) -> None:
 def test_another_type(old: Path) -> None:
     wanted = schema(person(Column("name", Boolean(nullable=True)), Column("age", Integer(nullable=True))), note())
     found, _ = carried(old, wanted)
-    assert found == CarriedOver(5, ("field `person.name` was a text and is a boolean: 2 values stay behind",))
+    assert found == CarriedOver(5, ("field `person.name` was a string and is a boolean: 2 values stay behind",))
 
 
 def test_a_row_without_a_value_that_is_now_required_and_those_that_refer_to_it(old: Path) -> None:

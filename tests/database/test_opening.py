@@ -15,7 +15,7 @@ import msgspec
 import pytest
 
 from ninefold.database.sqlite import Opened, Refused, open_sqlite
-from ninefold.plan.schema import Column, Index, Reference, Schema, Table
+from ninefold.plan.schema import Column, Index, Machine, Reference, Schema, Table
 from ninefold.values import Boolean, Digest, Integer, Number, Object, Row, Text, Timestamp
 
 CUSTOMER = Table(
@@ -259,3 +259,20 @@ def test_a_file_that_may_not_be_written_is_refused() -> None:
         with somebody_else():
             assert refused(path).message == f"the database {path} cannot be used: permission denied"
         os.chmod(folder, 0o700)
+
+
+def test_rows_in_a_state_that_is_none_any_more_refuse_the_contract_that_took_it_away(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    columns = (Column("id", Text(), True), Column("state", Text(), True))
+
+    def orders(*states: str) -> Schema:
+        return Schema((Table("order", columns, ("id",), states=True, machine=Machine("state", states)),))
+
+    opened(path, orders("draft", "lost", "paid")).database.close()
+    insert = 'INSERT INTO "order" (id, state, "$revision") VALUES '
+    fill(path, insert + "('a', 'draft', 'r'), ('b', 'lost', 'r'), ('c', 'lost', 'r')")
+    opened(path, orders("draft", "lost")).database.close()
+    found = refused(path, orders("draft", "paid"))
+    assert found.details == ("`order.state` is `lost` in 2 rows, and the contract has no such state",)
+    fill(path, "UPDATE \"order\" SET state = 'draft'")
+    opened(path, orders("draft", "paid")).database.close()

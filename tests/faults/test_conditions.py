@@ -254,3 +254,20 @@ def test_of_several_the_precedence_decides(tmp_path: Path, order: tuple[str, ...
         theatre = Theatre(service)
         for first in range(len(order)):
             assert _request(theatre, set(order[first:])) == order[first]
+
+
+@pytest.mark.parametrize(
+    ("stated", "change", "purchase"),
+    [((), "withdrawn", "withdrawn"), (("wrong_state", "stale"), "stale", "wrong_state")],
+)
+def test_of_several_that_a_row_fails_too(tmp_path: Path, stated: tuple[str, ...], change: str, purchase: str) -> None:
+    """A ticket that is gone, of another entity tag, and in no state to be bought."""
+    contract = CONTRACT
+    if stated:
+        contract = contract.replace("codes:\n", f"precedence: [{', '.join(stated)}, gone]\ncodes:\n", 1)
+    with running(tmp_path / "service.db", contract) as service:
+        theatre = Theatre(service)
+        path = theatre.ticket()
+        assert theatre.post(f"{path}/withdraw").status_code == 200
+        changed = theatre.http.patch(path, json={"price": 1}, headers={**theatre.ann, "If-Match": '"of another"'})
+        assert (changed.json()["code"], theatre.post(f"{path}/buy").json()["code"]) == (change, purchase)

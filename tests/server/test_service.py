@@ -390,6 +390,46 @@ def test_what_is_not_http_is_a_bare_400(shared: Running) -> None:
         assert head.startswith(b"HTTP/1.1 400") and body == b""
 
 
+def answered(address: tuple[str, int], request: bytes) -> tuple[bytes, bytes]:
+    """The head and the body of what comes, until the connection ends."""
+    with socket.create_connection(address) as connection:
+        connection.settimeout(10)
+        connection.sendall(request)
+        with connection.makefile("rb") as coming:
+            head, _, body = coming.read().partition(b"\r\n\r\n")
+            return head, body
+
+
+@pytest.mark.parametrize("fields", [b"", b"Host: a\r\nHost: b\r\n"], ids=["none", "two"])
+def test_http_1_1_names_its_host_once(shared: Running, fields: bytes) -> None:
+    head, body = answered(shared.address, b"GET /notes HTTP/1.1\r\n" + fields + b"\r\n")
+    assert head.startswith(b"HTTP/1.1 400") and body == b""
+
+
+def test_http_1_0_need_not_name_its_host(shared: Running) -> None:
+    head, _ = answered(shared.address, b"GET /notes HTTP/1.0\r\n\r\n")
+    assert not head.startswith(b"HTTP/1.1 400")
+
+
+@pytest.mark.parametrize("method", [b"BREW", b"get", b"PROPFIND", b"TRACE", b"GETS", b"M-SEARCH"])
+def test_a_method_that_nobody_knows_is_one_that_is_not_allowed(shared: Running, method: bytes) -> None:
+    expected = shared.http.request("PUT", "/notes")
+    head, body = answered(shared.address, method + b" /notes HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 405") and expected.status_code == 405
+    assert b"allow: " + expected.headers["allow"].encode() in head.split(b"\r\n")
+    assert body == expected.content
+
+
+def test_after_a_method_that_nobody_knows_the_connection_goes_on(shared: Running) -> None:
+    with socket.create_connection(shared.address) as connection, connection.makefile("rb") as coming:
+        connection.settimeout(10)
+        for method, status in ((b"BREW", b"405"), (b"GET", b"401"), (b"BREW", b"405")):
+            connection.sendall(method + b" /notes HTTP/1.1\r\nHost: a\r\n\r\n")
+            assert coming.readline().split(b" ")[1] == status
+            fields = dict(line.rstrip().split(b": ", 1) for line in iter(coming.readline, b"\r\n"))
+            coming.read(int(fields[b"content-length"]))
+
+
 def test_a_head_without_end_is_refused(shared: Running) -> None:
     with socket.create_connection(shared.address) as connection:
         connection.settimeout(10)

@@ -10,7 +10,7 @@ from ninefold.checked.events import Events
 from ninefold.checked.resources import Guard, Resource, Transition
 from ninefold.checks.authentication import admissions
 from ninefold.checks.bodies import check_body, check_required
-from ninefold.checks.codes import NOT_A_BODY, NOT_IN_FORCE
+from ninefold.checks.codes import GIVEN_VALUE, NOT_A_BODY, NOT_IN_FORCE
 from ninefold.checks.contents import Showing
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.lists import check_filters, check_pages, check_parameters, check_sorts
@@ -50,7 +50,7 @@ LATER = frozenset({"ensure", "remove", "sign in", "call"})
 READING = frozenset({"read", "list", "compute", "stream events"})
 """The verbs that write nothing: they can be done as often as one likes."""
 
-KEPT = frozenset((*EXPRESSION_CODES, NOT_A_BODY, NOT_IN_FORCE))
+KEPT = frozenset((*EXPRESSION_CODES, GIVEN_VALUE, NOT_A_BODY, NOT_IN_FORCE))
 """What is said of an endpoint that a gap blocks."""
 
 STOPS = "the endpoint answers 501"

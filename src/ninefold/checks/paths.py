@@ -35,11 +35,29 @@ def check_path(
                 f"`{endpoint.key}` acts on no row that `{{{'.'.join(segment.names)}}}` could be of",
                 Label(segment.span, "names no row"),
             )
+        earlier = None if found is None else _same_field(found, segments)
+        if found is not None and earlier is not None and found.text != earlier.text:
+            findings.say(
+                PATH_NAME,
+                f"`{{{found.text}}}` and `{{{earlier.text}}}` are one field",
+                Label(segment.span, "named already"),
+            )
         if found is None:
             complete = False
         else:
             segments.append(found)
     return tuple(segments) if complete else None
+
+
+def _same_field(name: PathName, before: Sequence[Segment]) -> PathName | None:
+    return next(
+        (
+            each
+            for each in before
+            if isinstance(each, PathName) and (each.through, each.field) == (name.through, name.field)
+        ),
+        None,
+    )
 
 
 def _name(

@@ -88,7 +88,7 @@ class Keys:
     def __init__(self, secret: bytes, kept: int) -> None:
         """`secret`: of the database, the same at every start. `kept`: microseconds for which a key is kept."""
         self._secret = hmac.digest(secret, b"idempotency keys", "sha512")
-        self._kept = timedelta(microseconds=kept)
+        self._kept = kept
         self._in_progress: dict[bytes, bytes] = {}
 
     def held(
@@ -102,7 +102,8 @@ class Keys:
             request=hmac.digest(made, b"request" + msgspec.msgpack.encode(content), "sha256"),
             seal=hmac.digest(made, b"response", "sha512"),
             now=_microseconds(now),
-            expires=_microseconds(now + self._kept),
+            # Reckoned as a number: no year is the last one.
+            expires=_microseconds(now) + self._kept,
         )
 
     def clash(self, held: Held) -> Failure | None:
