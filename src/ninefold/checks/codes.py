@@ -383,6 +383,13 @@ DETAIL_OF_ANOTHER = _code(
     "`no_customer: {status: 404, when: gone customer, detail: customer.name}`",
 )  # fmt: skip
 
+OFFERED_TO_NOBODY = _code(
+    "NF0545", Severity.WARNING, "orders are offered, and no parameter chooses among them",
+    "`offered` lists the orders that a caller may ask for with `parameter`. Without it the list has its default order.",
+    "`sorts: {default: [-created_at], offered: [created_at, -created_at]}`",
+    "`sorts: {parameter: sort, default: [-created_at], offered: [created_at, -created_at]}`",
+)  # fmt: skip
+
 NOT_IN_FORCE = _code(
     "NF0601", Severity.NOTE, "a stated fact is not in force in this build",
     "The contract states it and it has been checked; this build of ninefold does not do it yet. What that means "
@@ -399,5 +406,5 @@ CODES: tuple[Code, ...] = (
     TIMER_WITHOUT_REQUEST, RECORD_VALUE, RECORD_INCOMPLETE, RECORD_TWICE, RECORD_REFERENCE, SEVERAL_VALUES,
     NOT_AN_ALGORITHM, ISSUER_TWICE, SIGNED_WITHOUT, WITHOUT_VALUE, SAYS_NOTHING, GIVEN_OTHERWISE, STATE_OF_NOTHING,
     HEADER_OF_HTTP, SAME_BUT_FOR_CASE, SECOND_SERIAL, TYPE_IN_ITSELF, FINAL_IS_LEFT, NOT_AN_IDENTIFIER,
-    GIVEN_VALUE, DETAIL_OF_ANOTHER, NOT_IN_FORCE,
+    GIVEN_VALUE, DETAIL_OF_ANOTHER, OFFERED_TO_NOBODY, NOT_IN_FORCE,
 )  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ninefold.checks.codes import GIVEN_OTHERWISE, HEADER_OF_HTTP, SAYS_NOTHING, STATE_OF_NOTHING
+from ninefold.checks.codes import GIVEN_OTHERWISE, HEADER_OF_HTTP, OFFERED_TO_NOBODY, SAYS_NOTHING, STATE_OF_NOTHING
 from ninefold.checks.findings import Findings
 from ninefold.checks.storable import is_serial
 from ninefold.contract.authentication import Scheme
@@ -114,7 +114,7 @@ def _endpoint(
     sorts = value_of(endpoint.sorts)
     if sorts is not None and isinstance(sorts.offered, Shown) and isinstance(sorts.parameter, StatedNone | None):
         findings.say(
-            SAYS_NOTHING,
+            OFFERED_TO_NOBODY,
             f"`offered` says nothing of `{endpoint.key}`",
             Label(sorts.offered.span, "no parameter chooses among them"),
             help=("name the parameter beside it: `parameter: sort`",),

@@ -33,11 +33,14 @@ class Fetcher:
         self._under_way: dict[Fetch, asyncio.Task[Fetched | Unreachable]] = {}
 
     async def fetch(self, wanted: Fetch) -> Fetched | Unreachable:
-        """One that is under way already is waited for, and goes on when whoever began it waits no more."""
+        """One that is under way already is waited for, and goes on when whoever began it waits no more. What came
+        stands until those who waited have taken it: who asks in between is told the same."""
         task = self._under_way.get(wanted)
         if task is None:
             task = self._under_way[wanted] = asyncio.create_task(_fetch(wanted.url))
-            task.add_done_callback(lambda _: self._under_way.pop(wanted, None))
+            # Those who wait go on in the turn of the loop after this one; it is forgotten in the turn after that.
+            soon = asyncio.get_running_loop().call_soon
+            task.add_done_callback(lambda _: soon(soon, self._under_way.pop, wanted, None))
         return await asyncio.shield(task)
 
 
