@@ -39,9 +39,12 @@ class Fetcher:
         if task is None:
             task = self._under_way[wanted] = asyncio.create_task(_fetch(wanted.url))
             # Those who wait go on in the turn of the loop after this one; it is forgotten in the turn after that.
-            soon = asyncio.get_running_loop().call_soon
-            task.add_done_callback(lambda _: soon(soon, self._under_way.pop, wanted, None))
+            loop = asyncio.get_running_loop()
+            task.add_done_callback(lambda _: loop.call_soon(lambda: loop.call_soon(self._forget, wanted)))
         return await asyncio.shield(task)
+
+    def _forget(self, wanted: Fetch) -> None:
+        self._under_way.pop(wanted, None)
 
 
 async def _fetch(url: str) -> Fetched | Unreachable:
