@@ -54,6 +54,7 @@ COMMANDS = {
     "plan": "Show what would be served, statements included.",
     "export": "Write what is served as an OpenAPI document.",
     "explain": "Explain an endpoint, a service, or a diagnostic.",
+    "permissions": "Show who may do what.",
     "schema": "Print a JSON Schema for editors.",
 }
 

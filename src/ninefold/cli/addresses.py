@@ -46,7 +46,7 @@ def bound(address: str, option: str) -> socket.socket:
     return listening
 
 
-def url(listening: socket.socket) -> str:
+def url(listening: socket.socket, scheme: str = "http") -> str:
     """`http://HOST:PORT` of a bound socket."""
     host, port = listening.getsockname()[:2]
-    return f"http://[{host}]:{port}" if listening.family == socket.AF_INET6 else f"http://{host}:{port}"
+    return f"{scheme}://[{host}]:{port}" if listening.family == socket.AF_INET6 else f"{scheme}://{host}:{port}"

@@ -12,6 +12,7 @@ from datetime import datetime
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from socket import socket
+from ssl import SSLContext
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
@@ -23,6 +24,7 @@ from ninefold.cli.database_file import database_of
 from ninefold.cli.lines import Lines
 from ninefold.cli.operator_values import issuers_usable, operator_values
 from ninefold.cli.terminal import Unusable, complain, is_coloured, say, show
+from ninefold.cli.tls import tls_context
 from ninefold.database.sqlite import Opened, Refused, SQLite, open_sqlite
 from ninefold.delivery.jobs import jobs
 from ninefold.diagnostics.diagnostic import Severity
@@ -56,6 +58,9 @@ def serve(
     trusted_proxy: Annotated[Sequence[str], Parameter(negative=(), show_default=False)] = (),
     allow_private: Annotated[Sequence[str], Parameter(negative=(), show_default=False)] = (),
     clock: str | None = None,
+    certificate: Annotated[Path | None, Parameter(show_default=False)] = None,
+    key: Annotated[Path | None, Parameter(show_default=False)] = None,
+    client_ca: Annotated[Path | None, Parameter(show_default=False)] = None,
     accept_proposals: AcceptProposals = False,
 ) -> int:
     """Serve a contract.
@@ -94,7 +99,14 @@ def serve(
     clock
         For tests and sandboxes: the time (RFC 3339) at which the service begins. It runs on from there, and
         `PUT /clock` on the operator's port sets it again.
+    certificate
+        The service's own certificate, with those between it and its authority (PEM): its port then speaks HTTPS.
+    key
+        The key of that certificate (PEM, without a password).
+    client_ca
+        Authorities (PEM) whose clients' certificates are taken, for schemes of the type mutualTLS.
     """
+    tls = tls_context(certificate, key, client_ca)
     loaded = load(file, accept_proposals)
     told = (found for found in loaded.diagnostics if found.code.severity is not Severity.NOTE)
     show(told, loaded.source, sys.stderr)
@@ -121,10 +133,10 @@ def serve(
             signal.signal(number, lambda *_: stop.request())
         try:
             service = ready(plan, opening.database.key("cursors"), values, sources)
-            addresses = Addresses(url(service_socket), url(operator_socket))
+            addresses = Addresses(url(service_socket, "http" if tls is None else "https"), url(operator_socket))
             _announce(plan, values, visible(file), opening, addresses, None if clock is None else sources.now())
             beside = jobs(plan, service, opening.database, allowed)
-            _run(service, opening.database, log, networks, (service_socket, operator_socket), stop, beside)
+            _run(service, opening.database, log, networks, (service_socket, operator_socket), stop, beside, tls)
         finally:
             opening.database.close()
     return 0
@@ -174,6 +186,7 @@ def _run(
     sockets: tuple[socket, socket],
     stop: run.Stop,
     beside: Sequence[Job],
+    tls: SSLContext | None,
 ) -> None:
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     lines = Lines(sys.stdout)
@@ -189,7 +202,7 @@ def _run(
     if clock is not None and service.timers is not None:
         clock.set_again.append(service.timers.wake)
     second = application(database, metrics, lambda: stop.requested, clock)
-    run.run(lambda: run.serve(main, sockets[:1], second, sockets[1:], stop))
+    run.run(lambda: run.serve(main, sockets[:1], second, sockets[1:], stop, tls))
     lines.flush()
 
 

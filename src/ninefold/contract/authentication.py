@@ -13,7 +13,7 @@ from ninefold.syntax.nodes import Node
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
-    """A security scheme, in OpenAPI's words. `matches` is `resource.field`."""
+    """A security scheme, in OpenAPI's words. `matches` is `resource.field`; of a certificate also `any`."""
 
     name: str
     span: Span
@@ -24,6 +24,8 @@ class Scheme:
     parameter: Fact[Name] | None
     """`name` of an apiKey: of the header, query parameter or cookie."""
     matches: Fact[Name] | None
+    credential: Fact[Expression] | None
+    """Of `mutualTLS`: what of the certificate is looked up; it reads `claims`."""
     issued_to: Fact[Name] | None
     lasts: Fact[int] | None
     """Microseconds."""
@@ -36,6 +38,10 @@ class Scheme:
     realm: Fact[str] | None
     flows: Fact[Node] | None
     caller: Fact[tuple[Assignment, ...]] | None
+
+
+ANY = "any"
+"""`matches: any`: every certificate of an authority that the operator trusts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ninefold.contract.authentication import Every, Scheme
+from ninefold.contract.authentication import ANY, Every, Scheme
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.fact import Fact, StatedNone, value_of
 from ninefold.questions.question import (
@@ -55,6 +55,8 @@ def _of_scheme(survey: Survey, scheme: Scheme) -> Iterator[OpenQuestion]:
     if scheme.matches is not None:
         if at := unanswered(scheme.matches, scheme.span):
             yield blocking(CREDENTIAL, scheme.name, at, naming)
+        elif kind is not None and kind.text == "mutualTLS":
+            yield from _of_certificate(scheme, naming)
     elif scheme.issued_to is not None:
         if at := unanswered(scheme.issued_to, scheme.span):
             yield blocking(CREDENTIAL, scheme.name, at, naming)
@@ -64,6 +66,14 @@ def _of_scheme(survey: Survey, scheme: Scheme) -> Iterator[OpenQuestion]:
         yield from _of_signed(scheme, naming)
     elif at := unanswered(None, scheme.span):
         yield blocking(CREDENTIAL, scheme.name, at, naming)
+
+
+def _of_certificate(scheme: Scheme, naming: tuple[str, ...]) -> Iterator[OpenQuestion]:
+    """Which of the many things that a certificate says is looked up, where it is."""
+    matches = value_of(scheme.matches)
+    if matches is not None and matches.text != ANY and (at := unanswered(scheme.credential, scheme.span)):
+        text = f"what of the certificate of a caller of `{scheme.name}` is looked up in `{matches.text}`"
+        yield blocking(CREDENTIAL, scheme.name, at, naming, text)
 
 
 def _of_signed(scheme: Scheme, naming: tuple[str, ...]) -> Iterator[OpenQuestion]:

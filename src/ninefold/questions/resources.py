@@ -93,7 +93,11 @@ def unsaid(schema: Schema, at: At) -> At | None:
 
 def _unreadable(survey: Survey, subject: str, field: Field) -> At | None:
     """A field that credentials are looked up in has to say that it is secret, and how."""
-    looked_up = any((m := value_of(scheme.matches)) is not None and m.text == subject for scheme in survey.schemes)
+    looked_up = any(
+        (m := value_of(scheme.matches)) is not None and m.text == subject
+        for scheme in survey.schemes
+        if (kind := value_of(scheme.type)) is None or kind.text != "mutualTLS"  # whose certificates are no secret
+    )
     if field.secret is None and not looked_up:
         return None
     return unanswered(field.secret, field.span)

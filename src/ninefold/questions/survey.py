@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ninefold.contract.authentication import Admission, Every, Permission, Scheme
+from ninefold.contract.authentication import ANY, Admission, Every, Permission, Scheme
 from ninefold.contract.endpoints import Action, Body, Endpoint, PathName
 from ninefold.contract.expression import Expression, Items, Leaf, Members, Template
 from ninefold.contract.fact import Fact, StatedNone, is_open, value_of
@@ -315,7 +315,7 @@ class Survey:
         found = set()
         for scheme in self.schemes:
             if scheme.name in admitted:
-                if (matches := value_of(scheme.matches)) is not None:
+                if (matches := value_of(scheme.matches)) is not None and matches.text != ANY:
                     found.add(matches.text.partition(".")[0])
                 if (issued_to := value_of(scheme.issued_to)) is not None:
                     found.add(issued_to.text)

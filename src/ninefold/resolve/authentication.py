@@ -74,6 +74,7 @@ def scheme(r: Reading, entry: Entry) -> Scheme:
         location=level.fact("in", leaves.word),
         parameter=level.fact("name", leaves.header),
         matches=level.fact("matches", leaves.name),
+        credential=level.fact("credential", expression),
         issued_to=level.fact("issued to", leaves.name),
         lasts=level.fact("lasts", duration),
         open_id_connect_url=level.fact("openIdConnectUrl", expression),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ninefold.contract.authentication import Admission, Authentication, Every
+from ninefold.contract.authentication import ANY, Admission, Authentication, Every
 from ninefold.contract.endpoints import Action, Endpoint, Endpoints
 from ninefold.contract.errors import CONDITIONS, ConditionName, Errors
 from ninefold.contract.events import Events
@@ -235,14 +235,18 @@ class _Uses:
     def authentication(self, part: Authentication) -> None:
         for scheme in listed(part.schemes) or ():
             matches = one(scheme.matches)
-            if matches is not None and "." not in matches.text:
+            kind = one(scheme.type)
+            is_any = matches is not None and matches.text == ANY and kind is not None and kind.text == "mutualTLS"
+            if matches is None or is_any:
+                pass
+            elif "." not in matches.text:
                 self.r.say(
                     UNDECLARED,
                     f"{quoted(matches.text)} is not a field of a resource",
                     Label(matches.span, "not declared"),
                     help=("write the resource too: `customer.api_key`",),
                 )
-            elif matches is not None:
+            else:
                 self.use_path(matches, "a resource")
             self.use(one(scheme.issued_to), self.known.resources, "a resource")
         rows = one(part.rows)

@@ -182,6 +182,7 @@ class Application:
             scope["query_string"],
             headers,
             self._address(peer[0] if peer else "", headers),
+            _certificate(scope),
         )
         x = arrived(self._service, request)
         body = _Body(receive, self._capacity, kept=self._watch is not None)
@@ -301,6 +302,13 @@ class Application:
                 return asyncio.get_running_loop().run_in_executor(self._threads, function)
             case _:
                 assert_never(work)
+
+
+def _certificate(scope: Message) -> str | None:
+    """The client's own certificate, where it has one: the first of the chain in ASGI's TLS extension."""
+    extensions = scope.get("extensions")
+    chain = extensions["tls"].get("client_cert_chain") if extensions and "tls" in extensions else None
+    return next(iter(chain), None) if chain else None
 
 
 def _step(x: Exchange, take: Callable[[], Next]) -> Next:

@@ -14,13 +14,15 @@ HeaderFields: TypeAlias = tuple[tuple[bytes, bytes], ...]
 @dataclass(frozen=True, slots=True)
 class Request:
     """`path` and `query` are as sent, still percent-encoded. `headers` has names in lower case; the lines of a
-    field that came several times are joined (RFC 9110 5.3). `address` is the client's."""
+    field that came several times are joined (RFC 9110 5.3). `address` is the client's; `certificate` its own, in PEM,
+    verified by the TLS handshake."""
 
     method: str
     path: bytes
     query: bytes
     headers: dict[str, str]
     address: str
+    certificate: str | None = None
 
     @property
     def has_content(self) -> bool:

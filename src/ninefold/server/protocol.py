@@ -1,4 +1,4 @@
-"""uvicorn's HTTP protocol, with bounds on the head of a request.
+"""uvicorn's HTTP protocol, with bounds on the head of a request, and with the certificate of a client that has one.
 
 uvicorn reads a head of any size for any time, and answers what is not HTTP with a text of its own. Neither is left
 to whoever connects: these bounds protect the machine, and no contract states them.
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import re
+import ssl
+from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
@@ -31,6 +33,7 @@ class NoHost(Exception):
 class Protocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self._tls = _tls(transport)
         self._in_head = True
         self._between = True
         self._method: str | None = None
@@ -60,6 +63,8 @@ class Protocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
+        if self._tls is not None:
+            self.scope["extensions"] = {"tls": self._tls}
         self._in_head = True
         self._between = False
         if self._deadline is None:
@@ -93,3 +98,16 @@ class Protocol(HttpToolsProtocol):
         date = b"".join(b"%s: %s\r\n" % field for field in self.server_state.default_headers)
         self.transport.write(b"HTTP/1.1 " + status + b"\r\n" + date + b"content-length: 0\r\nconnection: close\r\n\r\n")
         self.transport.close()
+
+
+def _tls(transport: asyncio.BaseTransport) -> dict[str, Any] | None:
+    """What ASGI's TLS extension says of a connection (https://asgi.readthedocs.io/en/latest/specs/tls.html), as far as
+    it is asked for here: the client's own certificate, in PEM. None: the connection is not over TLS.
+
+    A certificate that is there was verified by the handshake, since one that cannot be ends it.
+    """
+    found = transport.get_extra_info("ssl_object")
+    if found is None:
+        return None
+    certificate = found.getpeercert(binary_form=True)
+    return {"client_cert_chain": [ssl.DER_cert_to_PEM_cert(certificate)] if certificate else []}

@@ -8,6 +8,7 @@ import signal
 from collections.abc import Awaitable, Callable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 from socket import AF_INET, AF_INET6, IPPROTO_TCP, TCP_NODELAY, socket
+from ssl import SSLContext
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import uvicorn
@@ -45,13 +46,15 @@ async def serve(
     operator: Asgi | None = None,
     operator_sockets: Sequence[socket] = (),
     stop: Stop | None = None,
+    tls: SSLContext | None = None,
 ) -> None:
     """Serve until `stop`. The service ends what is in flight; the operator's port, which tells that the service is
-    stopping, ends after it. The sockets are bound already, and closed on return."""
+    stopping, ends after it. The sockets are bound already, and closed on return. `tls`: of the service's port; the
+    operator's speaks plain HTTP."""
     for each in (*sockets, *operator_sockets):
         _send_at_once(each)
     stop = stop or Stop()
-    main = _Server(_config(service, lifespan="on"), service)
+    main = _Server(_config(service, lifespan="on", tls=tls), service)
     second = None if operator is None else _Server(_config(operator, lifespan="off"), operator)
     stop.watch(main)
     with _signals(stop):
@@ -117,7 +120,7 @@ class _Server(uvicorn.Server):
         yield
 
 
-def _config(application: Asgi, lifespan: Any) -> uvicorn.Config:
+def _config(application: Asgi, lifespan: Any, tls: SSLContext | None = None) -> uvicorn.Config:
     return uvicorn.Config(
         application,
         http=BoundedProtocol,
@@ -130,6 +133,7 @@ def _config(application: Asgi, lifespan: Any) -> uvicorn.Config:
         date_header=True,
         proxy_headers=False,
         timeout_graceful_shutdown=STOPPING_SECONDS,
+        ssl_context_factory=None if tls is None else lambda config, usual: tls,
     )
 
 

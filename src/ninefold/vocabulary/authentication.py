@@ -32,7 +32,7 @@ SCHEME_TYPES = ("http", "apiKey", "oauth2", "openIdConnect", "mutualTLS")
 _S = "schemes.SCHEME"
 _NO_SCHEME = "A gap: endpoints that name the scheme are not served."
 _ADMISSION: Shape = OneOf((Word(("any",)), Expression()))
-_ADMISSIONS: Shape = OneOf((
+ADMISSIONS: Shape = OneOf((
     Word(("any", "anyone")), Name("a scheme"), ListOf(Name("a scheme")), MappingOf("schemes to conditions"),
 ))  # fmt: skip
 
@@ -49,6 +49,9 @@ KEYS: tuple[Key, ...] = (
           _NO_SCHEME),
     asked(5, f"{_S}.matches", Name("a secret field such as `customer.api_key`"), CREDENTIAL,
           "The secret field that the credential is looked up in; its row is `caller.R`.", _NO_SCHEME),
+    asked(5, f"{_S}.credential", Expression(), CREDENTIAL,
+          "Of `mutualTLS`: what of the client's certificate is looked up, such as `claims.fingerprint`.",
+          "A gap where `matches` names a field."),
     asked(5, f"{_S}.issued to", Name("a resource"), CREDENTIAL,
           "The service makes the credential itself, for a row of that resource, which is `caller.R`.", _NO_SCHEME),
     asked(5, f"{_S}.lasts", Duration(), LASTS, "How long an issued credential is good.", _NO_SCHEME),
@@ -71,7 +74,7 @@ KEYS: tuple[Key, ...] = (
     asked(5, "rows", OneOf((Word(("any",)), MappingOf("resources to who sees which rows"))), ROWS,
           "Which rows a caller may see at all; `any` where every caller sees all rows.",
           "A gap: endpoints that reach R are not served."),
-    asked(5, "rows.RESOURCE", _ADMISSIONS, ROWS, "Who sees which rows of the resource.",
+    asked(5, "rows.RESOURCE", ADMISSIONS, ROWS, "Who sees which rows of the resource.",
           "A gap: endpoints that reach R are not served."),
     asked(5, "rows.RESOURCE.CALLER", _ADMISSION, ROWS, "The rows that callers of one scheme, or `anyone`, see.",
           "Such callers see none of the rows."),
@@ -79,9 +82,9 @@ KEYS: tuple[Key, ...] = (
           "A gap: endpoints with a row rule are not served."),
     asked(5, "permissions", MappingOf("endpoints to who may call"), CALLERS, "Who may call each endpoint.",
           "A gap: no endpoint is served."),
-    asked(5, "permissions.all others", _ADMISSIONS, CALLERS, "Who may call the endpoints that have no line.",
+    asked(5, "permissions.all others", ADMISSIONS, CALLERS, "Who may call the endpoints that have no line.",
           "A gap: endpoints without a line are not served."),
-    asked(5, "permissions.ENDPOINT", _ADMISSIONS, CALLERS, "Who may call the endpoint; it wins over `all others`.",
+    asked(5, "permissions.ENDPOINT", ADMISSIONS, CALLERS, "Who may call the endpoint; it wins over `all others`.",
           "`all others` holds; without it a gap: E is not served."),
     asked(5, "permissions.ENDPOINT.CALLER", _ADMISSION, CALLERS, "When callers of one scheme, or `anyone`, may call.",
           "Such callers may not call."),

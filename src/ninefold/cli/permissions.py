@@ -1,0 +1,68 @@
+"""`ninefold permissions FILE`"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Literal, assert_never
+
+import msgspec
+from cyclopts import Parameter
+
+from ninefold.cli.contract_file import AcceptProposals, File, load
+from ninefold.cli.terminal import say, show
+from ninefold.diagnostics.diagnostic import Severity
+from ninefold.diagnostics.render import visible
+from ninefold.permissions.matrix import Matrix, Verdict, matrix
+from ninefold.permissions.render import to_json, to_markdown, to_text
+
+
+def permissions(
+    file: File,
+    /,
+    *,
+    format: Literal["text", "markdown", "json"] = "text",
+    lines: Annotated[bool, Parameter(show_default=False)] = True,
+    accept_proposals: AcceptProposals = False,
+) -> int:
+    """Show who may do what.
+
+    For each endpoint and each kind of caller: whether it is admitted and on which condition, which rows of each
+    resource that the endpoint reaches such a caller sees, and in which states the row may be. All of it as the
+    contract states it, with lines; the same contract gives the same text, so that a review can read what a change of
+    the contract changes.
+
+    Exit status: 0, or 1 if the contract has errors or does not show who may call an endpoint.
+
+        ninefold permissions contract.md
+        ninefold permissions contract.md --format markdown > PERMISSIONS.md
+        diff <(ninefold permissions old.md --no-lines) <(ninefold permissions new.md --no-lines)
+
+    Parameters
+    ----------
+    format
+        `markdown` is three tables: who may call, which rows they see, what may be done in which state.
+    lines
+        `--no-lines` leaves the lines out, which a word of prose would move.
+    """
+    loaded = load(file, accept_proposals)
+    show((found for found in loaded.diagnostics if found.code.severity is Severity.ERROR), loaded.source, sys.stderr)
+    found = matrix(loaded.contract, loaded.checked)
+    match format:
+        case "text":
+            _say_lines(to_text(found, lines))
+        case "markdown":
+            _say_lines(to_markdown(found, lines))
+        case "json":
+            say(msgspec.json.format(msgspec.json.encode(to_json(found, lines)), indent=2).decode())
+        case _:
+            assert_never(format)
+    return 1 if found.wrong or _is_open(found) else 0
+
+
+def _is_open(found: Matrix) -> bool:
+    return any(cell.verdict is Verdict.NOT_SHOWN for line in found.lines for cell in line.cells)
+
+
+def _say_lines(text: str) -> None:
+    """Lines that hold text of the document, which a terminal is to show and not to obey."""
+    say("\n".join(map(visible, text.rstrip("\n").split("\n"))))
