@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from ninefold.expressions.tree import Call, Constant, Select, Typed, Variable
-from ninefold.plan.authentication import Scheme
+from ninefold.plan.authentication import LookedUp, Scheme
 from ninefold.plan.limits import Limits
 from ninefold.plan.operations import Assign, FilterParameter, List, Paging, Read, Sort, Write
 from ninefold.plan.problems import Condition, ErrorCode, Judge, Location, Problems
@@ -345,7 +345,7 @@ def served(key: str, *segments: str | PathParameter, who: str = "key", **more: A
 
 ROUTES = (
     served("POST /people", "people", who="anyone", operation=CREATE_PERSON, body=NEW_PERSON, offers=JSON),
-    served("POST /notes", "notes", operation=CREATE_NOTE, body=NEW_NOTE, offers=JSON, asks=("Idempotency-Key",)),
+    served("POST /notes", "notes", operation=CREATE_NOTE, body=NEW_NOTE, offers=JSON),
     served("GET /notes", "notes", operation=LIST_NOTES, offers=JSON),
     served("GET /notes/{id}", "notes", ID, operation=READ_NOTE, offers=JSON),
     served("PATCH /notes/{id}", "notes", ID, operation=CHANGE_NOTE, body=CHANGED_NOTE, offers=JSON),
@@ -441,11 +441,18 @@ KEY = Scheme(
     "authorization",
     "bearer",
     'Bearer realm="notes"',
-    "person",
-    statement(
-        "SELECT id, name FROM person WHERE token = ?",
-        member("$credential", "digest", Digest()),
-        gives=columns(id=TEXT, name=TEXT),
+    LookedUp(
+        resource="person",
+        find=statement(
+            "SELECT id, name FROM person WHERE token = ?",
+            member("$credential", "digest", Digest()),
+            gives=columns(id=TEXT, name=TEXT),
+        ),
+        again=statement(
+            "SELECT id, name FROM person WHERE id = ?",
+            member("$row", "id", TEXT),
+            gives=columns(id=TEXT, name=TEXT),
+        ),
     ),
 )
 

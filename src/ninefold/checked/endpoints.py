@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from ninefold.checked.resources import Guard, Transition
+from ninefold.checked.resources import Guard, Rule, Transition
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.tree import Typed
 from ninefold.values import Type
 
-Verb: TypeAlias = Literal["create", "read", "list", "update", "replace", "delete", "transition", "compute", "stream"]
+Verb: TypeAlias = Literal[
+    "create", "read", "list", "update", "replace", "delete", "ensure", "remove", "transition", "compute", "stream"
+]
 
 
 @dataclass(frozen=True)
@@ -32,8 +34,12 @@ Segment: TypeAlias = str | PathName
 
 @dataclass(frozen=True)
 class Leaf:
+    """`trace`, here and below: where it is stated, and under which name. It makes no difference to what it is: what
+    stands on another line is the same."""
+
     expression: Typed
     null_shown: bool = False
+    trace: tuple[Place, ...] = field(default=(), repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -45,11 +51,13 @@ class Object:
     present: Typed | None = None
     null_shown: bool = False
     named: str | None = None
+    trace: tuple[Place, ...] = field(default=(), repr=False, compare=False)
 
 
 @dataclass(frozen=True)
 class Array:
     items: tuple[Content, ...]
+    trace: tuple[Place, ...] = field(default=(), repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -57,9 +65,21 @@ class Rows:
     """`page.items`, each shown as `item`, whose row is the resource's own name."""
 
     item: Content
+    trace: tuple[Place, ...] = field(default=(), repr=False, compare=False)
 
 
-Content: TypeAlias = Leaf | Object | Array | Rows
+@dataclass(frozen=True)
+class Each:
+    """The items of an array that the database gives (rows that refer back, say), each shown as `item`, which reads it
+    by the variable."""
+
+    range: Typed
+    variable: str
+    item: Content
+    trace: tuple[Place, ...] = ()
+
+
+Content: TypeAlias = Leaf | Object | Array | Rows | Each
 
 
 @dataclass(frozen=True)
@@ -88,6 +108,7 @@ class Parameter:
     required: bool
     code: str | None
     place: Place
+    rules: tuple[Rule, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -138,7 +159,9 @@ class Admission:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """`body` None: the endpoint takes none and says nothing about one; `()`: stated `none`."""
+    """`body` None: the endpoint takes none and says nothing about one; `()`: stated `none`. Of `ensure` and `remove`,
+    `untouched` answers where there was nothing to do, and `known_by` are the fields that say which row is meant: those
+    that the path does not name are made as on create (`()`: `row` or `where` says which)."""
 
     key: str
     method: str
@@ -148,6 +171,8 @@ class Endpoint:
     resource: str | None
     response: Response
     admissions: tuple[Admission, ...]
+    untouched: Response | None = None
+    known_by: tuple[str, ...] = ()
     transition: Transition | None = None
     row: Typed | None = None
     body: tuple[BodyLeaf, ...] | None = None
@@ -161,7 +186,6 @@ class Endpoint:
     sets: tuple[tuple[str, Typed], ...] = ()
     guards: tuple[Guard, ...] = ()
     validator: bool = False
-    asks: tuple[str, ...] = ()
     idempotency_key: Literal["optional", "required"] | None = None
     errors: Mapping[str, str] = field(default_factory=dict)
 

@@ -4,15 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from ninefold.checked.endpoints import Content, Endpoint, Stopped
 from ninefold.checked.events import Events
 from ninefold.checked.limits import Limits
+from ninefold.checked.places import Places
 from ninefold.checked.resources import Record, Resource
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.scope import Model
 from ninefold.expressions.tree import Typed
+
+
+@dataclass(frozen=True)
+class LookedUp:
+    """The credential is the `secret: token` in `field` of a row of `resource`."""
+
+    resource: str
+    field: str
+
+
+@dataclass(frozen=True)
+class Issued:
+    """The service makes the credential, for a row of `resource`. `lasts`: microseconds; None: as long as its row."""
+
+    resource: str
+    lasts: int | None
+
+
+@dataclass(frozen=True)
+class Password:
+    """The credential is a user-id, which is the unique field `user` of a row of `resource`, and the password in its
+    field `password`."""
+
+    resource: str
+    user: str
+    password: str
 
 
 @dataclass(frozen=True)
@@ -27,24 +54,25 @@ class Signed:
     algorithms: tuple[str, ...]
 
 
+Verification: TypeAlias = LookedUp | Issued | Password | Signed
+
+
 @dataclass(frozen=True)
 class Scheme:
-    """`matches` is the resource and the field that holds the credential's digest; `signed`, how a token is verified.
-    With neither, this build accepts no credential of the scheme."""
+    """`verified`: how a good credential is told from a bad one; None: this build cannot, and accepts none."""
 
     name: str
     where: Literal["authorization", "header", "query", "cookie"]
     parameter: str
     challenge: str
-    matches: tuple[str, str] | None
-    signed: Signed | None
+    verified: Verification | None
     adds: tuple[tuple[str, Typed], ...]
     place: Place
 
     @property
     def in_force(self) -> bool:
         """Whether this build accepts credentials of the scheme."""
-        return self.matches is not None or self.signed is not None
+        return self.verified is not None
 
 
 @dataclass(frozen=True)
@@ -108,7 +136,8 @@ class Checked:
     """`row_rules[resource][who]` is the condition of the rows that such a caller sees; None: every row. Who is
     not named there sees none. `model` is what expressions know of the resources. `types` are the schemas that fields
     share, by name, each with what it refers to inside it; a field's schema holds them in the place of their `$ref`.
-    `limit_places`: where the limits of part 8 are stated, by the condition that is met where one is passed."""
+    `limit_places`: where the limits of part 8 are stated, by the condition that is met where one is passed.
+    `places`: where everything is stated."""
 
     name: str
     title: str
@@ -137,3 +166,4 @@ class Checked:
     not_in_force: tuple[NotInForce, ...]
     left_out: tuple[str, ...]
     proposals: tuple[Accepted, ...]
+    places: Places = Places()

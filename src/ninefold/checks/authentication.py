@@ -7,7 +7,7 @@ from typing import Literal
 
 from ninefold.checked.endpoints import Admission
 from ninefold.checked.resources import Resource
-from ninefold.checked.service import Scheme, Signed
+from ninefold.checked.service import LookedUp, Scheme, Signed
 from ninefold.checks.codes import ISSUER_TWICE, LIST_HAS_NO_ROW, NOT_A_TOKEN, NOT_AN_ALGORITHM, SIGNED_WITHOUT
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.model import Vocabulary
@@ -66,7 +66,7 @@ def _scheme(
     kind = value_of(scheme.type)
     if kind is None:
         return None
-    matches, signed = _matches(scheme, resources, findings), _signed(scheme, findings)
+    looked_up, signed = _matches(scheme, resources, findings), _signed(scheme, findings)
     place = findings.place(scheme.span)
     realm = value_of(scheme.realm)
     quoted = "" if realm is None else ' realm="' + realm.replace("\\", "\\\\").replace('"', '\\"') + '"'
@@ -98,7 +98,7 @@ def _scheme(
             adds.append((added.name, value))
     if kind.text in ("oauth2", "mutualTLS") or parameter.lower() == "basic":
         signed = None
-    return Scheme(scheme.name, where, parameter, challenge + quoted, matches, signed, tuple(adds), place)
+    return Scheme(scheme.name, where, parameter, challenge + quoted, looked_up or signed, tuple(adds), place)
 
 
 def _is_built(scheme: stated.Scheme, kind: str, parameter: str) -> bool:
@@ -168,7 +168,7 @@ def _algorithms(scheme: stated.Scheme, findings: Findings) -> tuple[str, ...] | 
     return None if wrong else tuple(name.text for name in names)
 
 
-def _matches(scheme: stated.Scheme, resources: Mapping[str, Resource], findings: Findings) -> tuple[str, str] | None:
+def _matches(scheme: stated.Scheme, resources: Mapping[str, Resource], findings: Findings) -> LookedUp | None:
     """The secret that a credential is looked up by; None where this build cannot look it up."""
     matches, kind, auth_scheme = value_of(scheme.matches), value_of(scheme.type), value_of(scheme.scheme)
     if matches is None or kind is None or kind.text not in ("http", "apiKey"):
@@ -185,7 +185,7 @@ def _matches(scheme: stated.Scheme, resources: Mapping[str, Resource], findings:
         return None
     if auth_scheme is not None and auth_scheme.text.lower() == "basic":
         return None
-    return resource, field
+    return LookedUp(resource, field)
 
 
 def row_rules(

@@ -8,7 +8,7 @@ from typing import assert_never
 
 from ninefold.database.tables import create_resource
 from ninefold.expressions.words import words
-from ninefold.plan.authentication import Discovered, Published, Scheme, Signed
+from ninefold.plan.authentication import Discovered, Issued, LookedUp, Password, Published, Scheme, Signed
 from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Write
 from ninefold.plan.problems import Condition, Judge
 from ninefold.plan.responses import Response
@@ -48,14 +48,19 @@ def _tables(plan: ServicePlan) -> Iterator[str]:
 
 def _callers(plan: ServicePlan) -> Iterator[str]:
     for scheme in plan.schemes:
-        if scheme.signed is not None:
-            yield from _signed(scheme, scheme.signed)
-            continue
-        if scheme.lookup is None:
-            yield f"  {scheme.scheme}: not in force, no credential is accepted"
-            continue
-        yield f"  {scheme.scheme}: {scheme.where} {scheme.name}, caller.{scheme.resource} by"
-        yield from _indent(_statement(scheme.lookup), 2)
+        match scheme.verified:
+            case LookedUp(resource=resource, find=find) | Issued(resource=resource, find=find):
+                yield f"  {scheme.scheme}: {scheme.where} {scheme.name}, caller.{resource} by"
+                yield from _indent(_statement(find), 2)
+            case Password(resource=resource, find=find):
+                yield f"  {scheme.scheme}: {scheme.where} {scheme.name}, caller.{resource} by its password and"
+                yield from _indent(_statement(find), 2)
+            case Signed():
+                yield from _signed(scheme, scheme.verified)
+            case None:
+                yield f"  {scheme.scheme}: not in force, no credential is accepted"
+            case _:
+                assert_never(scheme.verified)
     yield "  anyone"
 
 
@@ -80,8 +85,6 @@ def _route(route: Route) -> Iterator[str]:
         case Served():
             if route.body is not None:
                 yield "  body: " + _body(route.body)
-            if route.asks:
-                yield "  answers 501 to a request with " + " or ".join(route.asks)
             for parameter in (*route.query, *route.headers):
                 yield f"  parameter {parameter.name}"
             if not route.admissions:
@@ -128,6 +131,9 @@ def _operation(operation: Operation) -> Iterator[str]:
                 yield f"the event {event.kind}: its row, before the deletion"
                 yield from _indent(_statement(event.select), 1)
             yield from _indent(_statement(operation.statement), 1)
+            if operation.untouched is not None:
+                yield f"where that touches nothing: {_response(operation.untouched.response)}, if there is a row of"
+                yield from _indent(_statement(operation.untouched.statement), 1)
             for event in operation.after:
                 yield f"the event {event.kind}, in the same transaction"
                 yield from _indent(_statement(event.select), 1)

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from ninefold.cli.announcement import blocked_by
 from ninefold.development.callers import Known
 from ninefold.development.samples import sample
-from ninefold.plan.authentication import Scheme
+from ninefold.plan.authentication import LookedUp, Scheme
 from ninefold.plan.operations import List, Write
 from ninefold.plan.routes import Admission, Served
 from ninefold.plan.service import ServicePlan
@@ -20,7 +20,7 @@ def lines(plan: ServicePlan, url: str, given: Collection[str]) -> Iterator[str]:
     """At most three `curl` lines: create something as anyone, create something with a credential, list something;
     and where the credential of the later ones is in the answer to the first, a line that says so."""
     routes = [route for route in _complete(plan) if not blocked_by(plan, route, given)]
-    schemes = {scheme.scheme: scheme for scheme in plan.schemes if scheme.lookup is not None}
+    schemes = {scheme.scheme: scheme for scheme in plan.schemes if isinstance(scheme.verified, LookedUp)}
     found: dict[str, str] = {}
     for route in routes:
         for admission in route.admissions:
@@ -51,7 +51,7 @@ def _secrets(routes: Iterable[Served], schemes: Iterable[Scheme]) -> Iterator[st
                 match admission:
                     case Admission(who="anyone", operation=Write(verb="create", resource=resource, assigns=assigns)):
                         fields = [assign.field for assign in assigns if assign.secret == "token"]
-                        if resource == scheme.resource and len(fields) == 1:
+                        if scheme.of_row and resource == scheme.of_row.resource and len(fields) == 1:
                             yield f"{_variable(scheme)}='the {fields[0]} of that answer'"
                             return
 

@@ -206,9 +206,9 @@ class Webhooks:
 
     async def _caller(self, scheme: Scheme | None, kept: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """The root `caller` as it is now; None: the row that the credential belonged to is gone."""
-        if scheme is None or not scheme.is_of_row:
+        if scheme is None or scheme.rows is None:
             return kept
-        rows = await self._rows(*scheme.again(kept, self._service.env))
+        rows = await self._rows(*scheme.rows.again(kept, self._service.env))
         env = {**self._service.env, "now": self._service.sources.now()}
         return scheme.caller(rows[0], env).values if rows else None
 

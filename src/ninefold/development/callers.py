@@ -22,7 +22,7 @@ from ninefold.development.identity import Identity
 from ninefold.development.samples import admits, sample
 from ninefold.expressions.evaluate import EvaluationError
 from ninefold.operator.rows import Adding, Caller, look
-from ninefold.plan.authentication import Scheme
+from ninefold.plan.authentication import LookedUp, Scheme
 from ninefold.plan.operator import Adding as AddingPlan
 from ninefold.plan.operator import OperatorOperations
 from ninefold.plan.service import ServicePlan
@@ -68,13 +68,13 @@ async def callers(
         if scheme.signed is not None:
             found += _bearers(plan, scheme, identity)
             continue
-        if scheme.lookup is None:
+        if not isinstance(scheme.verified, LookedUp):
             found.append(
                 Unknown(scheme.scheme, "such a caller cannot be had yet: this build accepts no credential of it")
             )
             continue
         try:
-            found.append(await _caller(plan, scheme, database, given))
+            found.append(await _caller(plan, scheme, scheme.verified.resource, database, given))
         except _NoRow as reason:
             found.append(Unknown(scheme.scheme, str(reason)))
         except Unavailable as error:
@@ -96,16 +96,17 @@ class _NoRow(Exception):
     """No row of a resource could be made; the message says why."""
 
 
-async def _caller(plan: ServicePlan, scheme: Scheme, database: SQLite, given: Mapping[str, object]) -> Known:
-    assert scheme.resource is not None
+async def _caller(
+    plan: ServicePlan, scheme: Scheme, resource: str, database: SQLite, given: Mapping[str, object]
+) -> Known:
     caller = Caller(given)
     maker = _Maker(plan, caller, database.key(f"dev {scheme.scheme}"))
     for turn in range(TURNS):
         try:
-            return await database.transact(lambda session, turn=turn: maker.known(scheme, session, turn))  # type: ignore[misc]
+            return await database.transact(lambda session, turn=turn: maker.known(scheme, resource, session, turn))  # type: ignore[misc]
         except (Refusal, NothingFound):
             continue
-    raise _NoRow(f"the contract refuses a row of {scheme.resource} made of samples; `ninefold add` makes one of yours")
+    raise _NoRow(f"the contract refuses a row of {resource} made of samples; `ninefold add` makes one of yours")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,19 +115,20 @@ class _Maker:
     caller: Caller
     key: bytes
 
-    def known(self, scheme: Scheme, session: Session, turn: int) -> Known:
+    def known(self, scheme: Scheme, resource: str, session: Session, turn: int) -> Known:
         """The caller of one turn: found, or added. Raises Refusal, NothingFound and _NoRow."""
-        operations, plan = self._operations(scheme.resource or "")
+        operations, plan = self._operations(resource)
         table = next(table for table in self.plan.schema.tables if table.name == operations.resource)
-        lookup = authenticate.Scheme(scheme, table.key)
+        ready = authenticate.Scheme(scheme, table.key)
+        assert isinstance(ready.known_by, authenticate.Tokens)
         env = constants(Sources(), self.caller.given)
         adding, own = Adding(operations, plan), Caller(self.caller.given, _derived(self.key, turn))
         call = self._prepared(adding, plan, own, session, turn, 0)
         tokens = adding.issued(call).values()
         for attempt in (0, 1):
             for token in tokens:
-                if rows := session.run(*lookup.lookup(token, env)):
-                    row = lookup.caller(rows[0], env).identity or ""
+                if rows := session.run(*ready.known_by.find(ready.known_by.proof(token), env)):
+                    row = ready.caller(rows[0], env).identity or ""
                     return Known(scheme.scheme, token, f"{operations.resource} {row}")
             if attempt == 0:
                 adding.stored(call, session)

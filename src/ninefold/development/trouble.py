@@ -62,9 +62,6 @@ class Causes:
                 if missing:
                     names = ", ".join(f"operator.{value.name}" for value in missing)
                     return Cause("blocked", words=f"{names} is not given (--set)", places=missing[0].places or trace)
-                asked = [name for name in route.asks if name.lower() in x.request.headers]
-                if asked:
-                    return Cause("not in force", words=f"the request has {', '.join(asked)}", places=trace)
                 return Cause("not in force", words="the request asks for another version", places=trace)
             case None:
                 return Cause("not in force")

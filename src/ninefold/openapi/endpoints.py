@@ -89,8 +89,6 @@ def _beyond(endpoint: Endpoint, service: Service) -> Iterator[tuple[str, object]
         yield "guards", guards
     if route.unknown_parameters == "refused":
         yield "unknown parameters", "refused"
-    if route.asks:
-        yield "answered 501 with", list(route.asks)
     needed = [value.name for value in service.plan.operator if stated.key in value.blocks]
     if needed:
         yield "answered 501 without", [f"operator.{name}" for name in needed]

@@ -1,4 +1,4 @@
-"""Schemes: how a request's credential is found, and whose it is."""
+"""Schemes: how a request's credential is found, how a good one is told from a bad one, and whose it is."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import msgspec
 from ninefold.expressions.tree import Typed
 from ninefold.plan.places import Place
 from ninefold.plan.statement import Statement
+from ninefold.values import Type
 
 ASYMMETRIC: Final = (
     "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519",
@@ -38,7 +39,36 @@ class Published(msgspec.Struct, frozen=True, tag_field="issuer", tag="published"
 Issuer: TypeAlias = Discovered | Published
 
 
-class Signed(msgspec.Struct, frozen=True, omit_defaults=True):
+class _OfRow(msgspec.Struct, frozen=True, tag_field="verified", omit_defaults=True, kw_only=True):
+    """The credential belongs to a row of `resource`, which is `caller.RESOURCE`. `find` gives that row, all that can be
+    read of it; `again` gives the same of the row whose identifier is the root `$row`."""
+
+    resource: str
+    find: Statement
+    again: Statement
+
+
+class LookedUp(_OfRow, frozen=True, tag="looked up"):
+    """It is a `secret: token` of the row, found by its SHA-256 digest (`$credential.digest`)."""
+
+
+class Issued(_OfRow, frozen=True, tag="issued"):
+    """The service made it, and keeps its SHA-256 digest (`$credential.digest`) for as long as it lasts: that many
+    microseconds, or, None, for as long as its row is there."""
+
+    lasts_microseconds: int | None = None
+
+
+class Password(_OfRow, frozen=True, tag="password"):
+    """It is a user-id and a password (RFC 7617). The user-id is of the type `user`, `normalise`d as the field is, and
+    finds the row (`$credential.user`). The first column of `find` is the Argon2id hash of the row's password, before
+    those of `again`. With its switch `as verified` it gives the row only while its hash is `$credential.hash`."""
+
+    user: Type
+    normalise: Typed | None = None
+
+
+class Signed(msgspec.Struct, frozen=True, tag_field="verified", tag="signed", omit_defaults=True):
     """JSON Web Tokens (RFC 7519) that somebody else signs. `algorithms` empty: those that the issuer publishes, and of
     these only the asymmetric ones. Expressions read `operator` alone."""
 
@@ -47,25 +77,34 @@ class Signed(msgspec.Struct, frozen=True, omit_defaults=True):
     algorithms: tuple[str, ...] = ()
 
 
+Verification: TypeAlias = LookedUp | Issued | Password | Signed
+OfRow: TypeAlias = LookedUp | Issued | Password
+
+
 class Scheme(msgspec.Struct, frozen=True, omit_defaults=True):
     """`where`: the Authorization header with the auth-scheme `name` (RFC 9110 11.4), or a header, query parameter
-    or cookie of that name. `lookup` binds the SHA-256 digest of the credential and gives the row of `resource`
-    that it belongs to, which is `caller.RESOURCE`; `again` gives the same of the row whose identifier is the root
-    `$row`. `signed`: how a token is verified that no row holds. A scheme with neither accepts no credential in this
-    build. `adds` are further members of `caller`; they read `claims`, where there are any."""
+    or cookie of that name. `verified`: how a good credential is told from a bad one; None: this build cannot, and
+    accepts none. `adds` are further members of `caller`; they read `claims`, where there are any."""
 
     scheme: str
     where: Literal["authorization", "header", "query", "cookie"]
     name: str
     challenge: str
-    resource: str | None = None
-    lookup: Statement | None = None
-    again: Statement | None = None
-    signed: Signed | None = None
+    verified: Verification | None = None
     adds: tuple[tuple[str, Typed], ...] = ()
     trace: tuple[Place, ...] = ()
 
     @property
     def in_force(self) -> bool:
         """Whether this build can tell a good credential of the scheme from a bad one; if not, none is good."""
-        return self.lookup is not None or self.signed is not None
+        return self.verified is not None
+
+    @property
+    def signed(self) -> Signed | None:
+        """How its credentials are verified, if somebody else signs them."""
+        return self.verified if isinstance(self.verified, Signed) else None
+
+    @property
+    def of_row(self) -> OfRow | None:
+        """How its credentials are verified, if each belongs to a row."""
+        return self.verified if isinstance(self.verified, OfRow) else None

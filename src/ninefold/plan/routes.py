@@ -24,6 +24,15 @@ class PathParameter(msgspec.Struct, frozen=True):
 Segment: TypeAlias = str | PathParameter
 
 
+class Rule(msgspec.Struct, frozen=True):
+    """Where a rule stands that a value has to keep. `path` leads from the value to what the rule is about: names of
+    members, and `*` for each element. `keyword` is that of JSON Schema, or the language's own (`unique`)."""
+
+    path: tuple[str, ...]
+    keyword: str
+    place: Place
+
+
 class Parameter(msgspec.Struct, frozen=True, omit_defaults=True):
     """A query parameter or a header of the endpoint's own, in `request.query` or `request.headers`."""
 
@@ -32,6 +41,7 @@ class Parameter(msgspec.Struct, frozen=True, omit_defaults=True):
     schema: dict[str, Any]
     required: bool = False
     code: str | None = None
+    rules: tuple[Rule, ...] = ()
     trace: tuple[Place, ...] = ()
 
 
@@ -47,6 +57,7 @@ class BodyField(msgspec.Struct, frozen=True, omit_defaults=True):
     normalise: Typed | None = None
     fixed: bool = False
     merged: bool = False
+    rules: tuple[Rule, ...] = ()
     trace: tuple[Place, ...] = ()
 
 
@@ -76,7 +87,6 @@ class Admission(msgspec.Struct, frozen=True, omit_defaults=True):
 class Served(msgspec.Struct, frozen=True, tag_field="route", tag="served", omit_defaults=True, kw_only=True):
     """`key` is the endpoint as written. `offers`: the media type that is written (for Accept).
     `schemes`: every scheme that the contract admits here, also those that this build accepts no credential of.
-    `asks`: request headers that ask for something that is not in force; a request with one is answered 501.
     `idempotency_key`: the header Idempotency-Key is honoured; its writes are done once."""
 
     key: str
@@ -89,10 +99,12 @@ class Served(msgspec.Struct, frozen=True, tag_field="route", tag="served", omit_
     query: tuple[Parameter, ...] = ()
     headers: tuple[Parameter, ...] = ()
     unknown_parameters: Literal["refused", "ignored"] = "refused"
-    asks: tuple[str, ...] = ()
     idempotency_key: Literal["optional", "required"] | None = None
     errors: dict[str, str] = {}
     """Conditions that have a code of their own on this endpoint."""
+    places: dict[str, Place] = {}
+    """Where what it answers is stated besides, by the key (`request media type`, `unknown members`, `validators`, the
+    conditions of `errors` …)."""
     trace: tuple[Place, ...] = ()
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
+from ninefold.checked import service as checked
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import Checked
-from ninefold.checked.service import Scheme as CheckedScheme
-from ninefold.checked.service import Signed as CheckedSigned
-from ninefold.plan.authentication import Discovered, Issuer, Published, Scheme, Signed
+from ninefold.plan.authentication import Discovered, Issuer, LookedUp, Published, Scheme, Signed, Verification
 from ninefold.plan.statement import ResultColumn, Statement
 from ninefold.planner import inputs
 from ninefold.planner.endpoints.rows import pieces
@@ -17,28 +18,34 @@ from ninefold.sql.dialect import Dialect
 from ninefold.sql.fragment import Fragment, bind, identifier, join
 
 
-def scheme(stated: CheckedScheme, checked: Checked, dialect: Dialect) -> Scheme:
-    resource = lookup = again = None
-    if stated.matches is not None:
-        name, field = stated.matches
-        resource = name
-        perspective = Perspective(checked, stated.name, dialect)
-        lookup = _row(
-            checked.resources[name], column(name, field) + " = " + bind(inputs.CREDENTIAL_DIGEST), perspective
-        )
-        again = _row(checked.resources[name], _same(checked.resources[name]), perspective)
+def scheme(stated: checked.Scheme, service: Checked, dialect: Dialect) -> Scheme:
     return Scheme(
         scheme=stated.name,
         where=stated.where,
         name=stated.parameter,
         challenge=stated.challenge,
-        resource=resource,
-        lookup=lookup,
-        again=again,
-        signed=None if stated.signed is None else _signed(stated.signed),
+        verified=_verification(stated, Perspective(service, stated.name, dialect)),
         adds=stated.adds,
         trace=traced(stated.place),
     )
+
+
+def _verification(stated: checked.Scheme, perspective: Perspective) -> Verification | None:
+    match stated.verified:
+        case checked.LookedUp(resource=name, field=field):
+            resource = perspective.checked.resources[name]
+            found = column(name, field) + " = " + bind(inputs.CREDENTIAL_DIGEST)
+            return LookedUp(
+                resource=name,
+                find=_row(resource, found, perspective),
+                again=_row(resource, _same(resource), perspective),
+            )
+        case checked.Signed() as signed:
+            return _signed(signed)
+        case checked.Issued() | checked.Password() | None:
+            return None
+        case _:
+            assert_never(stated.verified)
 
 
 def _same(resource: Resource) -> Fragment:
@@ -62,7 +69,7 @@ def _row(resource: Resource, found: Fragment, perspective: Perspective) -> State
     return Statement(pieces(text), tuple(ResultColumn(each.name, each.type) for each in readable))
 
 
-def _signed(stated: CheckedSigned) -> Signed:
+def _signed(stated: checked.Signed) -> Signed:
     if stated.configuration is not None:
         issuer: Issuer = Discovered(stated.configuration)
     else:

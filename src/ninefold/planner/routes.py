@@ -9,10 +9,11 @@ from ninefold.checked.endpoints import BodyLeaf, Endpoint, PathName, Stopped
 from ninefold.checked.endpoints import Parameter as CheckedParameter
 from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Checked
+from ninefold.plan.places import Place
 from ninefold.plan.routes import Admission, Blocked, Body, BodyField, Parameter, PathParameter, Segment, Served
 from ninefold.planner import endpoints
 from ninefold.planner.perspective import Perspective
-from ninefold.planner.places import traced
+from ninefold.planner.places import by_key, rules, traced
 from ninefold.sql.dialect import Dialect
 from ninefold.values import Anything, Object, Text, Type
 
@@ -51,10 +52,24 @@ def served(endpoint: Endpoint, checked: Checked, dialect: Dialect) -> Served:
         query=tuple(map(_parameter, endpoint.query)),
         headers=tuple(map(_parameter, endpoint.request_headers)),
         unknown_parameters=checked.unknown_parameters,
-        asks=endpoint.asks,
         idempotency_key=endpoint.idempotency_key,
         errors=dict(endpoint.errors),
+        places=_places(endpoint, checked),
         trace=traced(endpoint.place),
+    )
+
+
+_OWN = ("does", "body", "patch", "validators", "idempotency key", "pages", "issues", "headers")
+"""The keys of an endpoint that may refuse a request, or put something into its response."""
+
+
+def _places(endpoint: Endpoint, checked: Checked) -> dict[str, Place]:
+    places, requests = checked.places, ("media type", "unknown members", "unknown parameters")
+    return (
+        {f"requests {key}": place for key, place in by_key(places, requests, "endpoints", "requests").items()}
+        | {f"responses {key}": place for key, place in by_key(places, requests, "endpoints", "responses").items()}
+        | by_key(places, _OWN, "endpoints", endpoint.key)
+        | by_key(places, endpoint.errors, "endpoints", endpoint.key, "errors")
     )
 
 
@@ -78,7 +93,15 @@ def _segments(segments: Sequence[str | PathName]) -> tuple[Segment, ...]:
 
 
 def _parameter(stated: CheckedParameter) -> Parameter:
-    return Parameter(stated.name, stated.type, dict(stated.schema), stated.required, stated.code, traced(stated.place))
+    return Parameter(
+        stated.name,
+        stated.type,
+        dict(stated.schema),
+        stated.required,
+        stated.code,
+        rules(stated.rules),
+        traced(stated.place),
+    )
 
 
 def body(endpoint: Endpoint, checked: Checked) -> Body | None:
@@ -96,8 +119,9 @@ def body(endpoint: Endpoint, checked: Checked) -> Body | None:
             pointer=leaf.pointer,
             type=_given_type(resource.fields[leaf.field]),
             normalise=resource.fields[leaf.field].normalise,
-            fixed=endpoint.verb != "create" and resource.fields[leaf.field].immutable,
+            fixed=endpoint.verb not in ("create", "ensure") and resource.fields[leaf.field].immutable,
             merged=merge and isinstance(resource.fields[leaf.field].type, Anything | Object),
+            rules=rules(resource.fields[leaf.field].rules),
             trace=traced(resource.fields[leaf.field].place),
         )
         for leaf in endpoint.body

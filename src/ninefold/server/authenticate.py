@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias, assert_never
 
 from ninefold.database.protocol import Row, Stored
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
@@ -17,6 +17,9 @@ from ninefold.server.messages import Request, header_value
 from ninefold.server.parameters import Query
 from ninefold.server.statements import Prepared, RowReader
 from ninefold.server.tokens import LEEWAY, claim_values
+from ninefold.values import Invalid, from_text
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,20 +27,25 @@ class Caller:
     """`who` is the scheme that accepted the credential. `values` is the root `caller`: the row that the credential
     belongs to, under its resource's name, and what the scheme adds. `identity` tells callers of a scheme apart: it
     is the row's identifier, or made of who a token is about. `until`: when the credential ends by itself, in seconds
-    since 1970. `logged`: the identity as logs show it, what is `sensitive` masked."""
+    since 1970. `logged`: the identity as logs show it, what is `sensitive` masked. `credential` is as it was presented;
+    `proof`, the root `$credential`, by which its row is found as long as it is good."""
 
     who: str
     values: Mapping[str, Any]
     identity: str | None = None
     until: float | None = None
     logged: str | None = None
+    credential: str | None = None
+    proof: Mapping[str, Stored] = field(default_factory=dict)
+
+    @property
+    def root(self) -> Mapping[str, Any]:
+        """What expressions read as `caller`."""
+        return self.values if self.credential is None else {"credential": self.credential, **self.values}
 
 
 MASK = "***"
 """What logs show of a sensitive value."""
-
-NOTHING: Mapping[str, object] = MappingProxyType({})
-"""Of the operator's values none."""
 
 ANYONE = "anyone"
 
@@ -45,8 +53,70 @@ NOBODY = Caller(ANYONE, {})
 """Who calls without a credential."""
 
 
+class Rows:
+    """Credentials that belong to rows, made ready: by what each is found, and what is read of its row."""
+
+    def __init__(self, verified: plan.OfRow, key: tuple[str, ...], sensitive: Collection[str]) -> None:
+        """`key`: the fields that identify a row; `sensitive`: those that no log shows."""
+        self.resource = verified.resource
+        self._key = key
+        self._sensitive = frozenset(sensitive)
+        self._find = Prepared(verified.find)
+        self._again = Prepared(verified.again)
+        self._read = RowReader(verified.again)
+
+    def find(self, proof: Mapping[str, Stored], env: Env) -> tuple[str, list[Stored]]:
+        """The statement that finds the row, as long as the credential is good."""
+        return self._find.bound({**env, CREDENTIAL: proof}, self._find.switches)
+
+    def again(self, values: Mapping[str, Any], env: Env) -> tuple[str, list[Stored]]:
+        """The statement that finds the row of a caller whose `values` were noted before, as it is now."""
+        return self._again.bound({**env, ROW: values.get(self.resource, {})})
+
+    def read(self, row: Row) -> dict[str, Any]:
+        return self._read(row)
+
+    def identity(self, found: Mapping[str, Any]) -> str | None:
+        return "/".join(str(found.get(field, "")) for field in self._key) or None
+
+    def logged(self, found: Mapping[str, Any]) -> str | None:
+        return "/".join(MASK if each in self._sensitive else str(found.get(each, "")) for each in self._key) or None
+
+
+class Tokens(Rows):
+    """Credentials that are random, and found by their digest."""
+
+    @staticmethod
+    def proof(credential: str) -> Mapping[str, Stored]:
+        """What is compared is the SHA-256 digest, so how long a comparison takes tells nothing of the credential."""
+        return {"digest": digest(credential)}
+
+
+class Passwords(Rows):
+    """Credentials of a user-id and a password."""
+
+    def __init__(self, verified: plan.Password, key: tuple[str, ...], sensitive: Collection[str]) -> None:
+        super().__init__(verified, key, sensitive)
+        self._type = verified.user
+        self._normalise = None if verified.normalise is None else compile(verified.normalise)
+
+    def named(self, user: str, env: Env) -> tuple[str, list[Stored]]:
+        """The statement that finds the hash of the password and then the row, by the user-id; where nobody can be
+        called so, it finds nothing."""
+        return self._find.bound({**env, CREDENTIAL: {"user": self.user(user, env)}})
+
+    def user(self, user: str, env: Env) -> Any:
+        """The user-id as the field holds it; None: no row can be called so."""
+        try:
+            value = from_text(self._type, user)
+            return value if self._normalise is None else self._normalise({**env, "value": value})
+        except (Invalid, EvaluationError):
+            return None
+
+
 class Scheme:
-    """A plan's scheme made ready."""
+    """A plan's scheme made ready. `known_by`: how a good credential is told from a bad one; None: it cannot be, and
+    none is accepted."""
 
     def __init__(
         self,
@@ -62,19 +132,13 @@ class Scheme:
         self.where = scheme.where
         self.parameter = scheme.name
         self._field = scheme.name.lower()
-        self._resource = scheme.resource
-        self._key = key
-        self._sensitive = frozenset(sensitive)
-        self._lookup = None if scheme.lookup is None else Prepared(scheme.lookup)
-        self._again = None if scheme.again is None else Prepared(scheme.again)
-        self._read = None if scheme.lookup is None else RowReader(scheme.lookup)
-        self.issuer = None if scheme.signed is None else _issuer(scheme.signed, given)
+        self.known_by = _known_by(scheme.verified, key, given, sensitive)
         self._adds = tuple((name, compile(value)) for name, value in scheme.adds)
 
     @property
-    def accepts(self) -> bool:
-        """Whether a good credential of the scheme can be told from a bad one; if not, none is good."""
-        return self._lookup is not None or self.issuer is not None
+    def rows(self) -> Rows | None:
+        """The rows that its credentials belong to, if they do."""
+        return self.known_by if isinstance(self.known_by, Rows) else None
 
     def presented(self, request: Request, query: Query) -> bool:
         """Whether the request carries something where this scheme looks for a credential."""
@@ -101,37 +165,28 @@ class Scheme:
             case "cookie":
                 return cookies(request).get(self.parameter) or None
 
-    def lookup(self, credential: str, env: Env) -> tuple[str, list[Stored]]:
-        """The statement that finds whose a credential is. What is compared is its SHA-256 digest, so how long a
-        comparison takes tells nothing of the credential."""
-        assert self._lookup is not None
-        digest = sha256(credential.encode("utf-8", "surrogateescape")).digest()
-        return self._lookup.bound({**env, CREDENTIAL: {"digest": digest}})
-
-    @property
-    def is_of_row(self) -> bool:
-        """Whether a caller is known by a row."""
-        return self._again is not None
-
-    def again(self, values: Mapping[str, Any], env: Env) -> tuple[str, list[Stored]]:
-        """The statement that finds the row of a caller whose `values` were noted before, as it is now."""
-        assert self._again is not None and self._resource is not None
-        return self._again.bound({**env, ROW: values.get(self._resource, {})})
-
-    def caller(self, row: Row, env: Env) -> Caller:
-        """The caller to whom the row belongs."""
-        assert self._read is not None and self._resource is not None
-        found = self._read(row)
-        identity = "/".join(str(found.get(field, "")) for field in self._key)
-        shown = "/".join(MASK if field in self._sensitive else str(found.get(field, "")) for field in self._key)
-        return Caller(self.name, self._added({self._resource: found}, env), identity or None, logged=shown or None)
+    def caller(
+        self, row: Row, env: Env, credential: str | None = None, proof: Mapping[str, Stored] = NOTHING
+    ) -> Caller:
+        """The caller to whom the row belongs, which is given as `again` gives it."""
+        rows = self.rows
+        assert rows is not None
+        found = rows.read(row)
+        return Caller(
+            self.name,
+            self._added({rows.resource: found}, env),
+            rows.identity(found),
+            logged=rows.logged(found),
+            credential=credential,
+            proof=proof,
+        )
 
     def bearer(self, token: str, verified: Verified, env: Env) -> Caller:
         """The caller whom a good token is about."""
         claims = claim_values(verified.claims)
         identity = about(verified.claims, token)
         values = self._added({}, {**env, "claims": claims})
-        return Caller(self.name, values, identity, verified.until + LEEWAY, identity)
+        return Caller(self.name, values, identity, verified.until + LEEWAY, identity, token)
 
     def _added(self, values: dict[str, Any], env: Env) -> dict[str, Any]:
         for name, value in self._adds:
@@ -142,12 +197,31 @@ class Scheme:
         return values
 
 
-def _issuer(signed: plan.Signed, given: Mapping[str, object]) -> Issuer | None:
-    """None: the operator does not say who it is."""
-    try:
-        return Issuer(signed, given)
-    except EvaluationError:
-        return None
+KnownBy: TypeAlias = Tokens | Passwords | Issuer
+
+
+def _known_by(
+    verified: plan.Verification | None, key: tuple[str, ...], given: Mapping[str, object], sensitive: Collection[str]
+) -> KnownBy | None:
+    match verified:
+        case plan.LookedUp() | plan.Issued():
+            return Tokens(verified, key, sensitive)
+        case plan.Password():
+            return Passwords(verified, key, sensitive)
+        case plan.Signed():
+            try:
+                return Issuer(verified, given)
+            except EvaluationError:
+                return None  # the operator does not say who it is
+        case None:
+            return None
+        case _:
+            assert_never(verified)
+
+
+def digest(credential: str) -> bytes:
+    """What is stored of a random credential (SHA-256)."""
+    return sha256(credential.encode("utf-8", "surrogateescape")).digest()
 
 
 def about(claims: Mapping[str, Any], token: str) -> str:

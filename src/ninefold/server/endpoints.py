@@ -48,7 +48,6 @@ class Endpoint:
 
     key: str
     blocked: bool
-    asks: tuple[str, ...] = ()
     rates: tuple[Rate, ...] = ()
     idempotency_key: Literal["optional", "required"] | None = None
     names: tuple[tuple[str, Type, str], ...] = ()
@@ -109,7 +108,6 @@ def served(
     return Endpoint(
         key=route.key,
         blocked=False,
-        asks=tuple(name.lower() for name in route.asks),
         rates=rates,
         idempotency_key=route.idempotency_key,
         names=tuple(

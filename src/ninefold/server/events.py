@@ -52,8 +52,9 @@ def lane(resource: str, identifier: str) -> str:
 
 
 def subscribe(session: Session, subscription: str, who: str, caller: Mapping[str, Any]) -> None:
-    """Keep who subscribed, in the transaction that makes the subscription."""
-    session.run(SUBSCRIBE, [subscription, who, _encode(caller).decode()])
+    """Keep who subscribed, in the transaction that makes the subscription; not by which credential."""
+    kept = {name: value for name, value in caller.items() if name != "credential"}
+    session.run(SUBSCRIBE, [subscription, who, _encode(kept).decode()])
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,13 +139,12 @@ def followed(x: Exchange, follow: Follow) -> Follow:
     if until is not None:
         clock = x.service.sources.clock
         return replace(follow, ended=lambda: clock().timestamp() >= until)
-    scheme = next((each for each in x.service.schemes if each.name == x.caller.who), None)
-    credential = None if scheme is None else scheme.credential(x.request, x.query)
-    if scheme is None or credential is None or not scheme.accepts:
+    rows = next((each.rows for each in x.service.schemes if each.name == x.caller.who), None)
+    if rows is None:
         return follow
 
     def admitted() -> Select:
-        return Select(*scheme.lookup(credential, {**x.env, "now": x.service.sources.now()}))
+        return Select(*rows.find(x.caller.proof, {**x.env, "now": x.service.sources.now()}))
 
     return replace(follow, admitted=admitted)
 

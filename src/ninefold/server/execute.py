@@ -13,8 +13,6 @@ from functools import partial
 from hashlib import sha256
 from typing import Any, TypeAlias
 
-from argon2 import PasswordHasher
-
 from ninefold.database.protocol import Conflicting, Row, Session, Stored
 from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.expressions.rewrite import free_variables
@@ -28,6 +26,7 @@ from ninefold.server.events import Event, Form, subscribe
 from ninefold.server.flow import Next, Select, Transact, Wait
 from ninefold.server.messages import Request
 from ninefold.server.parameters import Page, PageReader
+from ninefold.server.passwords import hashed
 from ninefold.server.problems import Failure, failed_condition, invalid
 from ninefold.server.sources import Sources
 from ninefold.server.statements import NO_SWITCHES, Prepared, RowReader
@@ -269,10 +268,16 @@ class Write:
         self._judge = self.judge
         self._row = operation.resource
         self._verb = operation.verb
+        self._creates = operation.verb in ("create", "ensure")
         self._statement = Prepared(operation.statement)
         self._key = operation.key
         self._read = None if operation.read is None else Prepared(operation.read)
-        self._shape = Shape(operation.response, (operation.read or operation.statement).columns)
+        columns = (operation.read or operation.statement).columns
+        self._shape = Shape(operation.response, columns)
+        untouched = operation.untouched
+        self._untouched = None if untouched is None else Prepared(untouched.statement)
+        self._shape_untouched = self._shape if untouched is None else Shape(untouched.response, columns)
+        self._as_it_was = RowReader(operation.statement) if operation.verb == "remove" else None
         self._invariants = tuple(map(failed_condition, operation.invariants))
         self._details = operation.details
         self._assigns = tuple(
@@ -320,13 +325,13 @@ class Write:
         env[environment.BODY] = body = call.body
         new: Values = {}
         issued: Values = {}
-        env |= {environment.NEW: new, "issued": issued}
+        env |= {environment.NEW: new, environment.GIVEN: dict.fromkeys(body, True), "issued": issued}
         # A value made on create or on change reads the row as it is being made, under the resource's name.
         making = {**env, self._row: made}
         for assign, otherwise in self._assigns:
             if assign.given and assign.field in body:
                 value = body[assign.field]
-            elif self._verb != "create" and assign.again and not body.keys() & set(assign.again):
+            elif not self._creates and assign.again and not body.keys() & set(assign.again):
                 continue
             elif otherwise is not None:
                 value = _made(otherwise, making)
@@ -345,7 +350,7 @@ class Write:
         if self._subscribes:
             key = env[environment.SIGNING]["key"]
             issued[SECRET] = signing.written(signing.secret(key, str(new["id"])))
-        absent = None if self._verb == "create" else KEPT
+        absent = None if self._creates else KEPT
         missing = [name for name in self._required if new.get(name, absent) is None]
         if missing:
             raise Refusal([invalid("body", name, "required") for name in missing])
@@ -370,12 +375,12 @@ class Write:
             if assign.secret == "password" and isinstance(new.get(assign.field), str)
         }
 
-    def _with_passwords(self, call: Call, hashes: dict[str, str]) -> Next:
+    def _with_passwords(self, call: Call, hashes: Mapping[str, str]) -> Next:
         new = call.env[environment.NEW]
         for assign, _ in self._assigns:
             if assign.field in hashes:
-                hashed = hashes[assign.field]
-                new[assign.field] = hashed.encode() if isinstance(assign.type, Digest) else hashed
+                hash = hashes[assign.field]
+                new[assign.field] = hash.encode() if isinstance(assign.type, Digest) else hash
         return self._transact(call)
 
     def _transact(self, call: Call) -> Next:
@@ -386,29 +391,38 @@ class Write:
             switches &= on | {AS_IT_WAS} if call.on_current else on
         text, binds = self._statement.bound(env, switches)
 
-        def work(session: Session) -> Row:
+        def work(session: Session) -> tuple[Row, Shape]:
             deleted = [(event, event.found(session, env)) for event in self._before]
             try:
                 rows = session.run(text, binds)
             except Conflicting:
                 rows = []
+            touched = bool(rows)
+            if self._untouched is not None and not touched:
+                rows = session.run(*self._untouched.bound(env))
             if not rows:
                 raise self._judge.refusal(session.run(*self._judge.bound(env, True))) or NothingFound
             row, after = rows[0], env
             if self._read is not None:
-                after = {**env, environment.ROW: dict(zip(self._key, row, strict=False))}
+                after = {**env, environment.ROW: self._written(row)}
                 if self._subscribes:
                     subscribe(session, str(row[0]), call.who, env["caller"])
                 row = session.run(*self._read.bound(after))[0]
+            if not touched:
+                return row, self._shape_untouched
             failed = self._failed_invariants(row)
             if failed:
                 raise Refusal(failed, self._told(row))
             for event, found in (*deleted, *((each, each.found(session, after)) for each in self._after)):
                 if found is not None:
                     event.write(session, env, found, call.sources)
-            return row
+            return row, self._shape
 
-        return Wait(Transact(work), lambda row: self._shape.filled(row, (), env))
+        return Wait(Transact(work), lambda done: done[1].filled(done[0], (), env))
+
+    def _written(self, row: Row) -> Values:
+        """The root `$row`: what says which row was written; of a row that was removed, all of it."""
+        return dict(zip(self._key, row, strict=False)) if self._as_it_was is None else self._as_it_was(row)
 
     def _failed_invariants(self, row: Row) -> list[Failure]:
         """The invariants that the row as it has become fails: the last columns say so."""
@@ -432,9 +446,7 @@ def _leans(assign: plan.Assign, given: frozenset[str]) -> bool:
 
 
 def _hashed(plain: Mapping[str, str]) -> dict[str, str]:
-    """Argon2id (RFC 9106), with the parameters of its second recommended option."""
-    hasher = PasswordHasher()
-    return {name: hasher.hash(value) for name, value in plain.items()}
+    return {name: hashed(value) for name, value in plain.items()}
 
 
 class Compute:

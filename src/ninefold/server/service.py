@@ -30,10 +30,12 @@ _ROOTS = (
     environment.PATH,
     environment.BODY,
     environment.NEW,
+    environment.GIVEN,
     environment.FILTER,
     environment.LIST,
     environment.IF,
     environment.WRITE,
+    environment.CREDENTIAL,
     environment.ROW,
     environment.JUDGE,
     environment.LOG,
@@ -61,6 +63,8 @@ class Service:
     keys: Keys | None = None
     log: Log | None = None
     timers: Timers | None = None
+    rates: tuple[rates.Rate, ...] = ()
+    """Each once; those of an endpoint are among them."""
 
 
 def ready(
@@ -79,9 +83,10 @@ def ready(
     problems = Problems(plan.problems)
     keys = {table.name: table.key for table in plan.schema.tables}
     sensitive = {each.resource: each.sensitive for each in plan.operator_operations}
+    owners = tuple("" if each.of_row is None else each.of_row.resource for each in plan.schemes)
     schemes = tuple(
-        Scheme(each, keys.get(each.resource or "", ()), given, sensitive.get(each.resource or "", ()))
-        for each in plan.schemes
+        Scheme(each, keys.get(owner, ()), given, sensitive.get(owner, ()))
+        for each, owner in zip(plan.schemes, owners, strict=True)
     )
     known = {scheme.parameter for scheme in schemes if scheme.where == "query"}
     if plan.versions is not None and plan.versions.by == "query":
@@ -111,6 +116,7 @@ def ready(
         seconds=None if limits.request_microseconds is None else limits.request_microseconds / 1_000_000,
         headers_of_rates=rates.headers(limits),
         log=_log(plan, given),
+        rates=tuple(dict.fromkeys(rate for each in rates_of.values() for rate in each)),
         timers=Timers(tuple(map(Timer, plan.timers)), env, sources) if plan.timers else None,
         keys=None if limits.keys_kept_microseconds is None else Keys(cursor_key, limits.keys_kept_microseconds),
     )

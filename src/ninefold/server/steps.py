@@ -10,23 +10,24 @@ does not have its body read where `unauthenticated` comes first, and does where 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, assert_never
 
-from ninefold.database.protocol import Row, Unavailable
+from ninefold.database.protocol import Row, Stored, Unavailable
 from ninefold.plan import environment
 from ninefold.server import media_types
 from ninefold.server.admit import Asked, asked_version
-from ninefold.server.authenticate import ANYONE, NOBODY, Caller
+from ninefold.server.authenticate import ANYONE, NOBODY, Caller, Passwords, Tokens
 from ninefold.server.exchange import NO_DOCUMENT, RATE_LIMITED, TOO_LARGE, Exchange, only, unavailable
 from ninefold.server.execute import Call, List, NothingFound, Refusal, Write
-from ninefold.server.flow import Fetch, Fetched, Next, ReadBody, Select, TooLarge, Unreachable, Wait
+from ninefold.server.flow import Compute, Fetch, Fetched, Next, ReadBody, Select, TooLarge, Unreachable, Wait
 from ninefold.server.idempotency import HEADER, MISMATCH, Held, once, read_key
-from ninefold.server.issuers import Verified
+from ninefold.server.issuers import Issuer, Verified
 from ninefold.server.match import Found, NotAllowed
 from ninefold.server.messages import Response
 from ninefold.server.parameters import Query
+from ninefold.server.passwords import UserAndPassword, basic, is_password
 from ninefold.server.problems import Failure, invalid
 from ninefold.server.rates import Asking, count
 from ninefold.values import Invalid, from_text
@@ -58,7 +59,7 @@ def start(x: Exchange) -> Next:
         return x.answer()
     x.endpoint, in_path = found.endpoint
     version = version if in_path is Asked.CURRENT else in_path
-    if x.endpoint.blocked or version is Asked.OTHER or any(name in request.headers for name in x.endpoint.asks):
+    if x.endpoint.blocked or version is Asked.OTHER:
         return NOT_IN_FORCE
     if version is Asked.UNKNOWN:
         x.refuse(Failure("unknown version"))
@@ -92,28 +93,57 @@ def authenticate(x: Exchange, first: int = 0) -> Next:
         return x.answer()
     schemes = x.service.schemes
     for index in range(first, len(schemes)):
-        if schemes[index].accepts:
-            credential = schemes[index].credential(x.request, x.query)
-            if credential is None:
-                continue
-            if schemes[index].issuer is not None:
-                return verify(x, index, credential)
-            return Wait(Select(*schemes[index].lookup(credential, x.env)), partial(looked_up, x, index))
+        known_by = schemes[index].known_by
+        credential = None if known_by is None else schemes[index].credential(x.request, x.query)
+        if credential is None:
+            continue
+        match known_by:
+            case Tokens():
+                proof = known_by.proof(credential)
+                return Wait(Select(*known_by.find(proof, x.env)), partial(looked_up, x, index, credential, proof))
+            case Passwords():
+                given = basic(credential)
+                if given is not None:
+                    named = Select(*known_by.named(given.user, x.env))
+                    return Wait(named, partial(check_password, x, index, credential, given))
+            case Issuer():
+                return verify(x, index, known_by, credential)
+            case None:
+                pass
+            case _:
+                assert_never(known_by)
     return unidentified(x)
 
 
-def looked_up(x: Exchange, index: int, rows: Sequence[Row]) -> Next:
-    return identified(x, index, x.service.schemes[index].caller(rows[0], x.env) if rows else None)
+def looked_up(x: Exchange, index: int, credential: str, proof: Mapping[str, Stored], rows: Sequence[Row]) -> Next:
+    scheme = x.service.schemes[index]
+    return identified(x, index, scheme.caller(rows[0], x.env, credential, proof) if rows else None)
 
 
-def verify(x: Exchange, index: int, token: str) -> Next:
+def check_password(x: Exchange, index: int, credential: str, given: UserAndPassword, rows: Sequence[Row]) -> Next:
+    """Hold the password to the hash of the row's; where there is no row, to nobody's, which takes as long."""
+    hash = rows[0][0] if rows else None
+    verified = Compute(partial(is_password, hash, given.password))
+    return Wait(verified, partial(checked, x, index, credential, given, rows))
+
+
+def checked(
+    x: Exchange, index: int, credential: str, given: UserAndPassword, rows: Sequence[Row], is_right: bool
+) -> Next:
+    scheme = x.service.schemes[index]
+    if not is_right or not isinstance(scheme.known_by, Passwords):
+        return identified(x, index, None)
+    proof = {"user": scheme.known_by.user(given.user, x.env), "hash": rows[0][0]}
+    return identified(x, index, scheme.caller(rows[0][1:], x.env, credential, proof))
+
+
+def verify(x: Exchange, index: int, issuer: Issuer, token: str) -> Next:
     """Verify a token that an issuer has signed; where something of the issuer's is needed first, wait for that."""
     scheme = x.service.schemes[index]
-    assert scheme.issuer is not None
-    outcome = scheme.issuer.verify(token, x.service.sources)
+    outcome = issuer.verify(token, x.service.sources)
     match outcome:
         case Fetch():
-            return Wait(outcome, partial(fetched, x, index, token, outcome))
+            return Wait(outcome, partial(fetched, x, index, issuer, token, outcome))
         case Unreachable():
             x.unreachable = True
             return identified(x, index, None)
@@ -125,11 +155,11 @@ def verify(x: Exchange, index: int, token: str) -> Next:
             assert_never(outcome)
 
 
-def fetched(x: Exchange, index: int, token: str, fetch: Fetch, result: Fetched | Unreachable) -> Next:
-    issuer = x.service.schemes[index].issuer
-    assert issuer is not None
+def fetched(
+    x: Exchange, index: int, issuer: Issuer, token: str, fetch: Fetch, result: Fetched | Unreachable
+) -> Next:
     issuer.take(fetch, result, x.service.sources)
-    return verify(x, index, token)
+    return verify(x, index, issuer, token)
 
 
 def identified(x: Exchange, index: int, caller: Caller | None) -> Next:
@@ -172,7 +202,7 @@ def admit(x: Exchange) -> Next:
     """The caller is of a kind that the endpoint admits."""
     assert x.endpoint.admissions is not None
     x.admission = x.endpoint.admissions[x.caller.who]
-    x.env["caller"] = x.caller.values
+    x.env |= {"caller": x.caller.root, environment.CREDENTIAL: x.caller.proof}
     return counted(x)
 
 
