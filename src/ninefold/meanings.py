@@ -217,6 +217,7 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         "Streams",
+        "A stream is sent with `Cache-Control: no-store`. "
         "The `id` of an event is its position in one log of the whole service, counted from 1 in the order of commits. "
         "A stream without a position begins with what comes next; the header that `resume` names gives the last one "
         "seen, and 0 stands before all. A position that was never given, or behind which something is no longer kept, "

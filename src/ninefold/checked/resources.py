@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.tree import Typed
 from ninefold.values import Type
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule that a value which is given has to keep, and where it is stated. `path` leads from the value to what it is
+    about: names of members, and `*` for each element. `keyword` is that of JSON Schema, or the language's own."""
+
+    path: tuple[str, ...]
+    keyword: str
+    place: Place
 
 
 @dataclass(frozen=True)
@@ -36,6 +46,7 @@ class Field:
     secret: Literal["token", "password"] | None = None
     sensitive: bool = False
     serial: bool = False
+    rules: tuple[Rule, ...] = field(default=(), repr=False, compare=False)
 
 
 @dataclass(frozen=True)

@@ -166,4 +166,4 @@ class Checked:
     not_in_force: tuple[NotInForce, ...]
     left_out: tuple[str, ...]
     proposals: tuple[Accepted, ...]
-    places: Places = Places()
+    places: Places

@@ -16,6 +16,7 @@ from ninefold.checks.findings import Findings
 from ninefold.checks.later import left_for_later
 from ninefold.checks.limits import check_limits
 from ninefold.checks.model import known_resources, model
+from ninefold.checks.places import places
 from ninefold.checks.records import check_records
 from ninefold.checks.resources import check_resources
 from ninefold.checks.schemas import SharedSchemas
@@ -114,6 +115,7 @@ def check(contract: Contract, open_questions: tuple[OpenQuestion, ...]) -> Outco
                 if question.effect == "leaves out" and question.left_out
             ),
             proposals=tuple(_accepted(contract)),
+            places=places(contract.document),
         ),
         diagnostics,
     )
@@ -126,8 +128,9 @@ def _text(fact: Fact[Name] | None) -> str | None:
 
 def _accepted(contract: Contract) -> Iterator[Accepted]:
     """The proposals that are in force, as they are written."""
-    spans = tuple(accepted_proposals(contract))
-    for written in proposals(contract.document) if spans else ():
+    proposed = proposals(contract.document)
+    spans = tuple(accepted_proposals(contract)) if proposed else ()
+    for written in proposed:
         if any(written.span.meets(span) for span in spans):
             yield Accepted(written.path, contract.document.source.place(written.key.start))
 

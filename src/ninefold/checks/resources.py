@@ -10,6 +10,7 @@ from ninefold.checks.codes import COMPOSITE_TARGET, DELETE_CLEARS_REQUIRED, NOT_
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.given import check_given
 from ninefold.checks.model import Vocabulary
+from ninefold.checks.rules import Rules
 from ninefold.checks.schemas import SharedSchemas, admits_null, identifier_schema, kinds_of_identifier, schema_of
 from ninefold.contract import resources as stated
 from ninefold.contract.expression import Expression
@@ -25,11 +26,11 @@ from ninefold.values import Anything, Boolean, Integer, Number, Row, Text, Times
 def check_resources(
     known: Mapping[str, stated.Resource], contract: Contract, vocabulary: Vocabulary, findings: Findings
 ) -> dict[str, Resource]:
-    schemas = SharedSchemas(contract)
+    schemas, rules = SharedSchemas(contract), Rules(contract, findings)
     found: dict[str, Resource] = {}
     for name, resource in known.items():
         fields = {
-            field.name: _field(field, resource, known, schemas, vocabulary, findings)
+            field.name: _field(field, resource, known, schemas, rules, vocabulary, findings)
             for field in value_of(resource.fields) or ()
         }
         found[name] = Resource(
@@ -88,6 +89,7 @@ def _field(
     resource: stated.Resource,
     known: Mapping[str, stated.Resource],
     schemas: SharedSchemas,
+    rules: Rules,
     vocabulary: Vocabulary,
     findings: Findings,
 ) -> Field:
@@ -143,6 +145,7 @@ def _field(
         # What is left open may be sensitive, and is taken to be.
         sensitive=field.sensitive is not None and value_of(field.sensitive) is not False,
         serial=serial,
+        rules=rules.of_field(field, resource),
     )
     for fact, made in ((field.on_create, checked.on_create), (field.on_change, on_change)):
         if isinstance(fact, Shown) and made is not None:

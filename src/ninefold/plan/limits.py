@@ -28,13 +28,14 @@ class Rate(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     trace: tuple[Place, ...] = ()
 
 
-class RateHeader(msgspec.Struct, frozen=True):
+class RateHeader(msgspec.Struct, frozen=True, omit_defaults=True):
     """A header that tells of rates. `policies` and `standings` are lists of structured fields (RFC 9651), as
     draft-ietf-httpapi-ratelimit-headers writes RateLimit-Policy and RateLimit; the others are whole numbers, those
     of times in seconds."""
 
     name: str
     carries: Carries
+    trace: tuple[Place, ...] = ()
 
 
 class Limits(msgspec.Struct, frozen=True, omit_defaults=True):

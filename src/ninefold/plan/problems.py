@@ -44,7 +44,8 @@ class Judge(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ErrorCode(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`detail` where it reads no row; one that does is a column of the judge."""
+    """`detail` where it reads no row; one that does is a column of the judge. `places`: where its facts stand, by their
+    keys."""
 
     name: str
     status: int
@@ -52,12 +53,14 @@ class ErrorCode(msgspec.Struct, frozen=True, omit_defaults=True):
     detail: Typed | None = None
     about: str | None = None
     trace: tuple[Place, ...] = ()
+    places: dict[str, Place] = {}
 
 
 class Problems(msgspec.Struct, frozen=True, omit_defaults=True):
     """`conditions` maps a condition, or a narrowed one (`missing article`), to its code. What has no code is
     answered with its status of the table of fixed meanings (`statuses`) and an empty body, and so is everything
-    where `content` is None. `precedence` orders all conditions and the codes that are placed themselves."""
+    where `content` is None. `precedence` orders all conditions and the codes that are placed themselves. `places`:
+    where the rest is stated: `media type`, `precedence`, `when CONDITION`, `messages RULE`."""
 
     statuses: dict[str, int]
     precedence: tuple[str, ...]
@@ -66,3 +69,4 @@ class Problems(msgspec.Struct, frozen=True, omit_defaults=True):
     media_type: str | None = None
     content: Content | None = None
     messages: dict[str, str] = {}
+    places: dict[str, Place] = {}

@@ -129,7 +129,12 @@ def stream(endpoint: Endpoint, perspective: Perspective) -> Stream:
     return Stream(
         response=Response(
             endpoint.response.status,
-            headers=tuple((name, FromExpression(leaf.expression)) for name, leaf in endpoint.response.headers),
+            headers=tuple(
+                (name, FromExpression(leaf.expression, trace=traced(*leaf.trace)))
+                for name, leaf in endpoint.response.headers
+            ),
+            trace=traced(endpoint.response.place),
+            places={"content-type": traced(stated.place)},
         ),
         select=_statement(text, columns),
         resume=stated.resume,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from ninefold.checked.resources import Field, Resource
 from ninefold.plan.problems import Condition
 from ninefold.planner.perspective import Perspective
-from ninefold.planner.places import traced
+from ninefold.planner.places import stated, traced
 from ninefold.planner.requirements import Requirement, Scope, column
 from ninefold.sql.fragment import Fragment, identifier, join
 
@@ -26,7 +26,8 @@ def not_referred_to(resource: Resource, perspective: Perspective) -> list[Requir
             alias = f"referring {other.name}.{field.name}"
             refers = _to_the_row(alias, field, resource) if alone else _to_falling(alias, field, resource, cascades)
             holds = f"NOT EXISTS (SELECT 1 FROM {identifier(other.name)} AS {identifier(alias)} WHERE " + refers + ")"
-            condition = Condition("conflict", subject=resource.name, trace=traced(field.place))
+            said = stated(perspective.checked.places, "resources", other.name, "fields", field.name, "on delete")
+            condition = Condition("conflict", subject=resource.name, trace=(*traced(field.place), *said))
             found.append(Requirement(condition, holds, Scope.ROW))
     return found
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from ninefold.checked.service import Checked
 from ninefold.plan.limits import Limits, Rate, RateHeader
 from ninefold.plan.places import Place
+from ninefold.planner.places import stated as places_of
 from ninefold.planner.places import traced
 
 
@@ -30,7 +31,10 @@ def limits(checked: Checked) -> Limits:
             )
             for rate in stated.rates
         ),
-        headers=tuple(RateHeader(name, carries) for name, carries in stated.headers),
+        headers=tuple(
+            RateHeader(name, carries, places_of(checked.places, "limits", "headers", name))
+            for name, carries in stated.headers
+        ),
         keys_kept_microseconds=stated.keys_kept
         if any(endpoint.idempotency_key is not None for endpoint in checked.endpoints)
         else None,

@@ -9,12 +9,13 @@ from ninefold.checked.resources import Resource
 from ninefold.expressions.rewrite import substitute
 from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.plan.operations import FilterParameter, List, Paging, Sort
+from ninefold.plan.places import Place
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.planner import inputs
 from ninefold.planner.contents import Columns
 from ninefold.planner.endpoints.rows import acted_on, answer, row_columns
 from ninefold.planner.perspective import Perspective
-from ninefold.planner.places import traced
+from ninefold.planner.places import by_key, stated, traced
 from ninefold.planner.requirements import all_of, judge, parents, path_conditions
 from ninefold.sql.fragment import Fragment, bind, identifier, join
 from ninefold.values import Integer, Row
@@ -69,23 +70,35 @@ def list_rows(endpoint: Endpoint, admission: Admission, perspective: Perspective
         resource=resource.name,
         response=response,
         select=statement,
-        paging=_paging(endpoint),
+        paging=_paging(endpoint, perspective),
         sorts=tuple(sorts),
         filters=tuple(
             FilterParameter(each.name, each.type, each.default, each.written, traced(each.place))
             for each in endpoint.filters
         ),
         sort_parameter=None if endpoint.sorts is None else endpoint.sorts.parameter,
+        sort_trace=stated(perspective.checked.places, "endpoints", endpoint.key, "sorts"),
         count=count,
         judge=judge(Fragment("(SELECT 1)"), on_the_way, endpoint, resource, perspective) if on_the_way else None,
     )
 
 
-def _paging(endpoint: Endpoint) -> Paging:
+def _paging(endpoint: Endpoint, perspective: Perspective) -> Paging:
     pages = endpoint.pages
     if pages is None or pages.by == "none":
         return Paging(by="none")
-    return Paging(pages.by, pages.default, pages.largest, pages.size, pages.next, pages.start)
+    return Paging(
+        pages.by, pages.default, pages.largest, pages.size, pages.next, pages.start, _page_places(endpoint, perspective)
+    )
+
+
+def _page_places(endpoint: Endpoint, perspective: Perspective) -> dict[str, Place]:
+    """Those of the list itself, and of all lists where it says nothing."""
+    places, found = perspective.checked.places, dict[str, Place]()
+    for path in (("limits", "pages"), ("endpoints", endpoint.key, "pages")):
+        found |= by_key(places, ("default", "largest", "by", "parameters"), *path)
+        found |= by_key(places, ("size", "next", "start"), *path, "parameters")
+    return found
 
 
 def _filter(stated: Filter, columns: Columns, perspective: Perspective) -> Piece:
