@@ -22,7 +22,18 @@ STAGES = {
     "questions": {"ask", "conditions", "question", "reach", "survey"},
     "resolve": {
         *("codes", "contract", "declared", "names", "reading"),
-        *("actions", "expressions", "identifiers", "leaves", "quantities", "responses", "routes", "schemas"),
+        *(
+            "actions",
+            "expressions",
+            "identifiers",
+            "includes",
+            "leaves",
+            "terms",
+            "quantities",
+            "responses",
+            "routes",
+            "schemas",
+        ),
     },
     "checked": {"service"},
     "checks": {

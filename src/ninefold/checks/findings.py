@@ -15,11 +15,11 @@ from ninefold.expressions.check import check
 from ninefold.expressions.codes import NO_SUCH_FIELD, NO_SUCH_NAME
 from ninefold.expressions.reads import computed_of, needs_database
 from ninefold.expressions.rewrite import walk
-from ninefold.expressions.scope import Scope
-from ninefold.expressions.to_sql import sql_problem
+from ninefold.expressions.scope import Inferred, Scope
+from ninefold.expressions.to_sql import Item, sql_problem
 from ninefold.expressions.tree import Select, Typed
 from ninefold.expressions.words import with_inner_quotes
-from ninefold.values import Boolean, Row, Type
+from ninefold.values import Array, Boolean, Row, Type
 
 _WORD = re.compile(r"\w+(?:[-/]\w+)*")
 """What people write for a text, and CEL reads as names: `Celsius`, `no-store`, `text/plain`."""
@@ -86,17 +86,47 @@ def inferring(
         # A resource that is not known yet may refer back to others under any name.
         problems = tuple(problem for problem in problems if problem.code is not NO_SUCH_FIELD)
     found = checking.typed
-    rows = [name for name, type_ in scope.variables.items() if isinstance(type_, Row)]
+    rows = _rows(scope)
     if in_sql and found is not None and any(_is_wrong(node, scope) for node in walk(found)):
         return None, checking.inferred.get("value")
     if in_sql and found is not None and needs_database(found, rows, scope.model):
-        problem = sql_problem(found, tuple(rows), model=scope.model, places=checking.places)
+        problem = sql_problem(found, rows, model=scope.model, places=checking.places)
         if problem is not None:
             problems, found = (problem,), None
     for problem in problems:
         span = expression.written.part(problem.start, problem.end)
-        findings.say(problem.code, problem.message, Label(span, problem.label), help=problem.help)
+        named = findings.source.cut(span)
+        inside = (Label(term.span, f"`{named}` is this") for term in expression.terms if term.text == named)
+        findings.say(problem.code, problem.message, Label(span, problem.label), *inside, help=problem.help)
     return found, checking.inferred.get("value")
+
+
+def _rows(scope: Scope) -> dict[str, str | Item]:
+    """What the names of a scope stand for in a statement."""
+    found: dict[str, str | Item] = {}
+    for name, type_ in scope.variables.items():
+        if isinstance(type_, Row):
+            found[name] = name
+        elif name in scope.items and not isinstance(type_, Inferred):
+            found[name] = Item(name, type_)
+    return found
+
+
+def reads_database(typed: Typed, scope: Scope) -> bool:
+    return needs_database(typed, _rows(scope), scope.model)
+
+
+def several(expression: Expression, scope: Scope, findings: Findings) -> Typed | None:
+    """An array of which the items are wanted one by one, as the database gives them."""
+    found = typed(expression, scope, None, findings, in_sql=False)
+    if found is None or not isinstance(found.type, Array) or any(_is_wrong(node, scope) for node in walk(found)):
+        return found
+    problem = sql_problem(found, _rows(scope), model=scope.model, several=True)
+    if problem is None:
+        return found
+    span = expression.written.part(expression.ast.start, expression.ast.end)
+    findings.say(problem.code, problem.message, Label(span, problem.label), help=problem.help)
+    return None
 
 
 def _one_word(expression: Expression, problems: tuple[Problem, ...]) -> tuple[Problem, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from ninefold.contract.fact import Name
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Ast
 from ninefold.syntax.nodes import Scalar
@@ -12,10 +13,12 @@ from ninefold.syntax.nodes import Scalar
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """`written` maps offsets of the expression to places in the document."""
+    """`written` maps offsets of the expression to places in the document. `terms` are the terms that it reads by
+    name, each where it is declared; in `ast` they are spelled out."""
 
     ast: Ast
     written: Scalar
+    terms: tuple[Name, ...] = ()
 
     @property
     def text(self) -> str:

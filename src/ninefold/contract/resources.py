@@ -20,8 +20,22 @@ class Schema:
 
 
 @dataclass(frozen=True, slots=True)
+class Seen:
+    """How callers of an older version see a field. `called`: its name for them; None: it is not there for them.
+    `instead`: the field that is shown in its place, whose own `place_of` is this one's name. `schema`: what they give is
+    held to it. `stored`: what is kept of the `value` that they give."""
+
+    called: str | None
+    span: Span
+    instead: str | None = None
+    place_of: str | None = None
+    schema: Schema | None = None
+    stored: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Field:
-    """`schema` is `None` where nothing of JSON Schema is written (a reference, a state field)."""
+    """`seen` is None in the version that the document describes. `schema` is `None` where nothing of JSON Schema is written (a reference, a state field)."""
 
     name: str
     span: Span
@@ -39,6 +53,12 @@ class Field:
     secret: Fact[Name] | None
     sensitive: Fact[bool] | None
     state: Fact[bool] | None
+    seen: Seen | None = None
+
+    @property
+    def called(self) -> str | None:
+        """Its name for callers; None: it is not there for them."""
+        return self.name if self.seen is None else self.seen.called
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +81,11 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Resource:
+    """What it `includes` of others is among its facts."""
+
     name: str
     span: Span
+    includes: Fact[tuple[Name, ...]] | None
     identifier: Fact[tuple[Name, ...]] | None
     fields: Fact[tuple[Field, ...]] | None
     required: Fact[tuple[Name, ...]] | None

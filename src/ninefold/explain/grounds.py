@@ -7,7 +7,7 @@ stages know (the conditions of a judge, the statements) is added where there is 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar, assert_never
 
@@ -26,7 +26,7 @@ from ninefold.plan.routes import Served
 from ninefold.questions.conditions import arising
 from ninefold.questions.question import OpenQuestion
 from ninefold.questions.survey import Survey, actions, subject
-from ninefold.syntax.nodes import Mapping, Node, Part, Scalar, Sequence
+from ninefold.syntax.nodes import Document, Mapping, Node, Part, Scalar, Sequence
 
 T = TypeVar("T")
 
@@ -129,11 +129,34 @@ class Grounds:
         below = tuple(items)
         if span is None:
             return Item(text, meanings=meanings, items=below, cause=cause)
+        below = below or self._terms_in(span)
         note = self.notes.get(span.start)
         if note is None:
             return Item(text, self.place(span), meanings=meanings, items=below, cause=cause)
         consequence = note.labels[0].text
         return Item(text, self.place(span), "not in force", consequence, meanings, below, cause)
+
+    def _terms_in(self, span: Span) -> tuple[Item, ...]:
+        """The terms that a fact on one line reads, each with its own line."""
+        if not self.terms or "\n" in self.loaded.source.cut(span):
+            return ()
+        read = {name.text: name for at, names in self.terms.items() if span.start <= at < span.end for name in names}
+        return tuple(
+            Item(f"`{name.text}` means `{self.written(self.terms_written[name.text])}`", self.place(name.span))
+            for name in read.values()
+        )
+
+    @cached_property
+    def terms(self) -> dict[int, tuple[Name, ...]]:
+        """The terms that expressions read, by the offset at which each expression stands."""
+        return {each.span.start: each.terms for each in expressions_in(self.contract) if each.terms}
+
+    @cached_property
+    def terms_written(self) -> dict[str, Span]:
+        """Where each term's expression is written."""
+        entry = self.part("resources").facts.get("terms")
+        written = entry.value.entries if entry is not None and isinstance(entry.value, Mapping) else ()
+        return {each.name: each.value.span for each in written}
 
     def fact(
         self,
@@ -249,3 +272,15 @@ def leaves(node: Node) -> Iterator[tuple[Span, str]]:
             else:
                 for item in items:
                     yield from leaves(item) if not isinstance(item, Scalar) else ((item.span, item.text),)
+
+
+def expressions_in(value: object) -> Iterator[Expression]:
+    """Every expression of a contract, or of a part of one."""
+    if isinstance(value, Expression):
+        yield value
+    elif isinstance(value, tuple):
+        for each in value:
+            yield from expressions_in(each)
+    elif is_dataclass(value) and not isinstance(value, Document):
+        for member in fields(value):
+            yield from expressions_in(getattr(value, member.name))

@@ -5,8 +5,8 @@ Offsets are half-open, in code points from the start of the expression's text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ninefold.diagnostics.diagnostic import Code
@@ -151,3 +151,34 @@ def every(ast: Ast) -> Iterator[Ast]:
     yield ast
     for part in parts(ast):
         yield from every(part)
+
+
+def height(ast: Ast) -> int:
+    """How many nodes stand in each other; a loop, because the answer may be "thousands"."""
+    level, found = [ast], 0
+    while level:
+        level = [part for node in level for part in parts(node)]
+        found += 1
+    return found
+
+
+def with_parts(ast: Ast, change: Callable[[Ast], Ast]) -> Ast:
+    """The node with each node directly inside it changed."""
+    match ast:
+        case Literal() | Name():
+            return ast
+        case Member() | Unary():
+            return replace(ast, operand=change(ast.operand))
+        case Index():
+            return replace(ast, operand=change(ast.operand), index=change(ast.index))
+        case Invocation():
+            target = None if ast.target is None else change(ast.target)
+            return replace(ast, target=target, arguments=tuple(map(change, ast.arguments)))
+        case ListLiteral():
+            return replace(ast, items=tuple(map(change, ast.items)))
+        case MapLiteral():
+            return replace(ast, entries=tuple((change(name), change(value)) for name, value in ast.entries))
+        case Binary():
+            return replace(ast, left=change(ast.left), right=change(ast.right))
+        case Conditional():
+            return replace(ast, condition=change(ast.condition), yes=change(ast.yes), no=change(ast.no))

@@ -20,7 +20,7 @@ from ninefold.expressions.ast import (
     Name,
     Problem,
     Unary,
-    parts,
+    height,
 )
 from ninefold.expressions.codes import BAD_LITERAL, OTHER_LANGUAGE, TOO_LARGE, UNREADABLE
 from ninefold.expressions.tokens import RESERVED, Fix, Token, Unreadable, tokens
@@ -57,7 +57,7 @@ def parse(text: str) -> Ast | Problem:
         return unreadable.problem
     if fixes:
         return _other_language(text, sorted(fixes, key=lambda fix: fix.start))
-    if _height(tree) > DEEPEST:
+    if height(tree) > DEEPEST:
         return _too_deep(0, len(text))
     return tree
 
@@ -80,15 +80,6 @@ def _other_language(text: str, fixes: list[Fix]) -> Problem:
 
 def _too_deep(start: int, end: int) -> Problem:
     return Problem(TOO_LARGE, f"the parts of an expression stand in each other at most {DEEPEST} deep", start, end)
-
-
-def _height(tree: Ast) -> int:
-    """How many nodes stand in each other; a loop, because the answer may be "thousands"."""
-    level, height = [tree], 0
-    while level:
-        level = [part for node in level for part in parts(node)]
-        height += 1
-    return height
 
 
 class _Parser:

@@ -32,6 +32,7 @@ from ninefold.questions.question import (
 )
 from ninefold.questions.survey import Survey
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar, Sequence, Word
+from ninefold.syntax.proposals import proposals
 from ninefold.vocabulary import Key, Kind, is_open, key_at, key_named, keys_under
 
 PARTS = (purpose, resources, states, endpoints, authentication, events, errors, limits, versioning)
@@ -48,7 +49,7 @@ def ask(contract: Contract) -> tuple[OpenQuestion, ...]:
     that states `none` has answered.
     """
     survey = Survey(contract)
-    accepted = bool(tuple(accepted_proposals(contract)))
+    accepted = bool(proposals(contract.document)) and any(accepted_proposals(contract))
     found: list[OpenQuestion] = []
     for part, module in zip(contract.document.parts, PARTS, strict=True):
         if part.statement is not None and part.statement.word is Word.NONE and not part.facts.entries:
@@ -187,6 +188,8 @@ def _depending(survey: Survey, part: Part, names: tuple[str, ...]) -> tuple[str,
     match part.name, names:
         case "resources", ("types", name, *_):
             return resources.using(survey, name)
+        case "resources", ("terms", *_):
+            return survey.keys  # any fact may read it: one whose term is a gap is a gap itself
         case "resources", (resource, *_):
             return survey.reaching(resource)
         case "states", (resource, "transitions", transition, *_):

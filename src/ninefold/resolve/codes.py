@@ -1,4 +1,4 @@
-"""The diagnostics of resolving: what is wrong with a document that reads well, NF0301 to NF0323."""
+"""The diagnostics of resolving: what is wrong with a document that reads well, NF0301 to NF0325."""
 
 from __future__ import annotations
 
@@ -184,6 +184,20 @@ WITHOUT_GUARD = replace(
     severity=Severity.WARNING,
 )  # fmt: skip
 
+TERM_TOO_EARLY = _error(
+    "NF0324", "A term reads one that is not written before it",
+    "Terms are read from top to bottom, and each may read those above it: so no term is made of itself.",
+    "terms:\n  large: total > 100\n  total: order.price * order.quantity",
+    "terms:\n  total: order.price * order.quantity\n  large: total > 100",
+)  # fmt: skip
+
+INCLUDED_CYCLE = _error(
+    "NF0325", "There is no end to what a resource includes",
+    "A resource takes over the fields of those that it includes, and of those that they include: there is no end to it "
+    "where they lead back to it; and few need more than two or three, one including the next.",
+    "task: {includes: note}\nnote: {includes: task}", "task: {includes: note}\nnote: {fields: {text: {type: string}}}",
+)  # fmt: skip
+
 CODES = (
     UNKNOWN_KEY,
     NOT_BUILT,
@@ -208,4 +222,6 @@ CODES = (
     SAME_NAME,
     TOO_MANY_SCHEMES,
     WITHOUT_GUARD,
+    TERM_TOO_EARLY,
+    INCLUDED_CYCLE,
 )

@@ -14,6 +14,7 @@ from ninefold.resolve.purpose import purpose
 from ninefold.resolve.reading import Reading
 from ninefold.resolve.resources import resources
 from ninefold.resolve.states import states
+from ninefold.resolve.terms import terms
 from ninefold.resolve.versioning import versioning
 from ninefold.syntax.codes import TOO_MANY
 from ninefold.syntax.nodes import Document
@@ -24,6 +25,7 @@ def resolve(document: Document, accept_proposals: bool = False) -> Outcome[Contr
     """The typed facts of a document, and what is wrong with them. Always yields a contract: what cannot be read is a
     gap in it. With `accept_proposals`, what is proposed is in force, and marked so."""
     r = Reading(document, accept_proposals)
+    terms(r, document.part("resources"))  # first: every part reads them
     contract = Contract(
         document=document,
         purpose=purpose(r, document.part("purpose")),

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 
 from ninefold.contract.expression import Assignment, Expression, Items, Leaf, Member, Members, Template
+from ninefold.contract.fact import Name
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.ast import Problem
 from ninefold.expressions.parse import parse
+from ninefold.expressions.spelled_out import names_of, spelled_out
 from ninefold.expressions.words import with_inner_quotes
 from ninefold.resolve.reading import Reading, Slot
 from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence
@@ -31,8 +33,16 @@ def expression(r: Reading, node: Node, slot: Slot) -> Expression | None:
         r.wrong_shape(node, slot, help=(f'an expression is text: `"{written}"`',) if plain else ())
         return None
     found = parse(node.text)
+    used: tuple[Name, ...] = ()
+    if r.terms and not isinstance(found, Problem):
+        read = {name.name: r.terms[name.name] for name in names_of(found, r.terms)}
+        used = tuple(term.name for term in read.values())
+        for term in read.values():
+            if term.ast is None:
+                r.leaves_open(term.value)
+        found = spelled_out(found, {name: term.ast for name, term in read.items() if term.ast is not None})
     if not isinstance(found, Problem):
-        return Expression(found, node)
+        return Expression(found, node, used)
     help, words = found.help, node.text.strip()
     if not help and _ADDRESS.match(words):
         # Addresses of other systems and paths alike are text to CEL.

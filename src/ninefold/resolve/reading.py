@@ -18,9 +18,11 @@ from types import MappingProxyType
 from typing import TypeAlias, TypeVar
 
 from ninefold.contract.fact import Fact, Gap, Proposal, Shown, StatedNone
+from ninefold.contract.fact import Name as FactName
 from ninefold.diagnostics.diagnostic import Code, Diagnostic, Label
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import nearest
+from ninefold.expressions.ast import Ast
 from ninefold.resolve.codes import BARE_WORD, KEYWORD_NOT_USED, NOT_BUILT, UNKNOWN_KEY, WRONG_SHAPE
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Part, Scalar, Sequence, Style, Word
 from ninefold.vocabulary import describe, is_open, key_at, key_named, keys_under, names_under
@@ -35,6 +37,16 @@ class Slot:
 
     called: str
     shape: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """An expression that part 2 names. `ast`, with other terms spelled out, is None where it is a gap or cannot be
+    read; `value` is where it is written."""
+
+    name: FactName
+    ast: Ast | None
+    value: Span
 
 
 Refused: TypeAlias = MappingProxyType[str, str]
@@ -58,6 +70,8 @@ class Reading:
     """A `not shown` in the fact that is read now."""
     _touched: bool = False
     """A `!proposed` in the fact that is read now."""
+    terms: dict[str, Term] = field(default_factory=dict)
+    """The terms of part 2, once they are read."""
     _comparisons: int = 20_000
     """How many more names may be compared to find what a wrong one was meant to be."""
 
@@ -132,6 +146,10 @@ class Reading:
             self._hole = self._hole or node.span
             return False
         return not (isinstance(node, Scalar) and node.says("none"))
+
+    def leaves_open(self, place: Span) -> None:
+        """What is read now depends on something that is a gap: the whole fact is one."""
+        self._hole = self._hole or place
 
     def items(self, node: Node, slot: Slot) -> tuple[Node, ...] | None:
         """The items of a list that state something."""

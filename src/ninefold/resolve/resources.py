@@ -10,6 +10,7 @@ from ninefold.resolve import leaves
 from ninefold.resolve.codes import WITHOUT_GUARD, WRONG_SHAPE
 from ninefold.resolve.expressions import expression, template
 from ninefold.resolve.identifiers import RESOURCE_NAMES, declare
+from ninefold.resolve.includes import taken_over
 from ninefold.resolve.reading import Level, Reading, Slot, collected, quoted, spoken
 from ninefold.resolve.schemas import NOT_USED, json_value, only_keywords, schema
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar, Sequence
@@ -22,10 +23,11 @@ def resources(r: Reading, part: Part) -> Resources:
         return Resources(said, ())
     level = r.level(part.facts, 2, "", "")
     shared = level.known.get("types")
-    return Resources(
+    stated = Resources(
         collected(r, level.named, part.facts.span, lambda entry: resource(r, entry)),
         () if shared is None else types(r, shared),
     )
+    return taken_over(r, stated)
 
 
 def resource(r: Reading, entry: Entry) -> Resource:
@@ -34,6 +36,7 @@ def resource(r: Reading, entry: Entry) -> Resource:
     return Resource(
         name=entry.name,
         span=entry.key.span,
+        includes=level.fact("includes", leaves.name_or_names),
         identifier=level.fact("identifier", leaves.name_or_names),
         fields=level.fact("fields", fields, main=True),
         required=level.fact("required", leaves.names),

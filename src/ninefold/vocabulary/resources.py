@@ -35,6 +35,11 @@ KEYS: tuple[Key, ...] = (
           "A gap: endpoints that address or create R are not served."),
     asked(2, "RESOURCE.fields", MappingOf("fields to schemas"), FIELDS, "What a row holds.",
           "A gap: endpoints that read or write R are not served."),
+    adds(2, "RESOURCE.includes", Names("a resource", alone=True),
+         "Other resources, whose fields it has before its own, with what their `required`, `unique` and `invariants` say "
+         "of them, and with their views; in these, the other's name means this resource. One that has no identifier, and "
+         "is included, is no resource itself.",
+         "It has its own fields alone."),
     restricts(2, "RESOURCE.required", Names("a field"), "Fields that a row has a value for.",
               "A row may lack a value."),
     restricts(2, "RESOURCE.unique", ListOf(Names("a field")),
@@ -101,7 +106,10 @@ KEYS: tuple[Key, ...] = (
     restricts(2, "types.TYPE.required", Names("a member"), "Members that such an object has.",
               "An object may lack them."),
 
-    reserved(2, "terms", MappingOf("names to expressions"), "Named expressions."),
-    reserved(2, "RESOURCE.includes", Names("a resource", alone=True), "Takes over another resource's fields."),
+    names(2, "terms", MappingOf("names to expressions"),
+          "Expressions with names of their own; a reserved name. A term means its expression wherever another expression "
+          "reads its name, with what can be read there; it reads only terms that are written before it.",
+          "Each use of a term is an error."),
+    names(2, "terms.TERM", Expression(), "A named expression.", "Each use of its name is an error."),
     reserved(2, "RESOURCE.expires", Members(), "When a row deletes itself."),
 )  # fmt: skip
