@@ -8,11 +8,13 @@ a contract with errors is not served.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ninefold.checked.service import Checked
 from ninefold.checks.check import check
+from ninefold.checks.versioning import with_older
+from ninefold.contract.fact import value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Diagnostic, has_errors, in_order
 from ninefold.diagnostics.source import Source
@@ -24,6 +26,8 @@ from ninefold.resolve.contract import resolve
 from ninefold.syntax.nodes import Document
 from ninefold.syntax.parser import form_of, parse
 from ninefold.syntax.read import read
+from ninefold.versions.derive import derive
+from ninefold.versions.said import in_that_version, of_version
 
 
 @dataclass(frozen=True)
@@ -37,27 +41,86 @@ class Loaded:
     checked: Checked | None
     plan: ServicePlan | None
     diagnostics: tuple[Diagnostic, ...]
+    older: tuple[Older, ...] = ()
+
+    def of(self, version: str | None) -> Loaded | None:
+        """The same for one version; None: there is none of that name, or the way back to it is not shown."""
+        versions = value_of(self.contract.versioning.versions) or ()
+        if version is None or (versions and version == versions[0].name):
+            return self
+        for each in self.older:
+            if each.version == version:
+                return replace(
+                    self,
+                    contract=each.contract,
+                    open_questions=each.open_questions,
+                    checked=each.checked,
+                    plan=each.plan,
+                )
+        return None
+
+
+@dataclass(frozen=True)
+class Older:
+    """What each stage made of an older version."""
+
+    version: str
+    contract: Contract
+    open_questions: tuple[OpenQuestion, ...]
+    checked: Checked | None
+    plan: ServicePlan | None
 
 
 def compile_document(name: str, data: bytes, accept_proposals: bool = False) -> Loaded:
     """Compile a document. `name` is what it is called in diagnostics; its ending decides between the two forms."""
     source = read(name, data)
     document = parse(source.value, form_of(name, source.value.text))
-    contract = resolve(document.value, accept_proposals)
+    return compile_tree(document.value, accept_proposals, (*source.diagnostics, *document.diagnostics))
+
+
+def compile_tree(document: Document, accept_proposals: bool = False, said: tuple[Diagnostic, ...] = ()) -> Loaded:
+    """Compile a document that is parsed, or was made of one that is. `said`: what reading and parsing had to say."""
+    contract = resolve(document, accept_proposals)
     questions = ask(contract.value)
-    said = (*source.diagnostics, *document.diagnostics, *contract.diagnostics)
+    said = (*said, *contract.diagnostics)
     checked = check(contract.value, questions)
-    said = in_order((*said, *checked.diagnostics))
-    service = None if checked.value is None or has_errors(said) else plan(checked.value)
+    derived = derive(contract.value)
+    said = (*said, *checked.diagnostics, *derived.diagnostics)
+    whole, older, asked = checked.value, list[Older](), list(questions)
+    if whole is not None and not has_errors(said):
+        beside = []
+        for each in derived.value:
+            # What is wrong or open in the version above has been said.
+            open_questions = ask(each.contract)
+            below = check(each.contract, open_questions)
+            said = (*said, *of_version(each.version, below.diagnostics, said))
+            asked += in_that_version(open_questions, asked)
+            older.append(Older(each.version.name, each.contract, open_questions, below.value, None))
+            if below.value is not None:
+                beside.append((each.version.name, below.value, each.moved))
+        whole = with_older(whole, beside)
+    said = in_order(said)
+    is_served = whole is not None and not has_errors(said)
     return Loaded(
-        source=source.value,
-        document=document.value,
+        source=document.source,
+        document=document,
         contract=contract.value,
-        open_questions=questions,
-        checked=checked.value,
-        plan=service,
+        open_questions=tuple(asked),
+        checked=whole,
+        plan=plan(whole) if whole is not None and is_served else None,
         diagnostics=said,
+        older=tuple(_planned(each, whole) for each in older) if whole is not None and is_served else tuple(older),
     )
+
+
+def _planned(older: Older, whole: Checked) -> Older:
+    """An older version as a service of its own."""
+    versions = whole.versions
+    found = None if versions is None else next((v for v in versions.versions if v.name == older.version), None)
+    if versions is None or found is None or found.checked is None:
+        return older
+    own = replace(found.checked, versions=replace(versions, current=older.version, versions=(found,)))
+    return replace(older, checked=own, plan=plan(own))
 
 
 def load(path: str, accept_proposals: bool = False) -> Loaded:

@@ -99,6 +99,15 @@ class Identity:
             self._made[key] = (now, token)
         return token
 
+    def document(self, url: str) -> bytes | None:
+        """What a GET of a URL gives, for whoever asks in process; None: nothing is there."""
+        parts = urlsplit(url)
+        if f"{parts.scheme}://{parts.netloc}" != self.url or not parts.path.startswith(_ROOT):
+            return None
+        headers = [(b"host", parts.netloc.encode("ascii"))]
+        found = self._answer({"path": parts.path, "method": "GET", "headers": headers}, b"")
+        return msgspec.json.encode(found.body) if found.status == 200 else None
+
     def beside(self, operator: Application) -> Application:
         """The operator's application, with the provider under `/identity/`."""
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, TypeAlias, assert_never
@@ -61,6 +62,15 @@ class Rate:
         state = self._states[key] = self._algorithm.counted(state, now)
         self._size += self._cost(state)
         self._forget(now)
+
+    def counts(self) -> tuple[tuple[Key, Any], ...]:
+        """What was counted: the states of the keys, which `resume` takes."""
+        return deepcopy(tuple(self._states.items()))
+
+    def resume(self, counts: tuple[tuple[Key, Any], ...] | None) -> None:
+        """Go on from what was counted before, by this rate or by one of the same algorithm."""
+        self._states = OrderedDict(deepcopy(counts or ()))
+        self._size = sum(map(self._cost, self._states.values()))
 
     def _forget(self, now: int) -> None:
         """Look at the two that were counted least recently: each key counted makes at most one new one, so what is

@@ -1,0 +1,1 @@
+"""The honesty law: each fact of a contract taken away, and what the service does without it."""

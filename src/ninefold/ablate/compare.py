@@ -1,0 +1,118 @@
+"""What a response says, beside another one: less, more, or something else."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Any
+
+from ninefold.ablate.rehearsal import Seen
+
+REFUSED = 400
+"""From this status on a response refuses."""
+
+
+def refuses(seen: Seen) -> bool:
+    return seen.status >= REFUSED
+
+
+def is_blocked(seen: Seen) -> bool:
+    """Whether it is the answer of an endpoint that a gap blocks."""
+    return seen.status == 501 and not seen.body
+
+
+def is_less(new: Seen, old: Seen) -> bool:
+    """Whether a response and what it left behind is another one with something missing: headers, members, elements,
+    rows. A refusal of whose error nothing is told is less than one of which something is."""
+    if refuses(new) and refuses(old) and not new.body:
+        return _headers_less(new, old)
+    return (
+        new.status == old.status
+        and _headers_less(new, old)
+        and body_is_less(new.body, old.body)
+        and _rows_less(new.rows, old.rows)
+        and _rows_less(new.gone, old.gone)
+    )
+
+
+def shows_more(new: Seen, old: Seen) -> bool:
+    """Whether somebody may do or see more than before: what was refused is not, or there is more in what is shown."""
+    if refuses(new):
+        return False
+    if refuses(old):
+        return True
+    return not (body_is_less(new.body, old.body) and _rows_less(new.rows, old.rows))
+
+
+def _headers_less(new: Seen, old: Seen) -> bool:
+    """Headers whose content follows from the body, and lists of names, count by what is in them."""
+    before = dict(old.headers)
+    return all(name in before and _value_less(name, value, before[name]) for name, value in new.headers)
+
+
+def _value_less(name: str, new: str, old: str) -> bool:
+    if name == "etag":
+        return True  # of what is shown, whatever that is
+    items = Counter(part.strip() for part in old.split(","))
+    return new == old or Counter(part.strip() for part in new.split(",")) <= items
+
+
+def body_is_less(new: bytes, old: bytes) -> bool:
+    if new == old or not new:
+        return True
+    try:
+        return _less(json.loads(new), json.loads(old))
+    except ValueError:
+        # Server-sent events, or another text: each line that is there was there before.
+        return _lines_less(new, old)
+
+
+def _less(new: Any, old: Any) -> bool:
+    match new, old:
+        case dict(), dict():
+            return all(name in old and _less(value, old[name]) for name, value in new.items())
+        case list(), list():
+            rest = iter(old)
+            return all(any(_less(item, each) for each in rest) for item in new)
+        case None, _:
+            return True
+        case _:
+            return bool(new == old) and isinstance(new, bool) is isinstance(old, bool)
+
+
+def _lines_less(new: bytes, old: bytes) -> bool:
+    rest = iter(old.splitlines())
+    return all(any(_line_less(line, each) for each in rest) for line in new.splitlines())
+
+
+def _line_less(new: bytes, old: bytes) -> bool:
+    if new == old:
+        return True
+    name, _, value = new.partition(b": ")
+    before, _, was = old.partition(b": ")
+    return name == before == b"data" and value.startswith(b"{") and body_is_less(value, was)
+
+
+def _rows_less(new: tuple[tuple[str, str], ...], old: tuple[tuple[str, str], ...]) -> bool:
+    """Each row that is written was written before, perhaps with more in it."""
+    rest = list(old)
+    for table, row in new:
+        found = next((each for each in rest if each[0] == table and _less(_open(row), _open(each[1]))), None)
+        if found is None:
+            return False
+        rest.remove(found)
+    return True
+
+
+def _open(row: str) -> Any:
+    """A row, the JSON in its columns read as well: a payload of which less is left is less."""
+    return {name: _parsed(value) for name, value in json.loads(row).items()}
+
+
+def _parsed(value: Any) -> Any:
+    if isinstance(value, str) and value[:1] in ("{", "["):
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+    return value

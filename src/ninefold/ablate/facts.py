@@ -1,0 +1,115 @@
+"""The facts of a contract one by one: every entry of a mapping and every item of a list, with the kind that says what
+its absence costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ninefold.diagnostics.source import Span
+from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence
+from ninefold.vocabulary import Key, Kind, is_open, key_named, keys_under
+from ninefold.vocabulary.shapes import JSON, JSONSchema, ListOf, MappingOf, OneOf, Shape, Template
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """One fact as it is written.
+
+    `path` is its row of the vocabulary; inside a template, a schema or a value, that of the key that holds them,
+    with `.*`. `names` lead to it as a reader would say them (items of lists count from 0), `route` as positions.
+    `span` covers it with its key, `place` its value alone. `within` are the kinds of what it stands in, the part's own
+    entry first. `is_named`: the language has a word for it; else the contract chose its name, or it is an item.
+    """
+
+    part: int
+    path: str
+    kind: Kind
+    names: tuple[str, ...]
+    route: tuple[int, ...]
+    span: Span
+    place: Span
+    within: tuple[Kind, ...]
+    is_named: bool
+
+    @property
+    def address(self) -> str:
+        """How it is called: `7 codes > busy > status`."""
+        return f"{self.part} {' > '.join(self.names)}"
+
+
+def written(document: Document) -> tuple[Written, ...]:
+    """All facts of a document, in its order."""
+    return tuple(fact for part in document.parts for fact in _Part(part.number).of_mapping(part.facts, "", None))
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    number: int
+    names: tuple[str, ...] = ()
+    route: tuple[int, ...] = ()
+    within: tuple[Kind, ...] = ()
+
+    def of_mapping(self, node: Mapping, path: str, holder: Key | None) -> Iterator[Written]:
+        for index, entry in enumerate(node.entries):
+            key, is_named = _row_of_entry(self.number, path, entry, holder)
+            yield from self._fact(index, entry.name, key, is_named, entry.span, entry.value)
+
+    def of_sequence(self, node: Sequence, holder: Key) -> Iterator[Written]:
+        for index, item in enumerate(node.items):
+            yield from self._fact(index, str(index), _row_of_item(self.number, holder), False, item.span, item)
+
+    def _fact(self, index: int, name: str, key: Key, is_named: bool, span: Span, value: Node) -> Iterator[Written]:
+        names, route = (*self.names, name), (*self.route, index)
+        yield Written(self.number, key.path, key.kind, names, route, span, value.span, self.within, is_named=is_named)
+        below = _Part(self.number, names, route, (*self.within, key.kind))
+        match value:
+            case Mapping():
+                yield from below.of_mapping(value, key.path, key)
+            case Sequence():
+                yield from below.of_sequence(value, key)
+            case Scalar():
+                pass
+
+
+def _row_of_entry(part: int, path: str, entry: Entry, holder: Key | None) -> tuple[Key, bool]:
+    """The row of a key, and whether it is the language's own word: else the placeholder that stands for it, or, in a
+    schema, a template or a value, a row of the same path that says what such a member does."""
+    if found := key_named(part, path, entry.name):
+        return found, True
+    if is_open(part, path):
+        return next(key for key in keys_under(part, path) if key.is_placeholder), False
+    if holder is None:
+        raise ValueError(f"{entry.name}: no such key, which a contract without errors does not have")
+    return _inside(holder), False
+
+
+def _row_of_item(part: int, holder: Key) -> Key:
+    """The row of an item of a list: the placeholder for it, or that of the list."""
+    if is_open(part, holder.path):
+        return next(key for key in keys_under(part, holder.path) if key.is_placeholder)
+    return _inside(holder)
+
+
+def _inside(holder: Key) -> Key:
+    """What has no row of its own. A member of a template is shown, or read, and is not where it is not there: it adds.
+    What is inside a schema narrows. The words of other lists are of the kind of their list."""
+    if _has(holder.shape, Template) or _has(holder.shape, JSON):
+        kind = Kind.ADDS
+    elif _has(holder.shape, JSONSchema):
+        kind = Kind.RESTRICTS
+    else:
+        kind = holder.kind
+    return Key(holder.part, holder.path + ".*", kind, holder.shape, "", "")
+
+
+def _has(shape: Shape, wanted: type) -> bool:
+    match shape:
+        case OneOf(shapes):
+            return any(_has(each, wanted) for each in shapes)
+        case ListOf(item):
+            return _has(item, wanted)
+        case MappingOf(of):
+            return wanted is JSONSchema and "schemas" in of
+        case _:
+            return isinstance(shape, wanted)

@@ -1,0 +1,213 @@
+"""The honesty law: what may come of a contract when one of its facts is taken away, by the fact's kind and nothing else.
+
+| kind      | taken out                                                                                           |
+|-----------|-----------------------------------------------------------------------------------------------------|
+| asked     | errors at the uses; or a gap that says so, and what it blocks is 501, what it leaves out is missing  |
+| restricts | what was refused for it is not; nothing else changes                                                |
+| adds      | the response without it                                                                             |
+| names     | errors at each use                                                                                  |
+| tells     | nothing                                                                                             |
+
+`not shown` is a gap whatever it stands for. `none` is, for what no question asks for, the same as nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from ninefold.ablate.compare import is_blocked, is_less, refuses, shows_more
+from ninefold.ablate.facts import Written
+from ninefold.ablate.fixed import Asked, Whole
+from ninefold.ablate.provenance import Words
+from ninefold.ablate.rehearsal import Seen
+from ninefold.ablate.removal import Removal
+from ninefold.diagnostics.diagnostic import Diagnostic, Severity
+from ninefold.meanings import BARE_STATUSES
+from ninefold.pipeline import Loaded
+from ninefold.questions.question import OpenQuestion
+from ninefold.vocabulary import Kind
+
+Outcome: TypeAlias = Literal[
+    "no difference", "error at a use", "gap", "less", "no longer refused", "what remains says", "not in the language"
+]
+"""What came: the same responses; errors; a gap that names the fact, with all that it costs; responses with something
+missing; responses where refusals were; responses that the other facts give; or, of `none`, that the language admits
+none there."""
+
+OUTCOMES: tuple[Outcome, ...] = (
+    "no difference", "error at a use", "gap", "less", "no longer refused", "what remains says", "not in the language"
+)  # fmt: skip
+
+AUTHENTICATION = 5
+"""The part in which nothing merely restricts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What came of one removal. `breaches` say how it breaks the law; `widened`: the requests that may do or see more,
+    because a line that still stands says so."""
+
+    fact: Written
+    removal: Removal
+    outcome: Outcome
+    breaches: tuple[str, ...] = ()
+    widened: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A request whose response is another one than it was."""
+
+    asked: Asked
+    new: Seen
+
+    @property
+    def old(self) -> Seen:
+        return self.asked.seen
+
+    @property
+    def where(self) -> str:
+        return f"{self.asked.where} {self.asked.told.method} {self.asked.told.path.decode('latin-1')}"
+
+    @property
+    def words(self) -> str:
+        return f"{self.where}: {_said(self.old)} became {_said(self.new)}"
+
+
+def _said(seen: Seen) -> str:
+    return f"{seen.status} {seen.body[:160].decode('utf-8', 'replace')}".strip()
+
+
+def judge(
+    whole: Whole, fact: Written, removal: Removal, loaded: Loaded, changes: tuple[Change, ...], opened_less: bool | None
+) -> Found:
+    """`changes`: the requests that are answered in another way. `opened_less`: whether rows that the contract states
+    are missing; None: they are the same."""
+    case = _Case(whole, fact, removal, loaded, changes, opened_less)
+    return Found(fact, removal, case.outcome(), tuple(case.breaches()), tuple(case.widened()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    whole: Whole
+    fact: Written
+    removal: Removal
+    loaded: Loaded
+    changes: tuple[Change, ...]
+    opened_less: bool | None
+
+    # What came.
+
+    @property
+    def errors(self) -> tuple[Diagnostic, ...]:
+        return tuple(each for each in self.loaded.diagnostics if each.code.severity is Severity.ERROR)
+
+    @property
+    def questions(self) -> tuple[OpenQuestion, ...]:
+        """The questions that are open now and were not."""
+        before = {(each.question.id, each.subject, each.text) for each in self.whole.loaded.open_questions}
+        return tuple(
+            each for each in self.loaded.open_questions if (each.question.id, each.subject, each.text) not in before
+        )
+
+    def outcome(self) -> Outcome:
+        if self.errors:
+            return "not in the language" if self.removal == "none" else "error at a use"
+        if self.questions:
+            return "gap"
+        if not self.changes and self.opened_less is None:
+            return "no difference"
+        if all(is_less(each.new, each.old) for each in self.changes):
+            return "less"
+        if all(self._explained(each) and refuses(each.old) for each in self.changes):
+            return "no longer refused"
+        return "what remains says"
+
+    # What breaks the law.
+
+    def breaches(self) -> Iterator[str]:
+        if self.errors:
+            yield from self._errors()
+            return
+        yield from self._gaps()
+        for change in self.changes:
+            yield from self._changed(change)
+            if self._is_wider(change) and not self._stands_open(change):
+                yield f"somebody may do or see more: {change.words}"
+
+    def _errors(self) -> Iterator[str]:
+        """An error is a use of what is not there any more: of a name, or of what something else relies on. What only
+        tells is used by nothing."""
+        if self.removal == "none":
+            return
+        if self.fact.kind is Kind.TELLS and self.removal == "taken out":
+            yield f"an error, and it only tells: {self.errors[0].message}"
+
+    def _gaps(self) -> Iterator[str]:
+        fact, questions = self.fact, self.questions
+        if self.removal == "not shown":
+            if not any(each.span.meets(fact.place) for each in questions):
+                yield "`not shown` is written, and no gap names it"
+        elif self.removal == "none":
+            if any(each.span.meets(fact.place) for each in questions) and fact.kind is not Kind.ASKED:
+                yield f"`none` is written, and a gap names it: {questions[0].text}"
+        elif fact.kind is Kind.TELLS and questions:
+            yield f"a gap, and it only tells: {questions[0].text}"
+        elif fact.kind is Kind.ASKED and fact.is_named and not questions:
+            # A question that is asked no longer, or answered by another line: then nothing is different.
+            for change in self.changes[:1]:
+                yield f"no gap says that it is missing, and something changes: {change.words}"
+
+    def _changed(self, change: Change) -> Iterator[str]:
+        new, old, fact = change.new, change.old, self.fact
+        if is_blocked(new):
+            if not any(old.endpoint in each.blocks for each in self.questions):
+                yield f"501, and no gap blocks it: {change.words}"
+            return
+        if new.status == BARE_STATUSES["internal"] and change.asked.told.happening != "internal":
+            yield f"the service fails: {change.words}"
+        if any(old.endpoint in each.blocks for each in self.questions) and old.status not in _BEFORE_BLOCKED:
+            yield f"a gap blocks it, and it is answered: {change.words}"
+        if fact.kind is Kind.TELLS:
+            yield f"it only tells, and something changes: {change.words}"
+        elif not self._explained(change):
+            yield f"neither without it nor what it refused: {change.words}"
+        words = Words(self.loaded.document).invented(new, change.asked.told, change.asked.stored)
+        if words:
+            yield f"from nowhere comes {', '.join(sorted(words))}: {change.words}"
+
+    def _explained(self, change: Change) -> bool:
+        """Whether a difference is one that the kind allows."""
+        new, old = change.new, change.old
+        if is_less(new, old) or self._is_bare(new, old):
+            return True
+        if self.fact.kind is Kind.RESTRICTS:
+            # Its own refusals: of requests, or of rows that a list leaves out. What narrows a restriction gives that
+            # one more to refuse when it goes.
+            return refuses(old) or shows_more(new, old) or Kind.RESTRICTS in self.fact.within
+        return True
+
+    def _is_bare(self, new: Seen, old: Seen) -> bool:
+        return refuses(old) and new.status in BARE_STATUSES.values() and not new.body
+
+    # What anybody may do or see.
+
+    def widened(self) -> Iterator[str]:
+        for change in self.changes:
+            if self._is_wider(change) and self._stands_open(change):
+                yield change.words
+
+    def _is_wider(self, change: Change) -> bool:
+        return self.fact.part == AUTHENTICATION and not self.errors and shows_more(change.new, change.old)
+
+    def _stands_open(self, change: Change) -> bool:
+        """Whether `all others` says so, of an endpoint that has no line of its own any more."""
+        permissions = self.loaded.document.part("authentication").facts.get("permissions")
+        lines = getattr(permissions.value, "entries", ()) if permissions is not None else ()
+        names = {entry.name for entry in lines}
+        return "all others" in names and change.old.endpoint not in names
+
+
+_BEFORE_BLOCKED = (BARE_STATUSES["no such path"], BARE_STATUSES["method not allowed"])

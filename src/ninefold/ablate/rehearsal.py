@@ -1,0 +1,268 @@
+"""A service run in process, from a moment that is the same each time: the same rows, the same time, the same random
+bytes, the same tokens, and the same counts of what callers have asked for before."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeAlias, assert_never
+
+from ninefold.database.memory import Memory, State
+from ninefold.database.protocol import Unavailable
+from ninefold.database.shape import encode_shape
+from ninefold.database.sqlite import NotBegun
+from ninefold.operator.records import stated_rows
+from ninefold.operator.rows import Caller
+from ninefold.plan.schema import Schema
+from ninefold.plan.service import ServicePlan
+from ninefold.server.exchange import Exchange, arrived, finished, only, timed_out
+from ninefold.server.flow import (
+    Compute, Fetch, Fetched, Follow, Next, ReadBody, Select, Sweep, TooLarge, Transact, Unreachable, Wait, Work,
+)  # fmt: skip
+from ninefold.server.messages import Request, Response
+from ninefold.server.service import ready
+from ninefold.server.sources import Sources
+from ninefold.server.steps import failed, start
+
+BEGINNING = datetime(2026, 7, 1, 12, 0, 0, tzinfo=UTC)
+"""When the first request comes. Each further one comes a millisecond later."""
+
+BETWEEN = 1_000
+"""Microseconds."""
+
+ADDRESS = "192.0.2.1"
+"""The client's (RFC 5737)."""
+
+Fetching: TypeAlias = Callable[[str], Fetched | Unreachable]
+"""What another service answers, by URL."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A request as it goes over the wire. `headers` have names in lower case. `happening`: what befalls it."""
+
+    method: str
+    path: bytes
+    query: bytes
+    headers: Mapping[str, str]
+    body: bytes
+    happening: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What comes of a request: the response, and what it leaves behind. `rows` are those that are there after it and
+    were not before it, or are not there any more, each with its table, as JSON. `endpoint` is its key; None: the
+    request reached none."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+    rows: tuple[tuple[str, str], ...]
+    gone: tuple[tuple[str, str], ...]
+    endpoint: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """All that a service knows before a request. `number` is the request's; `passed` are microseconds since the
+    beginning; `counted`: what each rate, by its name, has counted."""
+
+    number: int
+    passed: int
+    state: State
+    schema: Schema
+    counted: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class _Sources:
+    """The time, and bytes that depend on nothing but the request, how many are asked for and how often."""
+
+    number: int = 0
+    passed: int = 0
+    _asked: dict[int, int] = field(default_factory=dict)
+
+    def at(self, number: int, passed: int) -> None:
+        self.number, self.passed = number, passed
+        self._asked.clear()
+
+    def clock(self) -> datetime:
+        return BEGINNING + timedelta(microseconds=self.passed)
+
+    def elapsed(self) -> int:
+        return self.passed * 1_000
+
+    def random_bytes(self, count: int) -> bytes:
+        times = self._asked[count] = self._asked.get(count, 0) + 1
+        return hashlib.shake_128(f"{self.number} {count} {times}".encode()).digest(count)
+
+
+class Rehearsal:
+    """A plan that can be asked. `given`: what the operator gives. Raises `ninefold.server.issuers.Unusable`."""
+
+    def __init__(self, plan: ServicePlan, given: Mapping[str, str], fetch: Fetching) -> None:
+        self.plan = plan
+        self._fetch = fetch
+        self._sources = _Sources()
+        self._database = Memory(plan.schema)
+        self._shape = encode_shape(plan.schema)
+        sources = Sources(self._sources.clock, self._sources.random_bytes, self._sources.elapsed)
+        self._service = ready(plan, self._database.key("cursors"), given, sources)
+        self._rates = {rate.name: rate for rate in self._service.rates}
+        self._given = given
+        self._carried: dict[int, State] = {}
+        self._there: tuple[int, int] | None = None
+
+    def opened(self) -> tuple[tuple[str, str], ...]:
+        """The rows that are there before any request: those that the contract states."""
+        begin = stated_rows(self.plan, Caller(dict(self._given)))
+        if begin is not None:
+            try:
+                self._database.transact(begin)
+            except NotBegun as refused:
+                return (("", str(refused)),)
+        return tuple(sorted(self._rows()))
+
+    def moment(self, number: int, passed: int) -> Moment:
+        """As it is now."""
+        return Moment(number, passed, self._database.state(), self.plan.schema, self.counted())
+
+    def counted(self) -> dict[str, Any]:
+        """What each rate has counted, by its name."""
+        return {name: rate.counts() for name, rate in self._rates.items()}
+
+    def stored(self) -> tuple[str, ...]:
+        """The rows that there are, as JSON."""
+        return tuple(sorted(row for _, row in self._rows()))
+
+    def put(self, moment: Moment) -> None:
+        """Be as it was at a moment of this service, or of another one of much the same contract."""
+        state = id(moment.state)
+        if self._there != (state, self._database.changes):
+            if moment.schema is not self.plan.schema and encode_shape(moment.schema) != self._shape:
+                if state not in self._carried:
+                    self._database.carry(moment.state, moment.schema)
+                    self._carried[state] = self._database.state()
+                else:
+                    self._database.restore(self._carried[state])
+            else:
+                self._database.restore(moment.state)
+            self._there = (state, self._database.changes)
+        for name, rate in self._rates.items():
+            rate.resume(moment.counted.get(name))
+
+    def ask(self, told: Told, moment: Moment) -> Seen:
+        """Put a request at a moment, as which everything already is (`put`)."""
+        self._sources.at(moment.number, moment.passed)
+        if self._service.timers is not None:
+            self._service.timers.wake()
+        before, changes = self._rows(), self._database.changes
+        first = self._begun(told) if told.happening == "in progress" else None
+        x = arrived(self._service, Request(told.method, told.path, told.query, dict(told.headers), ADDRESS))
+        try:
+            response = finished(x, self._answer(x, told, told.happening))
+        finally:
+            x.release()
+            if first is not None:
+                first.release()
+        head, content = (response.head, self._stream(response)) if isinstance(response, Follow) else (response, None)
+        after = before if self._database.changes == changes else self._rows()
+        return Seen(
+            status=head.status,
+            headers=tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in head.headers),
+            body=b"" if told.method == "HEAD" else head.body if content is None else content,
+            rows=tuple(sorted(after - before)),
+            gone=tuple(sorted(before - after)),
+            endpoint=x.route,
+        )
+
+    def close(self) -> None:
+        self._database.close()
+
+    # The loop of `ninefold.server.app`, where nothing is waited for.
+
+    def _answer(self, x: Exchange, told: Told, happening: str | None) -> Response | Follow:
+        step = _step(x, lambda: start(x))
+        while isinstance(step, Wait):
+            if isinstance(step.work, Select | Transact | Sweep):
+                match happening:
+                    case "timed out" if self._service.seconds is not None:
+                        return timed_out(x)
+                    case "internal":
+                        return only(x, "internal")
+            try:
+                if happening == "unavailable" and isinstance(step.work, Select | Transact | Sweep):
+                    raise Unavailable("so it is asked for")
+                result = self._done(step.work, told)
+            except Exception as error:
+                step = _failed(x, error)
+            else:
+                resume = step.resume
+                step = _step(x, lambda resume=resume, result=result: resume(result))  # type: ignore[misc]
+        return step
+
+    def _done(self, work: Work, told: Told) -> Any:
+        match work:
+            case Select(text, binds):
+                return self._database.select(text, binds)
+            case Transact(function) | Sweep(function, _):
+                return self._database.transact(function)
+            case ReadBody(limit):
+                return told.body if len(told.body) <= limit else TooLarge.TOO_LARGE
+            case Compute(function):
+                return function()
+            case Fetch(url):
+                return self._fetch(url)
+            case _:
+                assert_never(work)
+
+    def _begun(self, told: Told) -> Exchange:
+        """The same request, which has come as far as its idempotency key and no further."""
+        x = arrived(self._service, Request(told.method, told.path, told.query, dict(told.headers), ADDRESS))
+        step: Next = _step(x, lambda: start(x))
+        while isinstance(step, Wait) and not x.holds:
+            step = step.resume(self._done(step.work, told))
+        return x
+
+    def _stream(self, response: Follow) -> bytes:
+        """All that there is to say at once."""
+        if response.ended is not None and response.ended():
+            return b""
+        if response.admitted is not None and not self._done(response.admitted(), _NOTHING):
+            return b""
+        content, position, more = b"", response.position, True
+        while more:
+            select = response.read(position)
+            chunk = response.show(self._database.select(select.text, select.binds), position)
+            content, position, more = content + chunk.content, chunk.position, chunk.more
+        return content
+
+    def _rows(self) -> frozenset[tuple[str, str]]:
+        return frozenset(_written(self._database.tables()))
+
+
+_NOTHING = Told("", b"", b"", {}, b"")
+
+
+def _written(tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[tuple[str, str]]:
+    for table, rows in tables.items():
+        for row in rows:
+            yield table, json.dumps(row, default=bytes.hex)
+
+
+def _step(x: Exchange, take: Callable[[], Next]) -> Next:
+    try:
+        return take()
+    except Exception as error:
+        return _failed(x, error)
+
+
+def _failed(x: Exchange, error: Exception) -> Next:
+    try:
+        return failed(x, error)
+    except Exception as again:
+        return failed(x, again)
