@@ -60,6 +60,18 @@ def test_without_an_envelope_an_event_is_its_payload(tmp_path: Path) -> None:
     assert deleted.data == {"id": note, "title": "tea", "owner": "Ann"}
 
 
+def test_an_event_arises_only_of_the_rows_that_its_kind_names(tmp_path: Path) -> None:
+    upon = "note.finished: {upon: finish note"
+    contract = CONTRACT.replace(upon, upon + ", when: \"note.title.startsWith('t')\"")
+    assert contract != CONTRACT
+    with running(tmp_path / "service.db", contract) as service:
+        ann = service.person("Ann")
+        finished = [service.note(ann, title) for title in ("tea", "milk", "toast")]
+        for note in finished:
+            assert service.http.post(f"/notes/{note}/finish", headers=ann).status_code == 200
+        assert [kind for _, kind in told(service, ann, 0, 5)] == ["note.written"] * 3 + ["note.finished"] * 2
+
+
 def test_each_cause_writes_its_events_and_no_others(service: Running) -> None:
     ann = service.person("Ann")
     note = service.note(ann, "tea")

@@ -11,18 +11,35 @@ from ninefold.expressions.tree import Typed
 
 @dataclass(frozen=True)
 class Cause:
-    """An action that an event arises upon: a verb or a transition, the resource, and the payload over its row."""
+    """An action that an event arises upon: a verb or a transition, the resource, and the payload over its row. `when`:
+    of which rows it arises; None: of all."""
 
     verb: str
     resource: str
     payload: Content
+    when: Typed | None = None
+
+
+@dataclass(frozen=True)
+class OlderKind:
+    """A kind as an older version has it; `name` None: it does not."""
+
+    version: str
+    name: str | None
+    causes: tuple[Cause, ...] = ()
 
 
 @dataclass(frozen=True)
 class EventKind:
+    """`origin` is its name in the document, which an older version may call otherwise. `older`: what it is in each
+    version in which it is something else. `hidden`: the version that all else is about does not have it."""
+
     name: str
     causes: tuple[Cause, ...]
     place: Place
+    origin: str = ""
+    older: tuple[OlderKind, ...] = ()
+    hidden: bool = False
 
 
 @dataclass(frozen=True)

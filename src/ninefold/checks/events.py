@@ -10,11 +10,11 @@ from ninefold.checked.endpoints import Content
 from ninefold.checked.events import Cause, EventKind, Events, Stream, Webhooks
 from ninefold.checked.resources import Field, Resource
 from ninefold.checks.contents import Showing, check_content
-from ninefold.checks.findings import Findings, typed
+from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.contract import events as stated
 from ninefold.contract.endpoints import Action
-from ninefold.contract.fact import Shown, StatedNone, value_of
+from ninefold.contract.fact import Gap, Proposal, Shown, StatedNone, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.scope import ResourceShape, Scope
@@ -121,22 +121,29 @@ def _kind(
     findings = showing.findings
     subjects = dict.fromkeys(action.subject for action in actions if action.subject in resources)
     contents = {}
+    conditions: dict[str, Typed | None] = {}
+    if isinstance(kind.when, Gap | Proposal):
+        return None  # which rows it arises of is not shown
     for subject in subjects:
         assert subject is not None
         said = len(findings.diagnostics)
         contents[subject] = check_content(template, vocabulary.scope(subject), showing)
+        when = value_of(kind.when)
+        conditions[subject] = None if when is None else condition(when, vocabulary.scope(subject), findings)
         if len(findings.diagnostics) > said:
             # What is wrong with it for one resource need not be told again for the next.
             return None
-    causes = tuple(_causes(actions, contents))
-    return EventKind(kind.name, causes, findings.place(kind.span)) if causes else None
+    causes = tuple(_causes(actions, contents, conditions))
+    return EventKind(kind.name, causes, findings.place(kind.span), kind.origin or kind.name) if causes else None
 
 
-def _causes(actions: tuple[Action, ...], payloads: Mapping[str, Content | None]) -> Iterator[Cause]:
+def _causes(
+    actions: tuple[Action, ...], payloads: Mapping[str, Content | None], conditions: Mapping[str, Typed | None]
+) -> Iterator[Cause]:
     for verb, subject in dict.fromkeys((action.verb, action.subject or "") for action in actions):
         payload = payloads.get(subject)
         if payload is not None:
-            yield Cause(verb, subject, payload)
+            yield Cause(verb, subject, payload, conditions[subject])
 
 
 def _envelope(delivery: stated.Delivery, findings: Findings) -> tuple[bool, Typed | None]:

@@ -86,10 +86,14 @@ def _reached(transition: Transition, resource: Resource, declared: stated.Resour
 def _told(
     transition: Transition, resource: Resource, events: Events, contract: Contract
 ) -> Iterator[tuple[Typed, Span]]:
-    """The payloads of the events that arise upon a transition."""
-    payloads = {each.name: each.payload for each in value_of(contract.events.kinds) or ()}
+    """The payloads of the events that arise upon a transition, and the conditions under which they do."""
+    stated_kinds = {each.name: each for each in value_of(contract.events.kinds) or ()}
     for kind in events.kinds:
-        payload = payloads.get(kind.name)
+        payload, when = stated_kinds[kind.name].payload, stated_kinds[kind.name].when
         for cause in kind.causes:
-            if isinstance(payload, Shown) and (cause.verb, cause.resource) == (transition.name, resource.name):
+            if (cause.verb, cause.resource) != (transition.name, resource.name):
+                continue
+            if isinstance(payload, Shown):
                 yield from ((each, payload.span) for each in expressions_of(cause.payload))
+            if isinstance(when, Shown) and cause.when is not None:
+                yield cause.when, when.span

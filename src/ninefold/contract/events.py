@@ -12,10 +12,14 @@ from ninefold.diagnostics.source import Span
 
 @dataclass(frozen=True, slots=True)
 class EventKind:
+    """`origin`: the name of the kind in the document, where an older version has another one for it."""
+
     name: str
     span: Span
     upon: Fact[tuple[Action, ...]] | None
     payload: Fact[Template] | None
+    when: Fact[Expression] | None
+    origin: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ def kind(g: Grounds, own: EventKind) -> Item:
     facts = g.fact("upon", own.upon, lambda done: " or ".join(f"`{each.verb} {each.subject}`" for each in done))
     facts = [replace(each, meanings=(*each.meanings, 33)) for each in facts]
     facts += g.fact("its payload", own.payload, meanings=(10,))
+    facts += g.expression("only where", own.when, (9, 10))
     return g.together(f"the event `{own.name}`", own.span, facts)
 
 

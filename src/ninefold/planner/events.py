@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from ninefold.checked.endpoints import Content, Endpoint
-from ninefold.checked.events import EventKind
+from msgspec import structs
+
+from ninefold.checked.endpoints import Endpoint
+from ninefold.checked.events import Cause, EventKind, OlderKind
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import Checked
 from ninefold.expressions.tree import Variable
-from ninefold.plan.events import BATCH, SUBSCRIPTION, Delivery, Envelope, Event, Webhooks
+from ninefold.plan.events import BATCH, SUBSCRIPTION, Called, Delivery, Envelope, Event, InVersion, Webhooks
 from ninefold.plan.operations import Stream
 from ninefold.plan.responses import FromExpression, Response
 from ninefold.plan.statement import Piece, ResultColumn, Statement
@@ -46,14 +48,15 @@ def _events(verb: str, resource: Resource, found: list[Fragment], perspective: P
     for kind in perspective.checked.events.kinds:
         for cause in kind.causes:
             if (cause.verb, cause.resource) == (verb, resource.name):
-                yield _event(kind, cause.payload, resource, found, perspective)
+                event = _event(kind, cause, resource, found, perspective)
+                yield _in_versions(event, kind, cause, found, perspective)
 
 
-def _event(
-    kind: EventKind, payload: Content, resource: Resource, found: list[Fragment], perspective: Perspective
-) -> Event:
-    """A payload is the contract's own word, whoever caused it: it reads every row."""
-    columns = Columns(Perspective(perspective.checked, OPERATOR, perspective.dialect), {resource.name: resource.name})
+def _event(kind: EventKind, cause: Cause, resource: Resource, found: list[Fragment], perspective: Perspective) -> Event:
+    """A payload is the contract's own word, whoever caused it, and so is `when`: they read every row."""
+    everything = Perspective(perspective.checked, OPERATOR, perspective.dialect)
+    rows = {resource.name: resource.name}
+    columns = Columns(everything, rows)
     # The log's own columns come first; no expression of a payload is equal to theirs.
     for title, fragment in (
         ("$identifier", _identifier_of(resource)),
@@ -62,7 +65,9 @@ def _event(
         columns.expressions.append(Variable(title, Text()))
         columns.results.append(ResultColumn(title[1:], Text(nullable=True)))
         columns.fragments.append(fragment)
-    shown = content(payload, columns)
+    shown = content(cause.payload, columns)
+    if cause.when is not None:
+        found = [*found, "(" + everything.holds(cause.when, rows) + ")"]
     name = identifier(resource.name)
     text = "SELECT " + columns.listed + f" FROM {name} AS {name} WHERE " + all_of(found)
     return Event(
@@ -73,6 +78,46 @@ def _event(
         delivered=_delivered(perspective.checked),
         trace=traced(kind.place),
     )
+
+
+def _in_versions(event: Event, kind: EventKind, cause: Cause, found: list[Fragment], perspective: Perspective) -> Event:
+    """The event with what it is in the other versions."""
+    unversioned = _unversioned(perspective.checked)
+    versions = perspective.checked.versions
+    if unversioned is None or versions is None:
+        return event
+    elsewhere = {each.version: each for each in kind.older}
+    names = {
+        each.name: elsewhere[each.name].name if each.name in elsewhere else kind.name for each in versions.versions
+    }
+    return structs.replace(
+        event,
+        versions=tuple(_in_version(each, cause, found, perspective) for each in kind.older),
+        called=Called({version: name for version, name in names.items() if name is not None}, unversioned),
+    )
+
+
+def _in_version(kind: OlderKind, cause: Cause, found: list[Fragment], perspective: Perspective) -> InVersion:
+    payload = next((each.payload for each in kind.causes if _is_of(each, cause)), None)
+    if kind.name is None or payload is None:
+        return InVersion(kind.version)
+    columns = Columns(Perspective(perspective.checked, OPERATOR, perspective.dialect), {cause.resource: cause.resource})
+    shown = content(payload, columns)
+    name = identifier(cause.resource)
+    text = "SELECT " + (columns.listed if columns.results else Fragment("1"))
+    select = _statement(text + f" FROM {name} AS {name} WHERE " + all_of(found), columns.results)
+    return InVersion(kind.version, kind.name, select, shown)
+
+
+def _is_of(cause: Cause, other: Cause) -> bool:
+    return (cause.verb, cause.resource) == (other.verb, other.resource)
+
+
+def _unversioned(checked: Checked) -> str | None:
+    """The version of a subscription that was made when there were none: that of a request that names none."""
+    if checked.version is None or checked.versions is None:
+        return None
+    return checked.versions.default or checked.versions.current
 
 
 def _delivered(checked: Checked) -> Literal["in order", "as they are due"] | None:
@@ -112,8 +157,9 @@ def stream(endpoint: Endpoint, perspective: Perspective) -> Stream:
     text = (
         "SELECT event.seq, ("
         + _seen(perspective)
-        + ") IS TRUE, event.id, event.kind, event.row, event.time, event.payload"
-        + ' FROM "$event" AS event WHERE event.seq > '
+        + f") IS TRUE{here}, event.id, {kind}, event.row, event.time, {payload}"
+        + f' FROM "$event" AS event{join_}'
+        + " WHERE event.seq > "
         + bind(inputs.LOG_POSITION)
         + f" ORDER BY event.seq LIMIT {BATCH}"
     )
@@ -160,6 +206,7 @@ def delivery(checked: Checked, dialect: Dialect) -> Delivery | None:
         webhooks=webhooks,
         envelope=None if events.source is None else Envelope(events.source),
         in_order=events.in_order,
+        unversioned=_unversioned(checked),
     )
 
 

@@ -34,6 +34,7 @@ def kind(r: Reading, entry: Entry) -> EventKind:
         span=entry.key.span,
         upon=level.fact("upon", actions, main=True),
         payload=level.fact("payload", template, main=True),
+        when=level.fact("when", expression),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ninefold.vocabulary.key import Key, adds, asked, reserved
+from ninefold.vocabulary.key import Key, adds, asked, reserved, restricts
 from ninefold.vocabulary.shapes import (
     Duration,
     Expression,
@@ -37,6 +37,9 @@ KEYS: tuple[Key, ...] = (
           "The action or actions that it arises upon.", "A gap: no event of the kind arises."),
     asked(6, "kinds.KIND.payload", Template(), PAYLOAD, "What it carries: a view or a template.",
           "A gap: no event of the kind arises."),
+    restricts(6, "kinds.KIND.when", Expression(),
+              "Which rows the event arises of: those of which it is true, as they have become.",
+              "It arises of every row."),
     asked(6, "delivery", Members(), DELIVERED, "How events reach others.", "A gap: no event is delivered."),
     adds(6, "delivery.webhooks", Members(), "Delivery to the addresses of subscriptions, at least once.",
          "No webhook is called."),
@@ -61,7 +64,6 @@ KEYS: tuple[Key, ...] = (
           "A gap: no event is delivered."),
     adds(6, "delivery.order", Word(("per resource",)),
          "Events of one row are delivered in the order of their commits.", "No order is promised."),
-    reserved(6, "kinds.KIND.when", Expression(), "A condition under which the event arises."),
     reserved(6, "delivery.webhooks.to", Name("a resource"), "Rows of the contract's own that say where events go."),
     reserved(6, "delivery.webhooks.when", Expression(), "Which events go there."),
     reserved(6, "delivery.webhooks.url", Expression(), "The address of such a row."),
