@@ -44,6 +44,7 @@ from ninefold.plan.service import ServicePlan
 from ninefold.server.app import Application
 from ninefold.server.run import Stop, serve
 from ninefold.server.service import ready
+from ninefold.server.tracing import Tracer
 
 Known: TypeAlias = dict[str, Any]
 """What the names in double braces stand for."""
@@ -228,13 +229,16 @@ def _as_written(response: httpx.Response) -> str:
 
 
 @contextmanager
-def serving(plan: ServicePlan, path: Path, operator: Mapping[str, str]) -> Iterator[httpx.Client]:
+def serving(
+    plan: ServicePlan, path: Path, operator: Mapping[str, str], trace: bool = False
+) -> Iterator[httpx.Client]:
     """Serve a plan from a database at `path`, on a port that is free, until the block ends."""
     opened = open_sqlite(str(path), plan.schema)
     assert isinstance(opened, Opened), opened
     listening = socket.create_server(("127.0.0.1", 0))
     host, port = listening.getsockname()
-    application = Application(ready(plan, opened.database.key("cursors"), operator), opened.database)
+    tracer = Tracer(plan).traced if trace else None
+    application = Application(ready(plan, opened.database.key("cursors"), operator), opened.database, trace=tracer)
     stop = Stop()
     thread = threading.Thread(target=lambda: asyncio.run(serve(application, [listening], stop=stop)))
     thread.start()

@@ -44,6 +44,7 @@ from ninefold.server.app import Application
 from ninefold.server.exchange import Exchange
 from ninefold.server.messages import Response
 from ninefold.server.service import ready
+from ninefold.server.tracing import Tracer
 
 MOST_FIELDS = 3
 """Values of one request that are named in its line."""
@@ -190,7 +191,7 @@ class Developing:
         service = ready(plan, database.key("cursors"), values)
         # What is tried out on a machine is delivered to it.
         beside = jobs(plan, service, database, [ip_network("127.0.0.0/8"), ip_network("::1/128")])
-        return Application(service, database, metrics.observe, watch=watch, jobs=beside)
+        return Application(service, database, metrics.observe, watch=watch, jobs=beside, trace=Tracer(plan).traced)
 
     # ── What is said ──────────────────────────────────────────────────────────────────────────────────────────
 

@@ -1,4 +1,4 @@
-"""`ninefold explain FILE [ENDPOINT]` and `ninefold explain CODE`"""
+"""`ninefold explain FILE [ENDPOINT]`, `ninefold explain FILE --response ID` and `ninefold explain CODE`"""
 
 from __future__ import annotations
 
@@ -20,9 +20,13 @@ from ninefold.diagnostics.diagnostic import Code, Severity, has_errors
 from ninefold.diagnostics.render import visible
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.explain.endpoint import explain_endpoint, find_endpoint
+from ninefold.explain.explanation import Explanation
 from ninefold.explain.render import to_json, to_markdown, to_text
 from ninefold.explain.service import explain_service
+from ninefold.explain.traced import explain_response
 from ninefold.pipeline import Loaded
+from ninefold.trace.attribution import attribution
+from ninefold.trace.identifier import NotATrace
 
 MEANINGS = {
     Severity.ERROR: "An error: a contract that has it is not served.",
@@ -39,21 +43,25 @@ def explain(
     endpoint: str | None = None,
     /,
     *,
+    response: str | None = None,
     format: Literal["text", "json", "markdown"] = "text",
     statements: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     accept_proposals: AcceptProposals = False,
 ) -> int:
-    """Explain an endpoint, a whole service, or a diagnostic by its code.
+    """Explain an endpoint, a whole service, one response, or a diagnostic by its code.
 
     Of an endpoint, everything that decides it, each fact with its line: who may call and which rows they see, the
     body, guards, values, the response, and each error with what causes it, in the order in which they count. Of a
-    service, the nine parts in one page. Works on half-written contracts and on such with errors, as far as they go.
+    service, the nine parts in one page. Of a response, what caused its status, its headers, each member of its body
+    and the events that arose with it, line by line. Works on half-written contracts and on such with errors, as far as
+    they go.
 
     Exit status: 0 if it is explained, 1 if the contract has errors as well, 2 if there is no such file, endpoint or
     code.
 
         ninefold explain contract.md
         ninefold explain contract.md "POST /orders"
+        ninefold explain contract.md --response 1.q7Rk0w3Z.nAAAAQ.f3Kd
         ninefold explain NF0403
 
     Parameters
@@ -63,15 +71,20 @@ def explain(
         behind `error`, `warning` or `note`; `nf403` means the same.
     endpoint
         A method and a path, as the contract writes it (`GET /orders/{id}`) or as a request would have it.
+    response
+        What a response carries in its header `Ninefold-Trace`, under `ninefold serve --trace` and in `ninefold dev`.
+        It has to be a response of this contract as it stands.
     format
         `json` is a stable form; `markdown` is for a page.
     statements
         With the SQL of the endpoint.
     """
-    if endpoint is None and _is_code(subject):
+    if endpoint is None and response is None and _is_code(subject):
         return _code(subject)
     loaded = load(subject, accept_proposals)
-    if endpoint is None:
+    if response is not None:
+        explanation = _response(loaded, response)
+    elif endpoint is None:
         explanation = explain_service(loaded)
     else:
         found = find_endpoint(loaded, endpoint)
@@ -86,6 +99,15 @@ def explain(
         case _:
             say(to_text(explanation))
     return 1 if has_errors(loaded.diagnostics) else 0
+
+
+def _response(loaded: Loaded, text: str) -> Explanation:
+    if loaded.plan is None:
+        raise Unusable("the contract has errors, so no response is of it", "`ninefold check` shows them")
+    try:
+        return explain_response(loaded, attribution(loaded.plan, text))
+    except NotATrace as error:
+        raise Unusable(f"the response cannot be explained: {error}", *error.help) from None
 
 
 def _meant(loaded: Loaded, wanted: str) -> tuple[str, ...]:

@@ -38,10 +38,11 @@ from ninefold.plan.service import ServicePlan
 from ninefold.server import run
 from ninefold.server.access_log import Record, access_log
 from ninefold.server.addresses import client_address
-from ninefold.server.app import Application, Job
+from ninefold.server.app import Application, Job, Trace
 from ninefold.server.clock import Clock
 from ninefold.server.service import Service, ready
 from ninefold.server.sources import Sources
+from ninefold.server.tracing import Tracer
 from ninefold.values import Invalid, timestamp
 
 
@@ -58,6 +59,7 @@ def serve(
     trusted_proxy: Annotated[Sequence[str], Parameter(negative=(), show_default=False)] = (),
     allow_private: Annotated[Sequence[str], Parameter(negative=(), show_default=False)] = (),
     clock: str | None = None,
+    trace: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     certificate: Annotated[Path | None, Parameter(show_default=False)] = None,
     key: Annotated[Path | None, Parameter(show_default=False)] = None,
     client_ca: Annotated[Path | None, Parameter(show_default=False)] = None,
@@ -99,6 +101,9 @@ def serve(
     clock
         For tests and sandboxes: the time (RFC 3339) at which the service begins. It runs on from there, and
         `PUT /clock` on the operator's port sets it again.
+    trace
+        Each response carries `Ninefold-Trace`, by which `ninefold explain FILE --response` shows the lines of the
+        contract that caused it. It tells how the service is made to whoever knows the contract.
     certificate
         The service's own certificate, with those between it and its authority (PEM): its port then speaks HTTPS.
     key
@@ -136,7 +141,8 @@ def serve(
             addresses = Addresses(url(service_socket, "http" if tls is None else "https"), url(operator_socket))
             _announce(plan, values, visible(file), opening, addresses, None if clock is None else sources.now())
             beside = jobs(plan, service, opening.database, allowed)
-            _run(service, opening.database, log, networks, (service_socket, operator_socket), stop, beside, tls)
+            tracer = Tracer(plan).traced if trace else None
+            _run(service, opening.database, log, networks, (service_socket, operator_socket), stop, beside, tls, tracer)
         finally:
             opening.database.close()
     return 0
@@ -187,6 +193,7 @@ def _run(
     stop: run.Stop,
     beside: Sequence[Job],
     tls: SSLContext | None,
+    trace: Trace | None,
 ) -> None:
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     lines = Lines(sys.stdout)
@@ -197,7 +204,7 @@ def _run(
         metrics.observe(record)
         write(record)
 
-    main = Application(service, database, observe, client_address(networks), jobs=beside)
+    main = Application(service, database, observe, client_address(networks), jobs=beside, trace=trace)
     clock = service.sources.clock if isinstance(service.sources.clock, Clock) else None
     if clock is not None and service.timers is not None:
         clock.set_again.append(service.timers.wake)

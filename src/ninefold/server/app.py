@@ -22,7 +22,7 @@ from ninefold.server.access_log import Observe, Record
 from ninefold.server.addresses import ClientAddress, client_address
 from ninefold.server.bell import Bell
 from ninefold.server.capacity import Capacity
-from ninefold.server.exchange import Exchange, arrived, finished, overloaded, timed_out, unavailable
+from ninefold.server.exchange import Exchange, arrived, finished, open_to_origins, overloaded, timed_out, unavailable
 from ninefold.server.fetching import Fetcher
 from ninefold.server.flow import Fetch, Follow, Next, ReadBody, Select, Sweep, TooLarge, Transact, Wait, Work
 from ninefold.server.following import HEARTBEAT, follow
@@ -38,6 +38,7 @@ Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
 Watch: TypeAlias = Callable[[Exchange, Response | None, bytes], None]
+Trace: TypeAlias = Callable[[Exchange, Response | Follow], Response | Follow]
 
 LONGEST_WAIT = 60.0
 """Seconds after which the time is looked at again: the machine's clock may be set."""
@@ -67,8 +68,8 @@ _STALLED = Response(408, ((b"connection", b"close"),))
 
 class Application:
     """`observe` is called once a request, after its response was sent. `watch` is given what no log holds: the request
-    with all that was found of it, its response (None: the client went away), and the body as far as it was read. `jobs`
-    run beside it, from its start to its end."""
+    with all that was found of it, its response (None: the client went away), and the body as far as it was read.
+    `trace` gives each response what says where it comes from. `jobs` run beside it, from its start to its end."""
 
     def __init__(
         self,
@@ -79,12 +80,14 @@ class Application:
         watch: Watch | None = None,
         capacity: Capacity | None = None,
         jobs: Sequence[Job] = (),
+        trace: Trace | None = None,
     ) -> None:
         self._service = service
         self._database = database
         self._observe = observe
         self._address = address
         self._watch = watch
+        self._trace = trace
         self._capacity = capacity or Capacity()
         self._bell = Bell(database)
         self._fetcher = Fetcher()
@@ -196,6 +199,9 @@ class Application:
             # Until it is sent, a response takes memory as well: whoever is slow to read it still counts.
             if isinstance(response, Follow) and self._capacity.is_streaming_to_all:
                 response = unavailable(x)
+            response = open_to_origins(x, response)
+            if self._trace is not None:
+                response = self._trace(x, response)
             if isinstance(response, Follow):
                 with self._capacity.stream():
                     sent = await self._follow(request, response, body, receive, send)

@@ -9,7 +9,6 @@ of rules, and nothing that a client sent. It tells how a service is made to whoe
 
 from __future__ import annotations
 
-import binascii
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from hashlib import sha256
 from typing import Literal, TypeAlias, get_args
@@ -31,9 +30,9 @@ MOST_REFUSALS = 24
 MOST_NAMES = 8
 """Headers that it holds by name, because the plan does not know them: there should be none."""
 
-Outcome: TypeAlias = Literal["answered", "not modified", "refused", "not in force", "methods", "preflight", "stalled"]
+Outcome: TypeAlias = Literal["answered", "not modified", "refused", "not in force", "methods", "stalled"]
 """How a request ended: with the good end of an operation, with 304, with a condition of the closed list, with 501, with
-the methods that there are (OPTIONS), as a preflight of the Fetch standard, or with 408."""
+the methods that there are (OPTIONS), or with 408."""
 
 _encode = msgspec.msgpack.Encoder(order="deterministic").encode
 
@@ -44,8 +43,9 @@ class Refused(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
     """A failure. `condition`: its number in the closed list. `node`: which condition of the operation's judge, or
     behind these which of its invariants; -1: the server told. `code`: which code of the plan; -1: none. `where` is
     `body`, `query`, `path`, `header` or empty; `target`: which field of the body, or which parameter
-    (`ninefold.trace.parameters` gives their order); -1: one that the contract does not name. `rule`: what was not
-    kept."""
+    (`ninefold.trace.nodes` gives their order); -1: one that the contract does not name. `rule`: what was not kept;
+    `at`: which of the rules of the field or parameter, -1: none that it states. `depth`: the rule is about the object
+    that holds the field, so many members from the root; -1: about the field. Of `rate limited`, `node` is the rate."""
 
     condition: int
     node: int = -1
@@ -53,12 +53,15 @@ class Refused(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
     where: str = ""
     target: int = -1
     rule: str = ""
+    at: int = -1
+    depth: int = -1
 
 
 class Trace(msgspec.Struct, frozen=True, array_like=True):
     """The nodes of a plan that took part in one response. `route` and `admission`: their numbers; -1: none. `version`:
-    that of the contract, 0 for the newest. `headers`: a bit for each name of `ninefold.trace.headers.names`; `others`:
-    the names that are not among them. `end`: which of several good ends it was, in written order."""
+    that of the contract, 0 for the newest. `headers`: a bit for each name of `ninefold.trace.nodes.header_names`;
+    `others`: names that are not among them. `end`: which of an operation's good ends it was. `head`: the response is to
+    HEAD. `more`: it held more refusals than an identifier does."""
 
     version: int
     route: int
@@ -69,6 +72,8 @@ class Trace(msgspec.Struct, frozen=True, array_like=True):
     end: int = 0
     refusals: tuple[Refused, ...] = ()
     others: tuple[str, ...] = ()
+    head: bool = False
+    more: bool = False
 
     @property
     def ended(self) -> Outcome:
@@ -79,8 +84,16 @@ def outcome_number(outcome: Outcome) -> int:
     return _OUTCOMES.index(outcome)
 
 
+NO_VALUE = f"what is given is not the value of a `{HEADER}` header"
+
+
 class NotATrace(ValueError):
-    """The text is no identifier, or one of another form or another plan: the message says which."""
+    """The text is no identifier, or one of another form or another plan: the message says which, and `help` what can be
+    done."""
+
+    def __init__(self, message: str, *help: str) -> None:
+        super().__init__(message)
+        self.help = help
 
 
 def digest(plan: ServicePlan) -> str:
@@ -99,26 +112,23 @@ def read(text: str, plan_digest: str) -> Trace:
     if text[: len(HEADER)].lower() == HEADER.lower():
         text = text[len(HEADER) :].lstrip(": \t")
     parts = text.split(".")
-    if len(text) > LONGEST or not text.isascii() or len(parts) < 2:
-        raise NotATrace("it is not the value of a `Ninefold-Trace` header")
+    if len(text) > LONGEST or not text.isascii() or len(parts) < 2 or not parts[0].isdecimal():
+        raise NotATrace(NO_VALUE)
     if parts[0] != FORM:
-        raise NotATrace(
-            "it is of another version of ninefold"
-            if parts[0].isdecimal()
-            else "it is not the value of a `Ninefold-Trace` header"
-        )
+        raise NotATrace("it was made by another version of ninefold")
     if len(parts) != 4 or parts[3] != _check(parts[1], parts[2]):
-        raise NotATrace("it is not whole: a character is missing, or another one")
+        raise NotATrace("the identifier is not whole: a character of it is missing, or is another one")
     if parts[1] != plan_digest:
         raise NotATrace(
-            "the response was made by another contract, by another state of this one, or by another version of ninefold"
+            "it was made by another contract, by another state of this one, or by another version of ninefold",
+            "take the document as it was when it was served, with the same `--accept-proposals`",
         )
     try:
         trace = msgspec.msgpack.decode(_read(parts[2]), type=Trace)
-    except (msgspec.DecodeError, binascii.Error, ValueError):
-        raise NotATrace("it is not the value of a `Ninefold-Trace` header") from None
+    except ValueError:
+        raise NotATrace(NO_VALUE) from None
     if not 0 <= trace.outcome < len(_OUTCOMES):
-        raise NotATrace("it is not the value of a `Ninefold-Trace` header")
+        raise NotATrace(NO_VALUE)
     return trace
 
 

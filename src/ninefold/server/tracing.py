@@ -1,0 +1,213 @@
+"""What a response says of its causes under `--trace`: the nodes of the plan that took part, in one header."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from ninefold.meanings import BARE_STATUSES
+from ninefold.plan.operations import List, Operation, Read, Write
+from ninefold.plan.problems import Condition
+from ninefold.plan.routes import BodyField, Parameter, Served
+from ninefold.plan.service import ServicePlan
+from ninefold.server.exchange import RATE_LIMITED, Exchange
+from ninefold.server.flow import Follow
+from ninefold.server.match import Found
+from ninefold.server.messages import HeaderFields, Response
+from ninefold.server.problems import Failure, FieldFailure
+from ninefold.trace.identifier import (
+    HEADER,
+    MOST_NAMES,
+    MOST_REFUSALS,
+    Outcome,
+    Refused,
+    Trace,
+    digest,
+    outcome_number,
+    write,
+)
+from ninefold.trace.nodes import body_fields, conditions, ends, header_names, header_parameters, query_parameters
+
+_NAME = HEADER.lower().encode("ascii")
+_CONDITIONS = {name: number for number, name in enumerate(BARE_STATUSES)}
+
+
+class Tracer:
+    """The identifiers of one plan's responses."""
+
+    def __init__(self, plan: ServicePlan) -> None:
+        self._digest = digest(plan)
+        self._routes = {route.key: number for number, route in enumerate(plan.routes)}
+        self._served = {route.key: route for route in plan.routes if isinstance(route, Served)}
+        self._codes = {code.name: number for number, code in enumerate(plan.problems.codes)}
+        self._rates = {rate.name: number for number, rate in enumerate(plan.limits.rates)}
+        self._headers = {name.encode("ascii"): number for number, name in enumerate(header_names(plan))}
+
+    def traced(self, x: Exchange, response: Response | Follow) -> Response | Follow:
+        """The same response with its identifier."""
+        if isinstance(response, Follow):
+            return replace(response, head=self._with(x, response.head))
+        return self._with(x, response)
+
+    def _with(self, x: Exchange, response: Response) -> Response:
+        value = write(self._digest, self._trace(x, response)).encode("ascii")
+        return Response(response.status, (*response.headers, (_NAME, value)), response.body)
+
+    def _trace(self, x: Exchange, response: Response) -> Trace:
+        outcome = _outcome(x, response)
+        route = self._served.get(x.endpoint.key)
+        refusals = tuple(self._refusals(x, route)) if outcome == "refused" else ()
+        headers, others = self._names(response.headers)
+        return Trace(
+            version=0,
+            route=self._routes.get(self._key(x, outcome), -1),
+            admission=_admission(x, route),
+            outcome=outcome_number(outcome),
+            status=response.status,
+            headers=headers,
+            end=_end(x, route, response.status) if outcome in ("answered", "not modified") else 0,
+            refusals=refusals[:MOST_REFUSALS],
+            others=others,
+            head=x.request.method == "HEAD",
+            more=len(refusals) > MOST_REFUSALS,
+        )
+
+    def _key(self, x: Exchange, outcome: Outcome) -> str:
+        """The endpoint; where only the path is one, the first that the path has."""
+        if x.endpoint.key:
+            return x.endpoint.key
+        for method in x.allow[0][1].decode("ascii").split(", ") if x.allow else ():
+            found = x.service.routes.find(method, x.request.path)
+            if isinstance(found, Found):
+                return found.endpoint[0].key
+        return ""
+
+    def _names(self, fields: HeaderFields) -> tuple[int, tuple[str, ...]]:
+        bits, others = 0, list[str]()
+        for name, _ in fields:
+            number = self._headers.get(name)
+            if number is None:
+                others.append(name.decode("ascii", "replace"))
+            else:
+                bits |= 1 << number
+        return bits, tuple(others[:MOST_NAMES])
+
+    # ── Refusals ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _refusals(self, x: Exchange, route: Served | None) -> Iterator[Refused]:
+        """The failure that counts, then those that are told with it: of its rank and its code, about fields."""
+        problems, own = x.service.problems, x.endpoint.errors or {}
+        first = min(x.failures, key=lambda failure: problems.rank(failure, own))
+        name, rank = problems.code(first, own), problems.rank(first, own)
+        code = -1 if name is None else self._codes.get(name, -1)
+        nodes = _nodes(x, route)
+        yield from self._refused(x, route, first, code, nodes)
+        for failure in x.failures:
+            if failure is not first and failure.fields:
+                if problems.code(failure, own) == name and problems.rank(failure, own) == rank:
+                    yield from self._refused(x, route, failure, code, nodes)
+
+    def _refused(
+        self, x: Exchange, route: Served | None, failure: Failure, code: int, nodes: Sequence[Condition]
+    ) -> Iterator[Refused]:
+        condition = _CONDITIONS[failure.condition]
+        if failure == RATE_LIMITED and x.told:
+            for told in x.told:
+                if told.refused:
+                    yield Refused(condition, self._rates.get(told.rate.name, -1), code)
+            return
+        node = _node(failure, nodes)
+        if not failure.fields:
+            yield Refused(condition, node, code)
+        for field in failure.fields:
+            where, target, at, depth = "", -1, -1, -1
+            if route is not None:
+                where, target, at, depth = _value(route, field)
+            yield Refused(condition, node, code, where, target, field.rule, at, depth)
+
+
+def _outcome(x: Exchange, response: Response) -> Outcome:
+    if x.failures:
+        return "refused"
+    if response.status == 304:
+        return "not modified"
+    if response.status == 408:
+        return "stalled"
+    if x.call is not None:
+        return "answered"
+    return "methods" if x.request.method == "OPTIONS" else "not in force"
+
+
+def _admission(x: Exchange, route: Served | None) -> int:
+    if x.admission is None or route is None:
+        return -1
+    who = x.admission.who
+    return next((number for number, each in enumerate(route.admissions) if each.who == who), -1)
+
+
+def _operation(x: Exchange, route: Served | None) -> Operation | None:
+    number = _admission(x, route)
+    return None if route is None or number < 0 else route.admissions[number].operation
+
+
+def _end(x: Exchange, route: Served | None, status: int) -> int:
+    """Which good end it was: by its status; where two have the same, by what was done."""
+    operation = _operation(x, route)
+    statuses = [] if operation is None else [each.status for each in ends(operation)]
+    if statuses.count(status) == 1:
+        return statuses.index(status)
+    return 1 if len(statuses) > 1 and x.call is not None and x.call.untouched else 0
+
+
+def _nodes(x: Exchange, route: Served | None) -> tuple[Condition, ...]:
+    operation = _operation(x, route)
+    return conditions(operation) if isinstance(operation, Read | List | Write) else ()
+
+
+def _node(failure: Failure, nodes: Sequence[Condition]) -> int:
+    """Which condition of the plan a failure is; -1: the server told it without the database."""
+    wanted = (failure.condition, failure.subject, failure.code, failure.trace)
+    same = [
+        number
+        for number, each in enumerate(nodes)
+        if (each.condition, each.subject, each.code, each.trace) == wanted
+        and (each.location is None) == (not failure.fields)
+        and (each.location is None or each.location.pointer == failure.fields[0].pointer)
+    ]
+    return same[0] if same and (failure.trace or not failure.fields) else -1
+
+
+# ── Values of the request ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def _value(route: Served, field: FieldFailure) -> tuple[str, int, int, int]:
+    """Where a value is, which field or parameter it is for, which of its rules it does not keep, and how deep the
+    object is that the rule is about."""
+    if field.place == "body":
+        return "body", *_in_body(body_fields(route), field)
+    names = header_parameters(route) if field.place == "header" else query_parameters(route)
+    name = field.name.lower() if field.place == "header" else field.name
+    target = names.index(name) if name in names else -1
+    own = route.headers if field.place == "header" else route.query
+    parameter = next((each for each in own if each.name in (field.name, name)), None)
+    return field.place, target, -1 if parameter is None else _rule(parameter, (), field.rule), -1
+
+
+def _in_body(fields: Sequence[BodyField], failed: FieldFailure) -> tuple[int, int, int]:
+    path = tuple(part.replace("~1", "/").replace("~0", "~") for part in failed.pointer.split("/")[1:])
+    for number, field in enumerate(fields):
+        if path[: len(field.pointer)] == field.pointer:
+            return number, _rule(field, path[len(field.pointer) :], failed.rule), -1
+    for number, field in enumerate(fields):
+        if field.pointer[: len(path)] == path:
+            return number, -1, len(path)
+    # A value that no body gave, and that nothing else could make, is told by the field's own name.
+    return next((number for number, field in enumerate(fields) if path == (field.field,)), -1), -1, -1
+
+
+def _rule(field: BodyField | Parameter, path: tuple[str, ...], keyword: str) -> int:
+    for number, rule in enumerate(field.rules):
+        if rule.keyword == keyword and len(rule.path) == len(path):
+            if all(named in (part, "*") for named, part in zip(rule.path, path, strict=True)):
+                return number
+    return -1

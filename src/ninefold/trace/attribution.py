@@ -1,0 +1,343 @@
+"""Every part of a response with what caused it: a plan and an identifier in, an `Attribution` out.
+
+Pure data, made of the plan alone: the response itself is not at hand, nor the request. What the plan cannot account for
+has no cause, and that is to be seen: nothing is made up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ninefold.expressions.reads import parts
+from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.plan.events import Event
+from ninefold.plan.operations import List, Operation, Read, Stream, Write
+from ninefold.plan.problems import ErrorCode
+from ninefold.plan.responses import ArrayOf, Content, FromExpression, ObjectOf, Response
+from ninefold.plan.routes import Admission, Route, Served
+from ninefold.plan.service import ServicePlan
+from ninefold.trace import identifier
+from ninefold.trace.causes import (
+    Attribution,
+    Cause,
+    Fixed,
+    Given,
+    Header,
+    Http,
+    Made,
+    Member,
+    Occurrence,
+    Path,
+    Refusal,
+    Requested,
+    Stored,
+)
+from ninefold.trace.identifier import NotATrace, Trace
+from ninefold.trace.nodes import OF_HTTP, OF_OTHER_ORIGINS, OF_STATUSES, ends, header_names
+from ninefold.trace.refusals import NO_NODE, refusal, versions_places
+from ninefold.trace.values import Shown, holds_more, once, read_by, stated
+
+WITHOUT_CONTENT = frozenset({204, 304})
+"""Statuses whose responses have no content, and say no length of one (RFC 9110, section 8.6)."""
+
+
+def attribution(plan: ServicePlan, text: str) -> Attribution:
+    """What caused the response that carries the identifier `text`. Raises NotATrace, with a reason for whoever asks."""
+    return of_trace(plan, identifier.read(text, identifier.digest(plan)))
+
+
+def of_trace(plan: ServicePlan, trace: Trace) -> Attribution:
+    """The same of an identifier that has been read. Raises NotATrace where it names what is not in the plan."""
+    route = _route(plan, trace)
+    admission = _admission(route, trace)
+    served = route if isinstance(route, Served) else None
+    refusals = tuple(refusal(plan, served, trace.admission, each) for each in trace.refusals)
+    of = _Of(plan, trace, route, admission, refusals)
+    return Attribution(
+        endpoint=None if route is None else route.key,
+        version=None if plan.versions is None else plan.versions.current,
+        caller=None if admission is None else admission.who,
+        status=trace.status,
+        causes=of.status(),
+        headers=tuple(of.headers()),
+        members=() if trace.head else tuple(of.members()),
+        events=tuple(of.events()),
+        refusals=refusals,
+    )
+
+
+def _route(plan: ServicePlan, trace: Trace) -> Route | None:
+    if trace.route < 0:
+        return None
+    if trace.route >= len(plan.routes):
+        raise NotATrace(NO_NODE)
+    return plan.routes[trace.route]
+
+
+def _admission(route: Route | None, trace: Trace) -> Admission | None:
+    if trace.admission < 0:
+        return None
+    if not isinstance(route, Served) or trace.admission >= len(route.admissions):
+        raise NotATrace(NO_NODE)
+    return route.admissions[trace.admission]
+
+
+class _Of:
+    """One response, asked for its parts."""
+
+    def __init__(
+        self,
+        plan: ServicePlan,
+        trace: Trace,
+        route: Route | None,
+        admission: Admission | None,
+        refusals: tuple[Refusal, ...],
+    ) -> None:
+        self.plan = plan
+        self.trace = trace
+        self.route = route
+        self.operation: Operation | None = None if admission is None else admission.operation
+        self.refusals = refusals
+        self.places = route.places if isinstance(route, Served) else {}
+        self.code = self._code()
+        self.response = self._response()
+
+    def _code(self) -> ErrorCode | None:
+        """The code with which the request was refused; None: it was not, or the condition has none."""
+        if self.trace.ended != "refused" or not self.trace.refusals or self.trace.refusals[0].code < 0:
+            return None
+        return self.plan.problems.codes[self.trace.refusals[0].code]
+
+    def _response(self) -> Response | None:
+        """The good end, of which 304 is one."""
+        if self.trace.ended not in ("answered", "not modified"):
+            return None
+        if self.operation is None or not 0 <= self.trace.end < len(ends(self.operation)):
+            raise NotATrace(NO_NODE)
+        return ends(self.operation)[self.trace.end]
+
+    # ── The status ────────────────────────────────────────────────────────────────────────────────────────────
+
+    def status(self) -> tuple[Cause, ...]:
+        of_route = () if self.route is None else stated(self.route.trace)
+        match self.trace.ended:
+            case "answered":
+                return () if self.response is None else once(*stated(self.response.trace), *of_route)
+            case "not modified":
+                section = Http("RFC 9110, section 15.4.5")
+                return once(*self._stated("validators"), Fixed(20), section, Requested("the header If-None-Match"))
+            case "refused":
+                return self._refused()
+            case "not in force":
+                return once(*of_route, *self._missing(), Fixed(11), Fixed(12))
+            case "methods":
+                return once(Http("RFC 9110, section 9.3.7"), Requested("the method"), *of_route)
+            case "stalled":
+                return once(Http("RFC 9110, section 15.5.9"), Fixed(29), Requested("a body that did not come"))
+            case _:
+                return ()
+
+    def _refused(self) -> tuple[Cause, ...]:
+        first = self.refusals[0] if self.refusals else None
+        if first is None:
+            return ()
+        if self.code is None:
+            return once(Fixed(12), *first.causes)
+        said = [place for key, place in self.code.places.items() if key == "status"] or list(self.code.trace)
+        return once(*stated(said), *self._named(first), *first.causes)
+
+    def _named(self, first: Refusal) -> tuple[Cause, ...]:
+        """Where the contract gives the condition its code; a guard names its own."""
+        names = [first.condition]
+        if first.subject is not None:
+            names = [f"{first.condition} {name}" for name in (first.subject, first.subject.partition(".")[0])] + names
+        for name in names:
+            if name in self.places:
+                return self._stated(name)
+            place = self.plan.problems.places.get(f"when {name}")
+            if place is not None and self.plan.problems.conditions.get(name) == first.code:
+                return stated([place])
+        return ()
+
+    def _missing(self) -> tuple[Cause, ...]:
+        """What the operator does not give, and the versions that are not in force."""
+        key = None if self.route is None else self.route.key
+        found = [
+            cause
+            for value in self.plan.operator
+            if key in value.blocks and isinstance(self.route, Served)
+            for cause in (*stated(value.places), Given(f"operator.{value.name}, which is not given"))
+        ]
+        return once(*found, *stated(versions_places(self.plan)))
+
+    def _stated(self, *keys: str) -> tuple[Cause, ...]:
+        return stated([self.places[key] for key in keys if key in self.places])
+
+    # ── Headers ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def headers(self) -> Iterator[Header]:
+        """Those that the response had, in the order of their names, then those of HTTP itself."""
+        sent = [name for bit, name in enumerate(header_names(self.plan)) if self.trace.headers >> bit & 1]
+        for name in sent:
+            if name not in OF_HTTP:
+                yield self._header(name)
+        for name in self.trace.others:
+            yield Header(name, (), ())
+        of_http = {"date", *(name for name in sent if name in OF_HTTP)}
+        flows = isinstance(self.operation, Stream) and self.trace.ended == "answered" and not self.trace.head
+        if self.trace.status not in WITHOUT_CONTENT:
+            of_http.add("transfer-encoding" if flows else "content-length")
+        for name in sorted(of_http):
+            yield Header(name, (Http(OF_HTTP[name]),), (Http(OF_HTTP[name]),))
+
+    def _header(self, name: str) -> Header:
+        found = next((Header(name, causes, value) for causes, value in self._accounts(name) if causes), None)
+        return found or Header(name, (), ())
+
+    def _accounts(self, name: str) -> Iterator[tuple[tuple[Cause, ...], tuple[Cause, ...]]]:
+        """What could have sent a header: why, and what its value is."""
+        if self.response is not None:
+            yield from self._of_response(name, self.response)
+        if self.code is not None and name == "content-type":
+            causes = stated([place for key, place in self.plan.problems.places.items() if key == "media type"])
+            yield causes, causes
+        if name in OF_STATUSES:
+            yield self._of_status(name)
+        yield from self._of_rates(name)
+        if name in OF_OTHER_ORIGINS and self.plan.cross_origin is not None:
+            causes = stated(self.plan.cross_origin.trace)
+            yield causes, once(*causes, Requested("the header Origin"))
+
+    def _of_response(self, name: str, response: Response) -> Iterator[tuple[tuple[Cause, ...], tuple[Cause, ...]]]:
+        for own, value in response.headers:
+            if own.lower() == name:
+                [member] = self._shown().members(value)
+                yield member.causes, once(*member.causes, *member.value)
+        causes = stated(response.places.get(name, ()))
+        if name == "etag":
+            yield once(*causes, Fixed(20)), (Stored("the revision of the row"), Fixed(20))
+        elif name == "cache-control" and isinstance(self.operation, Stream):
+            yield (Fixed(35),), (Fixed(35),)
+        else:
+            yield causes, causes
+
+    def _of_status(self, name: str) -> tuple[tuple[Cause, ...], tuple[Cause, ...]]:
+        section = Http(OF_STATUSES[name])
+        if name == "www-authenticate":
+            schemes = self.route.schemes if isinstance(self.route, Served) else ()
+            admitted = [each for each in self.plan.schemes if each.scheme in schemes] or self.plan.schemes
+            value = stated([place for each in admitted for place in each.trace])
+            return once(section, *self._status_only(), *value), once(*value, section)
+        routes = self.plan.routes if self.route is None else self._same_path(self.route)
+        return once(section, *self._status_only()), once(*stated([p for each in routes for p in each.trace]), section)
+
+    def _status_only(self) -> tuple[Cause, ...]:
+        return self._refused() if self.trace.ended == "refused" else ()
+
+    def _same_path(self, route: Route) -> tuple[Route, ...]:
+        """The routes of one path: names in braces are one, however they are called."""
+
+        def shape(each: Route) -> list[str | None]:
+            return [segment if isinstance(segment, str) else None for segment in each.segments]
+
+        return tuple(each for each in self.plan.routes if shape(each) == shape(route))
+
+    def _of_rates(self, name: str) -> Iterator[tuple[tuple[Cause, ...], tuple[Cause, ...]]]:
+        key = None if self.route is None else self.route.key
+        rates = stated([place for rate in self.plan.limits.rates if key in rate.endpoints for place in rate.trace])
+        for header in self.plan.limits.headers:
+            if header.name.lower() == name:
+                counted = () if header.carries == "policies" else (Made("how many requests there have been"),)
+                if header.carries == "retry after":
+                    counted = (Made("the time until it may be tried again"),)
+                causes = stated(header.trace)
+                yield once(*causes, *rates, Fixed(27)), once(*rates, *counted, Fixed(27), Fixed(26))
+
+    # ── The body ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _shown(self) -> Shown:
+        operation = self.operation
+        match operation:
+            case Read() | List():
+                return Shown(operation.select.columns, operation.resource)
+            case Write():
+                return Shown((operation.read or operation.statement).columns, operation.resource, operation.assigns)
+            case None:
+                return Shown()
+            case _:
+                select = operation.select
+                return Shown(() if select is None else select.columns)
+
+    def members(self) -> Iterator[Member]:
+        if self.trace.ended == "answered" and self.response is not None and self.response.content is not None:
+            yield from self._shown().members(self.response.content)
+        problems = self.plan.problems
+        if self.code is not None and problems.content is not None:
+            yield from self._of_error(problems.content, self.code, ())
+
+    def _of_error(self, content: Content, code: ErrorCode, path: Path) -> Iterator[Member]:
+        causes = stated(content.trace)
+        match content:
+            case ObjectOf(members=members):
+                yield Member(path, causes)
+                for name, value in members:
+                    yield from self._of_error(value, code, (*path, name))
+            case ArrayOf(items=items):
+                yield Member(path, causes)
+                for number, item in enumerate(items):
+                    yield from self._of_error(item, code, (*path, number))
+            case FromExpression(expression=expression):
+                told = [cause for name in _of_root(expression, "error") for cause in self._told(name, code)]
+                found, whole = once(*causes, *told, *read_by(expression)), expression.type
+                yield Member(path, causes, found, holds_more(whole))
+            case _:
+                yield Member(path, causes)
+
+    def _told(self, name: str, code: ErrorCode) -> tuple[Cause, ...]:
+        """What `error.NAME` tells."""
+        places, problems = code.places, self.plan.problems
+        match name:
+            case "code":
+                return stated(code.trace)
+            case "status" | "title":
+                return stated([places[name]] if name in places else code.trace)
+            case "detail":
+                read = (Stored("the row"),) if code.detail is None else tuple(read_by(code.detail))
+                return once(*stated([places[name]]), *read) if name in places else ()
+            case "fields" | "messages":
+                rules = [each.rule for each in self.refusals if each.rule is not None]
+                words = [problems.places[key] for rule in rules for key in self._message(rule)]
+                about = [places[key] for key in ("about", "title") if key in places and "about" in places]
+                facts = [cause for each in self.refusals if each.rule is not None for cause in each.causes]
+                return once(*stated([*words, *about]), *facts, Fixed(11))
+            case _:
+                return ()
+
+    def _message(self, rule: str) -> Iterator[str]:
+        for key in (f"messages {rule}", "messages otherwise"):
+            if key in self.plan.problems.places:
+                yield key
+                return
+
+    # ── Events ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def events(self) -> Iterator[Occurrence]:
+        """What arose with the response: the events of the operation, where it did something."""
+        operation = self.operation
+        if self.trace.ended == "answered" and isinstance(operation, Write) and self.trace.end == 0:
+            for event in (*operation.before, *operation.after):
+                yield self._event(event)
+
+    def _event(self, event: Event) -> Occurrence:
+        members = Shown(event.select.columns, event.resource).members(event.content)
+        return Occurrence(event.kind, once(*stated(event.trace), Fixed(33)), tuple(members))
+
+
+def _of_root(typed: Typed, root: str) -> Iterator[str]:
+    """The members of a root that an expression reads."""
+    match typed:
+        case Select(operand=Variable(name=name), name=member) if name == root:
+            yield member
+        case _:
+            for part in parts(typed):
+                yield from _of_root(part, root)

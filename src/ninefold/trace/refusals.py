@@ -1,0 +1,243 @@
+"""What refused a request: the facts that it ran into."""
+
+from __future__ import annotations
+
+from ninefold.meanings import BARE_STATUSES
+from ninefold.plan.operations import List
+from ninefold.plan.places import Place
+from ninefold.plan.routes import BodyField, Parameter, Rule, Served
+from ninefold.plan.service import ServicePlan
+from ninefold.trace.causes import Cause, Fixed, Given, Http, Refusal, Requested
+from ninefold.trace.identifier import NotATrace, Refused
+from ninefold.trace.nodes import IDEMPOTENCY_KEY, body_fields, conditions, header_parameters, query_parameters
+from ninefold.trace.values import once, stated
+
+CONDITIONS = tuple(BARE_STATUSES)
+"""The closed list, by whose positions identifiers name conditions."""
+
+NO_NODE = "it names something that is not in the plan"
+
+
+def refusal(plan: ServicePlan, route: Served | None, admission: int, refused: Refused) -> Refusal:
+    """One failure with its causes. Raises NotATrace where the plan has no such node."""
+    if not 0 <= refused.condition < len(CONDITIONS):
+        raise NotATrace(NO_NODE)
+    condition, subject = CONDITIONS[refused.condition], None
+    trace: tuple[Place, ...] = ()
+    if condition == "rate limited":
+        trace = _rate(plan, refused.node)
+    elif refused.node >= 0:
+        if route is None or not 0 <= admission < len(route.admissions):
+            raise NotATrace(NO_NODE)
+        nodes = conditions(route.admissions[admission].operation)
+        if refused.node >= len(nodes) or nodes[refused.node].condition != condition:
+            raise NotATrace(NO_NODE)
+        subject, trace = nodes[refused.node].subject, nodes[refused.node].trace
+    if refused.code >= len(plan.problems.codes):
+        raise NotATrace(NO_NODE)
+    code = None if refused.code < 0 else plan.problems.codes[refused.code].name
+    causes = stated(trace)
+    if refused.node < 0 or condition in ("rate limited", "invalid"):
+        causes = once(*causes, *_causes(plan, route, admission, condition))
+    else:
+        causes = once(*causes, *_MEANINGS.get(condition, ()), *_asked(route, condition))
+    if not refused.rule:
+        return Refusal(condition, subject, code, causes)
+    pointer, more = _value(route, refused)
+    causes = once(*stated(trace), *more) if more or trace else causes
+    return Refusal(condition, subject, code, causes, refused.where or None, pointer, refused.rule)
+
+
+def _rate(plan: ServicePlan, number: int) -> tuple[Place, ...]:
+    if not 0 <= number < len(plan.limits.rates):
+        raise NotATrace(NO_NODE)
+    return plan.limits.rates[number].trace
+
+
+_MEANINGS: dict[str, tuple[Cause, ...]] = {
+    "missing": (Fixed(6),),
+    "gone": (Fixed(31),),
+    "guard": (Fixed(10),),
+    "invariant": (Fixed(10),),
+    "conflict": (),
+    "unauthenticated": (Fixed(8), Requested("the credential")),
+    "forbidden": (Fixed(8),),
+    "rate limited": (Fixed(25), Fixed(26)),
+    "unsupported media type": (Fixed(19), Requested("the header Content-Type")),
+    "not acceptable": (Requested("the header Accept"), Http("RFC 9110, section 12.5.1")),
+    "malformed": (Fixed(19), Requested("the body")),
+    "too large": (Requested("the body"),),
+    "stale": (Fixed(20), Requested("the header If-Match")),
+    "idempotency mismatch": (Fixed(28), Requested("the header Idempotency-Key")),
+    "idempotency in progress": (Fixed(28), Requested("the header Idempotency-Key")),
+    "unavailable": (Fixed(29), Given("a database or another service that is not to be had, or too many requests")),
+    "timed out": (Given("how long the work took"),),
+    "internal": (Given("a fault of the service, which is in its log"),),
+    "no such path": (Requested("the path"), Http("RFC 9110, section 15.5.5"), Fixed(23)),
+    "method not allowed": (Requested("the method"), Http("RFC 9110, section 15.5.6"), Fixed(23)),
+    "unknown version": (Requested("the version"),),
+    "retired version": (Requested("the version"),),
+}
+"""What a condition has to do with beside the contract."""
+
+_KEYS = {
+    "malformed": ("body", "requests media type"),
+    "unsupported media type": ("requests media type", "patch", "body"),
+    "not acceptable": ("responses media type",),
+    "stale": ("validators",),
+    "idempotency mismatch": ("idempotency key",),
+    "idempotency in progress": ("idempotency key",),
+}
+"""The facts of an endpoint that ask for what a condition refuses, by their keys."""
+
+
+def _asked(route: Served | None, condition: str) -> tuple[Cause, ...]:
+    if route is None:
+        return ()
+    return stated([route.places[key] for key in _KEYS.get(condition, ()) if key in route.places])
+
+
+def _causes(plan: ServicePlan, route: Served | None, admission: int, condition: str) -> tuple[Cause, ...]:
+    """The causes of a condition that the server told without asking the database."""
+    found: list[Cause] = []
+    match condition:
+        case "unauthenticated":
+            found += () if route is None else stated([place for each in route.admissions for place in each.trace])
+            named = () if route is None else route.schemes
+            found += stated([place for each in plan.schemes if each.scheme in named for place in each.trace])
+        case "forbidden" if route is not None:
+            admitted = route.admissions[admission : admission + 1] if admission >= 0 else route.admissions
+            found += stated([place for each in admitted for place in each.trace])
+        case "too large" | "timed out" if condition in plan.limits.places:
+            found += stated([plan.limits.places[condition]])
+        case "too large":
+            found.append(Given("the largest body that is read"))
+        case "method not allowed" | "missing" if route is not None:
+            found += stated(route.trace)
+        case "unknown version" | "retired version":
+            found += stated(versions_places(plan))
+        case _:
+            pass
+    return once(*found, *_asked(route, condition), *_MEANINGS.get(condition, ()))
+
+
+def versions_places(plan: ServicePlan) -> tuple[Place, ...]:
+    versions = plan.versions
+    return () if versions is None else tuple(getattr(versions, "trace", ()))
+
+
+# ── Values of the request ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def _value(route: Served | None, refused: Refused) -> tuple[str | None, tuple[Cause, ...]]:
+    """The JSON Pointer, or the name, of a value that does not keep a rule, and the facts of that rule."""
+    if route is None:
+        return None, ()
+    match refused.where:
+        case "body":
+            return _of_body(route, refused)
+        case "query":
+            return _of_query(route, refused)
+        case "header":
+            return _of_header(route, refused)
+        case _:
+            return None, ()
+
+
+def _of_body(route: Served, refused: Refused) -> tuple[str | None, tuple[Cause, ...]]:
+    fields, asked = body_fields(route), Requested("the body")
+    if refused.target >= len(fields):
+        raise NotATrace(NO_NODE)
+    if refused.target < 0:
+        key = "requests unknown members" if refused.rule == "unknown" else "body"
+        return None, once(
+            *stated([route.places[key]] if key in route.places else ()), asked, *_unknown_meaning(refused)
+        )
+    field = fields[refused.target]
+    if refused.rule == "unknown":
+        found = [route.places[key] for key in ("requests unknown members",) if key in route.places]
+        return _pointer(field.pointer), once(*stated((*found, *field.trace)), asked)
+    if 0 <= refused.depth < len(field.pointer):
+        # The object that holds the field, not the field itself.
+        found = [route.places[key] for key in ("body",) if key in route.places]
+        below = [each for each in fields if each.pointer[: refused.depth] == field.pointer[: refused.depth]]
+        required = [
+            rule.place for each in below for rule in each.rules if (rule.path, rule.keyword) == ((), "required")
+        ]
+        return _pointer(field.pointer[: refused.depth]), once(*stated((*found, *required)), asked)
+    at, rules = _rule(field, refused)
+    return _pointer((*field.pointer, *at)), once(*stated((*rules, *field.trace)), *_of_type(refused.rule), asked)
+
+
+def _rule(field: BodyField | Parameter, refused: Refused) -> tuple[tuple[str, ...], list[Place]]:
+    """Where inside the value the rule is about, and everywhere that it is stated."""
+    if refused.at < 0:
+        return (), []
+    if refused.at >= len(field.rules):
+        raise NotATrace(NO_NODE)
+    rule: Rule = field.rules[refused.at]
+    return rule.path, [each.place for each in field.rules if (each.path, each.keyword) == (rule.path, rule.keyword)]
+
+
+def _of_type(rule: str) -> tuple[Cause, ...]:
+    """The fixed meanings of rules that no keyword states: what is a value of a type at all, and references."""
+    return {"refers to": (Fixed(16),), "type": (Fixed(3),), "format": (Fixed(3),), "pattern": (Fixed(13),)}.get(
+        rule, ()
+    )
+
+
+def _unknown_meaning(refused: Refused) -> tuple[Cause, ...]:
+    return (Fixed(18),) if refused.rule == "unknown" else ()
+
+
+def _pointer(path: tuple[str, ...]) -> str:
+    """A JSON Pointer (RFC 6901), with `*` for each element."""
+    return "".join("/" + name.replace("~", "~0").replace("/", "~1") for name in path)
+
+
+def _of_query(route: Served, refused: Refused) -> tuple[str | None, tuple[Cause, ...]]:
+    names = query_parameters(route)
+    if refused.target >= len(names):
+        raise NotATrace(NO_NODE)
+    if refused.target < 0:
+        key = "requests unknown parameters"
+        return None, once(*stated([route.places[key]] if key in route.places else ()), Requested("the query"))
+    name = names[refused.target]
+    asked = Requested(f"the query parameter {name}")
+    for each in route.query:
+        if each.name == name:
+            return name, once(*stated((*_rule(each, refused)[1], *each.trace)), asked)
+    return name, once(*stated(_of_list(route, name)), Fixed(5), asked)
+
+
+def _of_list(route: Served, name: str) -> list[Place]:
+    """Where a parameter of a list is stated: a filter, the order, or the pages."""
+    found: list[Place] = []
+    for admission in route.admissions:
+        operation = admission.operation
+        if not isinstance(operation, List):
+            continue
+        found += [place for each in operation.filters if each.name == name for place in each.trace]
+        if name == operation.sort_parameter:
+            found += operation.sort_trace
+        paging = operation.paging
+        for key, parameter in (("size", paging.size), ("next", paging.next), ("start", paging.start)):
+            if parameter == name:
+                keys = (key, "largest") if key == "size" else (key, "by")
+                found += [paging.places[each] for each in keys if each in paging.places]
+    return found
+
+
+def _of_header(route: Served, refused: Refused) -> tuple[str | None, tuple[Cause, ...]]:
+    names = header_parameters(route)
+    if not 0 <= refused.target < len(names):
+        raise NotATrace(NO_NODE)
+    name = names[refused.target]
+    asked = Requested(f"the header {name}")
+    for each in route.headers:
+        if each.name.lower() == name:
+            return each.name, once(*stated((*_rule(each, refused)[1], *each.trace)), asked)
+    if name == IDEMPOTENCY_KEY:
+        key = route.places.get("idempotency key")
+        return name, once(*stated([] if key is None else [key]), Fixed(28), asked)
+    return name, once(*stated(route.trace), Fixed(35), asked)

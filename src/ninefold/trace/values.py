@@ -1,0 +1,119 @@
+"""What the values in a response come from, told by the expressions and columns that give them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from ninefold.expressions.reads import parts
+from ninefold.expressions.tree import Call, Select, Typed, Variable
+from ninefold.plan import environment
+from ninefold.plan.operations import Assign
+from ninefold.plan.places import Place
+from ninefold.plan.responses import ArrayOf, Content, EachOf, EachRow, FromColumn, FromExpression, ObjectOf
+from ninefold.plan.statement import ResultColumn
+from ninefold.trace.causes import Cause, Given, Made, Member, Path, Requested, Stated, Stored
+from ninefold.values import Anything, Array, Object, Type
+
+_ROOTS: dict[str, Cause] = {
+    "now": Made("the time of the request"),
+    "request": Requested("its parameters and headers"),
+    "issued": Made("a credential or secret that was just made"),
+    "page": Made("what the page is of the list"),
+    "claims": Requested("the credential"),
+    environment.PATH: Requested("the path"),
+    environment.BODY: Requested("the body"),
+}
+
+_MADE = dict.fromkeys(("uuid", "token", "random"), "something at random") | {"serial": "the next number"}
+
+
+def stated(places: Sequence[Place], what: str = "") -> tuple[Cause, ...]:
+    return tuple(Stated(place, what) for place in dict.fromkeys(places))
+
+
+def once(*causes: Cause) -> tuple[Cause, ...]:
+    return tuple(dict.fromkeys(causes))
+
+
+def read_by(typed: Typed) -> Iterator[Cause]:
+    """What an expression reads. What it is made of besides stands in the contract."""
+    match typed:
+        case Select(operand=Variable(name="operator"), name=name):
+            yield Given(f"operator.{name}")
+        case Select(operand=Variable(name="caller"), name="credential"):
+            yield Requested("the credential, or what was made of one")
+        case Select(operand=Variable(name="caller"), name=name):
+            yield Stored(f"caller.{name}, whose the credential is")
+        case Variable(name="caller"):
+            yield Stored("whose the credential is")
+        case Variable(name="operator"):
+            yield Given("operator")
+        case Variable(name=name) if name in _ROOTS:
+            yield _ROOTS[name]
+        case _:
+            if isinstance(typed, Call) and typed.function in _MADE:
+                yield Made(_MADE[typed.function])
+            for part in parts(typed):
+                yield from read_by(part)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a content is shown from: the columns of a result, and of a write what gives the fields of its row."""
+
+    columns: Sequence[ResultColumn] = ()
+    resource: str | None = None
+    assigns: Sequence[Assign] = ()
+
+    def members(self, content: Content, path: Path = ()) -> Iterator[Member]:
+        """The member at a path, and those below it, in written order."""
+        causes = stated(content.trace)
+        match content:
+            case FromColumn(column=column):
+                known = column < len(self.columns)
+                whole = known and holds_more(self.columns[column].type)
+                value = self.column(self.columns[column].name) if known else (Stored("a row"),)
+                yield Member(path, causes, value, whole)
+            case FromExpression(expression=expression):
+                value = once(*causes, *read_by(expression))
+                yield Member(path, causes, value, holds_more(expression.type))
+            case ObjectOf(members=members):
+                yield Member(path, causes)
+                for name, value_of in members:
+                    yield from self.members(value_of, (*path, name))
+            case ArrayOf(items=items):
+                yield Member(path, causes)
+                for number, item in enumerate(items):
+                    yield from self.members(item, (*path, number))
+            case EachRow(item=item):
+                yield Member(path, causes, (Stored("which rows there are"),))
+                yield from _elements(self.members(item, (*path, None)), causes)
+            case EachOf(columns=columns, item=item):
+                yield Member(path, causes, (Stored("which items there are"),))
+                yield from _elements(Shown(columns).members(item, (*path, None)), causes)
+
+    def column(self, title: str) -> tuple[Cause, ...]:
+        """What a column's value comes from, by its title: `order.total`."""
+        found: list[Cause] = [Stored(title if "." in title else "rows of the database")]
+        resource, _, name = title.partition(".")
+        for assign in self.assigns:
+            if (resource, name) == (self.resource, assign.field):
+                if assign.given:
+                    found.append(Requested("the body"))
+                if assign.otherwise is not None:
+                    found += read_by(assign.otherwise)
+        return once(*found)
+
+
+def _elements(members: Iterator[Member], causes: tuple[Cause, ...]) -> Iterator[Member]:
+    """The first of some members is an element: it is there because its list is."""
+    for number, member in enumerate(members):
+        yield msgspec.structs.replace(member, causes=once(*causes, *member.causes)) if number == 0 else member
+
+
+def holds_more(type_: Type) -> bool:
+    """Whether a value may have members or elements of its own."""
+    return isinstance(type_, Anything | Array | Object)
