@@ -257,6 +257,52 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "are fetched when a token first needs them, and again when they are old or do not have its key; an issuer of "
         "which they cannot be had makes the request `unavailable`.",
     ),
+    (
+        "Rows within rows",
+        "Several rows that are shown in one (a view applied to `all(R)`, to rows that refer back, or to what is made of "
+        "them; `x.map(y, {…})`) are a JSON array, and each looks as it does alone. They are in the order of their "
+        "identifiers, or in that of `sortBy`. Those that the caller may not see, or that are gone, are not among them; "
+        "an item that shows nothing is left out, and so is an array of which a part is an error. They are given whole: "
+        "a page bounds the rows of a list, and not what is shown within each.",
+    ),
+    (
+        "Rows that may be there already",
+        "`ensure` and `remove` know the row that is meant by the first of the identifier, the unique fields and the "
+        "`unique` lists, in written order, of which all values are at hand: those that the path names, those that "
+        "`on create` makes of the caller, and of `ensure` those that the body or `sets` give; one that the path names a "
+        "field of comes before the others. `remove` may say which row by `row` or `where` instead. A value of the path "
+        "that would be stored keeps its field's schema, or is `invalid`. `ensure` creates the row as `create` does, or "
+        "finds it and leaves it as it is: permissions and guards are asked of the row where it is there, else of the "
+        "row as it would be. Where it is there, what the body gives and `sets` states (but for what is new each time) "
+        "has to be what it has, or the request is `different`; a member that the body leaves out is no value, unless "
+        "the contract makes one. Objects are the same whatever the order of their members; a secret is compared with "
+        "nothing. A row that is there and that the caller may not see is what `unseen rows` says of `ensure`; to "
+        "`remove` it is absent, or `forbidden`. One that is gone answers `gone`. The response of `remove` shows the "
+        "row's own fields as they were (where there was none, those that the request names), and all else as it is "
+        "afterwards. With `If-Match`, a row that is not there is `stale`. An event arises only where something was "
+        "created or removed.",
+    ),
+    (
+        "Scopes of tokens",
+        "`caller.scopes` are those scopes of a signed token that its scheme lists under `scopes`, in the token's order: "
+        "the names in `scope`, with spaces between them (RFC 8693, section 4.2), or without that the names in `scp`, as "
+        "a text or an array. A condition asks for one by `'orders.write' in caller.scopes`. Where it does so by itself "
+        "or joined by `&&`, and the token lacks it, the answer to `forbidden` says so, if its status is 403: "
+        "`WWW-Authenticate: Bearer error=\"insufficient_scope\"` with the `scope` that is needed (RFC 6750, section "
+        "3.1).",
+    ),
+    (
+        "Certificates of clients",
+        "A scheme of the type `mutualTLS` takes the certificate that a client presents for its connection (RFC 8446, "
+        "section 4.4), if it is of an authority that the operator trusts, of this time, and for clients; one that is "
+        "not ends the handshake, before HTTP. A client may come without one. `claims` are what it says: `subject` and "
+        "`issuer` as RFC 4514 writes names, `common_name` where the subject has one alone, `serial` in hexadecimal "
+        "digits, `san_dns`, `san_email`, `san_uri` and `san_ip`, an array each (RFC 5280, section 4.2.1.6), and "
+        "`fingerprint`, the SHA-256 of the certificate in base64url (RFC 8705, section 3.1). `matches` names the field "
+        "that holds what `credential` takes from them, to the letter; with `matches: any` every certificate is good. "
+        "It is about its `issuer` and `subject`, and no longer good when it has ended, on a connection that is open "
+        "too.",
+    ),
 )
 
 MEANINGS: tuple[Meaning, ...] = tuple(

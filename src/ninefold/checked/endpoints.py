@@ -12,7 +12,8 @@ from ninefold.expressions.tree import Typed
 from ninefold.values import Type
 
 Verb: TypeAlias = Literal[
-    "create", "read", "list", "update", "replace", "delete", "ensure", "remove", "transition", "compute", "stream"
+    "create", "read", "list", "update", "replace", "delete", "ensure", "remove", "sign in", "transition", "compute",
+    "stream",
 ]
 
 
@@ -76,7 +77,7 @@ class Each:
     range: Typed
     variable: str
     item: Content
-    trace: tuple[Place, ...] = ()
+    trace: tuple[Place, ...] = field(default=(), repr=False, compare=False)
 
 
 Content: TypeAlias = Leaf | Object | Array | Rows | Each
@@ -149,19 +150,22 @@ class Pages:
 
 @dataclass(frozen=True)
 class Admission:
-    """`condition` None: every such caller. `of_request`: the condition reads no row."""
+    """`condition` None: every such caller. `of_request`: the condition reads no row. `scopes`: those that it asks a
+    token for."""
 
     who: str
     condition: Typed | None
     of_request: bool
     place: Place
+    scopes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Endpoint:
     """`body` None: the endpoint takes none and says nothing about one; `()`: stated `none`. Of `ensure` and `remove`,
     `untouched` answers where there was nothing to do, and `known_by` are the fields that say which row is meant: those
-    that the path does not name are made as on create (`()`: `row` or `where` says which)."""
+    that the path does not name are made as on create (`()`: `row` or `where` says which).
+    `issues`: the scheme of which a credential is made for the row."""
 
     key: str
     method: str
@@ -186,12 +190,26 @@ class Endpoint:
     sets: tuple[tuple[str, Typed], ...] = ()
     guards: tuple[Guard, ...] = ()
     validator: bool = False
+    digested: bool = False
     idempotency_key: Literal["optional", "required"] | None = None
+    issues: str | None = None
     errors: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[PathName, ...]:
         return tuple(segment for segment in self.segments if isinstance(segment, PathName))
+
+
+@dataclass(frozen=True)
+class CrossOrigin:
+    """`origins` None: any. `kept`: microseconds."""
+
+    origins: tuple[str, ...] | None
+    headers: tuple[str, ...]
+    exposed: tuple[str, ...]
+    credentials: bool
+    kept: int | None
+    place: Place
 
 
 @dataclass(frozen=True)

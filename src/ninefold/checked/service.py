@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from ninefold.checked.endpoints import Content, Endpoint, Stopped
+from ninefold.checked.endpoints import Content, CrossOrigin, Endpoint, Stopped
 from ninefold.checked.events import Events
 from ninefold.checked.limits import Limits
 from ninefold.checked.places import Places
@@ -43,18 +43,35 @@ class Password:
 
 
 @dataclass(frozen=True)
+class CertificateOf:
+    """The credential is a client's certificate, of which `presented`, an expression over `claims`, is in the unique
+    `field` of a row of `resource`."""
+
+    resource: str
+    field: str
+    presented: Typed
+
+
+@dataclass(frozen=True)
+class AnyCertificate:
+    """The credential is a client's certificate, whatever it says."""
+
+
+@dataclass(frozen=True)
 class Signed:
     """Tokens that somebody else signs. Either `configuration` is where the issuer says the rest of itself (OpenID
-    Connect Discovery 1.0), or `issuer` and `keys` are stated. `algorithms` empty: those that the issuer publishes."""
+    Connect Discovery 1.0), or `issuer` and `keys` are stated. `algorithms` empty: those that the issuer publishes.
+    `scopes`: which of a token's are `caller.scopes`; empty: there is no such thing."""
 
     configuration: Typed | None
     issuer: Typed | None
     keys: Typed | None
     audience: str
     algorithms: tuple[str, ...]
+    scopes: tuple[str, ...] = ()
 
 
-Verification: TypeAlias = LookedUp | Issued | Password | Signed
+Verification: TypeAlias = LookedUp | Issued | Password | Signed | CertificateOf | AnyCertificate
 
 
 @dataclass(frozen=True)
@@ -62,7 +79,7 @@ class Scheme:
     """`verified`: how a good credential is told from a bad one; None: this build cannot, and accepts none."""
 
     name: str
-    where: Literal["authorization", "header", "query", "cookie"]
+    where: Literal["authorization", "header", "query", "cookie", "certificate"]
     parameter: str
     challenge: str
     verified: Verification | None
@@ -77,7 +94,7 @@ class Scheme:
 
 @dataclass(frozen=True)
 class ErrorCode:
-    """`of_request`: the detail reads no row. `resource`: the row that it reads."""
+    """`resource`: the row that the detail reads. `called`: what callers know the code by."""
 
     name: str
     status: int
@@ -86,6 +103,7 @@ class ErrorCode:
     resource: str | None
     about: str | None
     place: Place
+    called: str | None = None
 
 
 @dataclass(frozen=True)
@@ -101,12 +119,33 @@ class Errors:
 
 
 @dataclass(frozen=True)
+class Version:
+    """A version. The dates are RFC 3339 full-dates. `checked`: what an older version is; None: the version is the one
+    that all else is about, or the way back to it is not shown. `moved`: the endpoints that have another key in the
+    version above, by their keys here."""
+
+    name: str
+    place: Place
+    deprecated: str | None
+    sunset: str | None
+    retired: str | None
+    checked: Checked | None = None
+    moved: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Versions:
-    by: Literal["path", "header", "query"]
+    """`current` is the version that all else is about: the newest. `versions`, newest first."""
+
+    by: Literal["path", "header", "query", "media type"]
     name: str
     current: str
     default: str | None
-    others: tuple[str, ...]
+    versions: tuple[Version, ...]
+
+    @property
+    def older(self) -> tuple[Checked, ...]:
+        return tuple(each.checked for each in self.versions if each.checked is not None)
 
 
 @dataclass(frozen=True)
@@ -162,8 +201,19 @@ class Checked:
     limits: Limits
     events: Events
     versions: Versions | None
+    cross_origin: CrossOrigin | None
     operator: tuple[OperatorValue, ...]
     not_in_force: tuple[NotInForce, ...]
     left_out: tuple[str, ...]
     proposals: tuple[Accepted, ...]
     places: Places
+    version: str | None = None
+    """Its name, where there are versions."""
+    media_type_parameter: str = ""
+    """What follows every media type of a response: `; version=2`, where versions are named so."""
+
+    @property
+    def in_all_versions(self) -> tuple[Endpoint, ...]:
+        """Every endpoint that some version serves."""
+        older = () if self.versions is None else self.versions.older
+        return (*self.endpoints, *(endpoint for each in older for endpoint in each.endpoints))

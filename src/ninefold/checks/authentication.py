@@ -7,8 +7,11 @@ from typing import Literal
 
 from ninefold.checked.endpoints import Admission
 from ninefold.checked.resources import Resource
-from ninefold.checked.service import LookedUp, Scheme, Signed
+from ninefold.checked.service import LookedUp, Scheme, Signed, Verification
+from ninefold.checks import scopes
+from ninefold.checks.certificates import CLAIMS, certificate
 from ninefold.checks.codes import ISSUER_TWICE, LIST_HAS_NO_ROW, NOT_A_TOKEN, NOT_AN_ALGORITHM, SIGNED_WITHOUT
+from ninefold.checks.credentials import check_issued, check_password
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.contract import authentication as stated
@@ -20,7 +23,7 @@ from ninefold.expressions.reads import needs_database
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Call, Typed
 from ninefold.plan.authentication import ASYMMETRIC, SYMMETRIC
-from ninefold.values import Anything, Object, Row, Text, Type
+from ninefold.values import Anything, Array, Object, Row, Text, Type
 
 
 def caller_type(contract: Contract, resources: Mapping[str, object]) -> Object:
@@ -37,6 +40,8 @@ def caller_type(contract: Contract, resources: Mapping[str, object]) -> Object:
             resource = None if name is None else name.text.partition(".")[0]
             if resource is not None and resource in resources:
                 members[resource] = Row(resource=resource)
+        if scheme.scopes is not None:
+            members[scopes.SCOPES] = Array(items=Text())
         for added in value_of(scheme.caller) or ():
             members[added.name] = Anything()
     return Object(members=members)
@@ -66,11 +71,11 @@ def _scheme(
     kind = value_of(scheme.type)
     if kind is None:
         return None
-    looked_up, signed = _matches(scheme, resources, findings), _signed(scheme, findings)
+    verified = _verified(scheme, kind.text, resources, findings)
     place = findings.place(scheme.span)
     realm = value_of(scheme.realm)
     quoted = "" if realm is None else ' realm="' + realm.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    where: Literal["authorization", "header", "query", "cookie"] = "authorization"
+    where: Literal["authorization", "header", "query", "cookie", "certificate"] = "authorization"
     parameter = "Bearer"
     auth_scheme = value_of(scheme.scheme)
     location, name = value_of(scheme.location), value_of(scheme.parameter)
@@ -80,32 +85,32 @@ def _scheme(
         if location is None or name is None:
             return None
         where, parameter = location.text, name.text  # type: ignore[assignment]
-    challenge = "Bearer" if parameter.lower() == "bearer" else parameter
-    if where != "authorization":
+    elif kind.text == "mutualTLS":
+        where, parameter = "certificate", kind.text
+    challenge = parameter.capitalize() if parameter.lower() in ("basic", "bearer") else parameter
+    if kind.text == "apiKey":
         # RFC 9110 wants a challenge with every 401, and no auth-scheme is registered for such keys: OpenAPI's word.
         challenge = "apiKey"
-    elif kind.text == "mutualTLS":
-        challenge = "mutualTLS"
-    if not _is_built(scheme, kind.text, parameter):
-        findings.left_for_later(
-            f"the scheme `{scheme.name}`", "no credential of it is accepted: such a caller is not known", scheme.span
-        )
-    scope = vocabulary.scope(claims=Object())
+    scope = vocabulary.scope(claims=CLAIMS if kind.text == "mutualTLS" else Object())
     adds = []
     for added in value_of(scheme.caller) or ():
         value = typed(added.value, scope, None, findings)
         if value is not None:
             adds.append((added.name, value))
-    if kind.text in ("oauth2", "mutualTLS") or parameter.lower() == "basic":
-        signed = None
-    return Scheme(scheme.name, where, parameter, challenge + quoted, looked_up or signed, tuple(adds), place)
+    # RFC 7617, section 2.1: it is how clients know in which characters user-id and password are sent.
+    charset = ("," if quoted else "") + ' charset="UTF-8"' if scheme.is_basic else ""
+    return Scheme(scheme.name, where, parameter, challenge + quoted + charset, verified, tuple(adds), place)
 
 
-def _is_built(scheme: stated.Scheme, kind: str, parameter: str) -> bool:
-    """Whether this build can know callers by such credentials: those that are looked up as they are presented, and
-    tokens that somebody else signs."""
-    presented = kind in ("apiKey", "openIdConnect") or (kind == "http" and parameter.lower() != "basic")
-    return presented and not isinstance(scheme.issued_to, Shown)
+def _verified(
+    scheme: stated.Scheme, kind: str, resources: Mapping[str, Resource], findings: Findings
+) -> Verification | None:
+    """How a good credential is told from a bad one; None where this build cannot, or something is not shown."""
+    if kind == "mutualTLS":
+        return certificate(scheme, resources, findings)
+    looked_up, signed = _matches(scheme, resources, findings), _signed(scheme, findings)
+    issued = check_issued(scheme, resources, findings)
+    return check_password(scheme, resources, findings) if scheme.is_basic else looked_up or issued or signed
 
 
 def _signed(scheme: stated.Scheme, findings: Findings) -> Signed | None:
@@ -137,7 +142,7 @@ def _signed(scheme: stated.Scheme, findings: Findings) -> Signed | None:
     stated_whole = issuer is not None and keys is not None and bool(algorithms)
     if audience is None or algorithms is None or not (configuration is not None or stated_whole):
         return None
-    return Signed(configuration, issuer, keys, audience.text, algorithms)
+    return Signed(configuration, issuer, keys, audience.text, algorithms, scopes.of(scheme))
 
 
 def _text(found: Typed | None) -> Typed | None:
@@ -170,8 +175,8 @@ def _algorithms(scheme: stated.Scheme, findings: Findings) -> tuple[str, ...] | 
 
 def _matches(scheme: stated.Scheme, resources: Mapping[str, Resource], findings: Findings) -> LookedUp | None:
     """The secret that a credential is looked up by; None where this build cannot look it up."""
-    matches, kind, auth_scheme = value_of(scheme.matches), value_of(scheme.type), value_of(scheme.scheme)
-    if matches is None or kind is None or kind.text not in ("http", "apiKey"):
+    matches, kind = value_of(scheme.matches), value_of(scheme.type)
+    if matches is None or kind is None or kind.text not in ("http", "apiKey") or scheme.is_basic:
         return None
     resource, _, field = matches.text.partition(".")
     if resource not in resources or field not in resources[resource].fields:
@@ -182,8 +187,6 @@ def _matches(scheme: stated.Scheme, resources: Mapping[str, Resource], findings:
             f"`{matches.text}` is not a `secret: token`",
             Label(matches.span, "credentials are found by it"),
         )
-        return None
-    if auth_scheme is not None and auth_scheme.text.lower() == "basic":
         return None
     return LookedUp(resource, field)
 
@@ -240,7 +243,7 @@ def admissions(
                     Label(test.span, "reads a row"),
                     help=(f"say under `rows` which rows of `{resource}` such a caller sees",),
                 )
-            found.append(Admission(admission.who.text, holds, of_request, place))
+            found.append(Admission(admission.who.text, holds, of_request, place, scopes.required(holds)))
     return tuple(found)
 
 

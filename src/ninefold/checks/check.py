@@ -9,17 +9,19 @@ from pathlib import PurePath
 from ninefold.checked.service import Accepted, Checked, OperatorValue
 from ninefold.checks.authentication import caller_type, check_schemes, row_rules, who_names
 from ninefold.checks.contents import Showing, check_views
+from ninefold.checks.credentials import never_issued
+from ninefold.checks.cross_origin import check_cross_origin
 from ninefold.checks.endpoints import check_endpoints
 from ninefold.checks.errors import check_errors, unused_codes
 from ninefold.checks.events import check_events, has_subscriptions, subscription, with_subscriptions
 from ninefold.checks.findings import Findings
-from ninefold.checks.later import left_for_later
 from ninefold.checks.limits import check_limits
 from ninefold.checks.model import known_resources, model
 from ninefold.checks.places import places
 from ninefold.checks.records import check_records
 from ninefold.checks.resources import check_resources
 from ninefold.checks.schemas import SharedSchemas
+from ninefold.checks.scopes import check_scopes
 from ninefold.checks.states import check_states, odd_states
 from ninefold.checks.storable import storable
 from ninefold.checks.timers import check_timers
@@ -38,7 +40,7 @@ from ninefold.questions.question import OpenQuestion
 from ninefold.syntax.nodes import Node
 from ninefold.syntax.proposals import proposals
 
-CHECKS = (odd_states, unused_codes, without_effect, storable)
+CHECKS = (odd_states, unused_codes, without_effect, never_issued, storable, check_scopes)
 """What can be said of a contract as it is stated, without types: each takes the contract and says what it finds."""
 
 
@@ -72,7 +74,7 @@ def check(contract: Contract, open_questions: tuple[OpenQuestion, ...]) -> Outco
     served, stopped = check_endpoints(contract, open_questions, resources, vocabulary, events, findings)
     versions = check_versioning(contract, findings)
     limits = check_limits(contract, vocabulary, findings)
-    left_for_later(contract, findings)
+    cross_origin = check_cross_origin(contract, findings)
     for each in CHECKS:
         each(contract, findings)
     diagnostics = in_order(findings.diagnostics)
@@ -107,6 +109,7 @@ def check(contract: Contract, open_questions: tuple[OpenQuestion, ...]) -> Outco
             limits=limits,
             events=events,
             versions=versions,
+            cross_origin=cross_origin,
             operator=operator,
             not_in_force=tuple(sorted(findings.not_in_force, key=lambda each: each.place)),
             left_out=tuple(

@@ -65,9 +65,25 @@ NOT_A_SORT_KEY = _code(
 
 SEVERAL_RESPONSES = _code(
     "NF0508", Severity.ERROR, "an operation with one good end has several responses",
-    "Every verb but `ensure` ends well in one way, and so has one status. What goes wrong is part 7's.",
+    "Every verb but `ensure` and `remove` ends well in one way, and so has one status. These two have one status for "
+    "both of their ends, or one for each: `{created: {201: …}, unchanged: {200: …}}`. What goes wrong is part 7's.",
     "`responses: {200: order, 404: none}`",
     "`responses: {200: order}`, and `codes: {not_found: {status: 404, …, when: missing}}`",
+)  # fmt: skip
+
+NO_SUCH_END = _code(
+    "NF0581", Severity.ERROR, "an operation does not end in this way",
+    "`ensure` ends as `created` or `unchanged`, `remove` as `removed` or `absent`. Every other verb ends well in one way.",
+    "`does: create tag` with `responses: {created: {201: tag}}`",
+    "`responses: {201: tag}`; or `does: ensure tag` with `responses: {created: {201: tag}, unchanged: {200: tag}}`",
+)  # fmt: skip
+
+ANY_ORIGIN_WITH_CREDENTIALS = _code(
+    "NF0582", Severity.WARNING, "scripts of any origin may send their user's credentials",
+    "A browser adds cookies and client certificates to what a script of another page sends, and lets the script read "
+    "the answer. Where that is allowed to every origin, any page that a user opens can act for that user.",
+    "`cross origin: {origins: any, credentials: true}`",
+    "`cross origin: {origins: [https://shop.example], credentials: true}`",
 )  # fmt: skip
 
 STATUS_OF_ITS_OWN = _code(
@@ -80,16 +96,16 @@ STATUS_OF_ITS_OWN = _code(
 
 NO_SUCH_VIEW = _code(
     "NF0510", Severity.ERROR, "there is no such view",
-    "A view is applied to a row of its resource, `profile(article.author)`, or to a list's rows, "
-    "`listed(page.items)`.",
+    "A view is applied to a row of its resource, `profile(article.author)`, to several of them, `full(article.comments)`, "
+    "or to a list's rows, `listed(page.items)`.",
     "`responses: {200: full(order)}` where `order` has no view `full`",
     "`responses: {200: order}`, or `views: {full: [id, total]}` in part 2",
 )  # fmt: skip
 
 NOT_SHOWABLE = _code(
     "NF0511", Severity.ERROR, "a response holds what cannot be shown",
-    "A leaf of a response is a value, a row (shown as its view or its resource's fields) or, of a list, "
-    "`page.items`. A `secret` is shown to nobody; a token just made is `issued.NAME`.",
+    "A leaf of a response is a value, a row (shown as its view or its resource's fields), several rows or, of a list, "
+    "`page.items`, which a view or `map` may be applied to, and nothing else. A `secret` is shown to nobody; a token just made is `issued.NAME`.",
     "`responses: {200: {key: customer.api_key}}`",
     "`responses: {201: {key: issued.api_key}}`",
 )  # fmt: skip
@@ -390,12 +406,79 @@ OFFERED_TO_NOBODY = _code(
     "`sorts: {parameter: sort, default: [-created_at], offered: [created_at, -created_at]}`",
 )  # fmt: skip
 
+NO_SUCH_SCOPE = _code(
+    "NF0563", Severity.ERROR, "a condition asks for a scope that no scheme has",
+    "`caller.scopes` are those scopes of a token that its scheme lists under `scopes`. No token can give another one, "
+    "and a condition that asks for it never holds.",
+    "`scopes: [orders.read]` and `POST /orders: {app: \"'orders.write' in caller.scopes\"}`",
+    "`scopes: [orders.read, orders.write]`",
+)  # fmt: skip
+
+SCOPES_TWICE = _code(
+    "NF0564", Severity.ERROR, "`caller.scopes` is given twice",
+    "A scheme with `scopes` gives them as `caller.scopes`. What it adds to the caller has another name.",
+    "`{type: oauth2, …, scopes: [read], caller: {scopes: claims.groups}}`",
+    "`{type: oauth2, …, scopes: [read], caller: {groups: claims.groups}}`",
+)  # fmt: skip
+
+CERTIFICATE_FIELD = _code(
+    "NF0565", Severity.ERROR, "a certificate is looked up in a field that cannot hold it",
+    "What `credential` takes from a client's certificate is a text, which `matches` looks up in a stored text that is "
+    "unique: else nobody could say whose the certificate is. It is no secret, since whoever sees a connection may "
+    "see it; what makes it good is the key that only its owner has.",
+    "`{type: mutualTLS, credential: claims.subject, matches: partner.name}` where `name` is not unique",
+    "`name: {type: string, unique: true}`",
+)  # fmt: skip
+
+NOT_FOUND_BY = _code(
+    "NF0566", Severity.ERROR, "a credential does not say whose it is",
+    "HTTP's Basic scheme sends a user-id and a password (RFC 7617). `matches` names the field that the user-id is: one "
+    "that is unique and no secret. The password is held to the field of the same resource that is `secret: password`. "
+    "Credentials that the service makes itself (`issued to`) are of the types `http` and `apiKey`.",
+    "`{type: http, scheme: basic, realm: Shop, matches: user.password}`",
+    "`{type: http, scheme: basic, realm: Shop, matches: user.email}` where `email` is `unique: true`",
+)  # fmt: skip
+
+SIGN_IN_BODY = _code(
+    "NF0567", Severity.ERROR, "a sign in does not say who signs in",
+    "`sign in R` finds one row by the body and the path, and checks the password in the body. So the body has one "
+    "field that is `secret: password`; and what else it names, with what the path names, is unique.",
+    "`{does: sign in user, body: [name, password]}` where several users may have one name",
+    "`{does: sign in user, body: [email, password]}` where `email` is `unique: true`",
+)  # fmt: skip
+
+ISSUES_FOR_NOBODY = _code(
+    "NF0568", Severity.ERROR, "a credential is issued to nobody",
+    "`issues` makes a credential of a scheme that has `issued to: R`, for the row of R that the request creates, "
+    "changes or signs in to.",
+    "`GET /users/{id}: {does: read user, issues: token}`",
+    "`POST /sessions: {does: sign in user, body: [email, password], issues: token}`",
+)  # fmt: skip
+
+NEVER_ISSUED = _code(
+    "NF0569", Severity.WARNING, "nothing issues the credentials of a scheme",
+    "The service makes the credentials of a scheme that has `issued to`, where an endpoint `issues` one. Without such "
+    "an endpoint nobody ever has one.",
+    "`schemes: {token: {type: http, scheme: bearer, issued to: user, lasts: P30D}}` and no endpoint that issues it",
+    "`POST /sessions: {does: sign in user, body: [email, password], issues: token}`",
+)  # fmt: skip
+
 NOT_IN_FORCE = _code(
     "NF0601", Severity.NOTE, "a stated fact is not in force in this build",
     "The contract states it and it has been checked; this build of ninefold does not do it yet. What that means "
     "for a caller is said at the label: nothing is pretended. A request that asks for it is answered 501.",
     "to rely on it",
     "to read the list that `serve` prints at start-up",
+)  # fmt: skip
+
+LOSES = _code(
+    "NF0602", Severity.ERROR, "a change cannot be undone without loss",
+    "All versions are served from one set of rows. What an older version shows is made of the stored row (`is`), and "
+    "what its clients give has to become a stored value: by `stored`, where the older version shows another one. "
+    "Without it the value that a client gives would be lost.",
+    '`- {change: order.price, schema: {type: number}, is: "double(order.price)"}` where a body names `price`',
+    '`- {change: order.price, schema: {type: number}, is: "double(order.price)", stored: "int(value)"}`, '
+    "or `endpoint: {body: […]}` without it",
 )  # fmt: skip
 
 CODES: tuple[Code, ...] = (
@@ -406,5 +489,6 @@ CODES: tuple[Code, ...] = (
     TIMER_WITHOUT_REQUEST, RECORD_VALUE, RECORD_INCOMPLETE, RECORD_TWICE, RECORD_REFERENCE, SEVERAL_VALUES,
     NOT_AN_ALGORITHM, ISSUER_TWICE, SIGNED_WITHOUT, WITHOUT_VALUE, SAYS_NOTHING, GIVEN_OTHERWISE, STATE_OF_NOTHING,
     HEADER_OF_HTTP, SAME_BUT_FOR_CASE, SECOND_SERIAL, TYPE_IN_ITSELF, FINAL_IS_LEFT, NOT_AN_IDENTIFIER,
-    GIVEN_VALUE, DETAIL_OF_ANOTHER, OFFERED_TO_NOBODY, NOT_IN_FORCE,
+    GIVEN_VALUE, DETAIL_OF_ANOTHER, OFFERED_TO_NOBODY, NO_SUCH_END, ANY_ORIGIN_WITH_CREDENTIALS, NO_SUCH_SCOPE, SCOPES_TWICE, CERTIFICATE_FIELD,
+    NOT_FOUND_BY, SIGN_IN_BODY, ISSUES_FOR_NOBODY, NEVER_ISSUED, LOSES, NOT_IN_FORCE,
 )  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 from ninefold.checks.codes import GIVEN_OTHERWISE, HEADER_OF_HTTP, OFFERED_TO_NOBODY, SAYS_NOTHING, STATE_OF_NOTHING
 from ninefold.checks.findings import Findings
 from ninefold.checks.storable import is_serial
-from ninefold.contract.authentication import Scheme
+from ninefold.contract.authentication import ANY, Scheme
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.expression import Assignment
 from ninefold.contract.fact import Fact, Shown, StatedNone, is_stated, value_of
@@ -56,7 +56,7 @@ USES: Mapping[str, Use] = {
     "guards": Use(ANY_VERB - OF_NO_ROW, "judges the row that is acted on", {"list": WHICH_ARE_LISTED}),
     "sets": Use(frozenset({"create", "update", "replace", "ensure", TRANSITION}), "gives values to a row", {}),
     "patch": Use(frozenset({"update"}), "says how an update is read", {}),
-    "validators": Use(ANY_VERB - {"compute", "stream events"}, "tells whether a row has changed", {}),
+    "validators": Use(ANY_VERB - {"stream events"}, "tells whether what is shown has changed", {}),
 }
 
 OF_HTTP = frozenset(
@@ -246,6 +246,11 @@ def _scheme(scheme: Scheme, findings: Findings) -> None:
     signed = (scheme.open_id_connect_url, scheme.issuer, scheme.keys)
     looked_up = isinstance(scheme.matches, Shown) and not any(isinstance(each, Shown) for each in signed)
     idle: list[tuple[str, Fact[Any] | None, str]] = []
+    matches = value_of(scheme.matches)
+    if type_ is not None and type_.text != "mutualTLS":
+        idle.append(("credential", scheme.credential, "is of `mutualTLS`"))
+    elif matches is not None and matches.text == ANY:
+        idle.append(("credential", scheme.credential, "any certificate is taken"))
     if type_ is not None and type_.text != "apiKey":
         idle += ("in", scheme.location, "is of `apiKey`"), ("name", scheme.parameter, "is of `apiKey`")
     if type_ is not None and type_.text != "http":
@@ -258,6 +263,11 @@ def _scheme(scheme: Scheme, findings: Findings) -> None:
             ("lasts", scheme.lasts),
         ):
             idle.append((key, fact, "its credentials are looked up as they are"))
+    elif isinstance(scheme.issued_to, Shown):
+        for key, fact in (
+            ("audience", scheme.audience), ("algorithms", scheme.algorithms), ("scopes", scheme.scopes)
+        ):  # fmt: skip
+            idle.append((key, fact, "the service makes its credentials itself"))
     for key, fact, reason in idle:
         if isinstance(fact, Shown):
             findings.say(SAYS_NOTHING, f"`{key}` says nothing of the scheme `{scheme.name}`", Label(fact.span, reason))

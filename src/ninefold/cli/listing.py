@@ -8,7 +8,17 @@ from typing import assert_never
 
 from ninefold.database.tables import create_resource
 from ninefold.expressions.words import words
-from ninefold.plan.authentication import Discovered, Issued, LookedUp, Password, Published, Scheme, Signed
+from ninefold.plan.authentication import (
+    AnyCertificate,
+    CertificateOf,
+    Discovered,
+    Issued,
+    LookedUp,
+    Password,
+    Published,
+    Scheme,
+    Signed,
+)
 from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Write
 from ninefold.plan.problems import Condition, Judge
 from ninefold.plan.responses import Response
@@ -55,6 +65,13 @@ def _callers(plan: ServicePlan) -> Iterator[str]:
             case Password(resource=resource, find=find):
                 yield f"  {scheme.scheme}: {scheme.where} {scheme.name}, caller.{resource} by its password and"
                 yield from _indent(_statement(find), 2)
+            case CertificateOf(resource=resource, find=find, presented=presented):
+                yield f"  {scheme.scheme}: a client's certificate, caller.{resource} by {words(presented)} and"
+                yield from _indent(_statement(find), 2)
+                yield from _added(scheme)
+            case AnyCertificate():
+                yield f"  {scheme.scheme}: a client's certificate"
+                yield from _added(scheme)
             case Signed():
                 yield from _signed(scheme, scheme.verified)
             case None:
@@ -74,6 +91,12 @@ def _signed(scheme: Scheme, signed: Signed) -> Iterator[str]:
         case _:
             assert_never(signed.issuer)
     yield f"    algorithms: {', '.join(signed.algorithms) or 'asymmetric ones that the issuer publishes'}"
+    if signed.scopes:
+        yield f"    caller.scopes: those of {', '.join(signed.scopes)}"
+    yield from _added(scheme)
+
+
+def _added(scheme: Scheme) -> Iterator[str]:
     yield from (f"    caller.{name}: {words(value)}" for name, value in scheme.adds)
 
 

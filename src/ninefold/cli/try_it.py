@@ -97,6 +97,8 @@ def _credential(scheme: Scheme) -> list[str]:
             return ["-b", _before_variable(f"{scheme.name}=", scheme)]
         case "query":
             return ["-G", "--data-urlencode", _before_variable(f"{scheme.name}=", scheme)]
+        case "certificate":
+            return ["--cert", f'"${_variable(scheme)}"']
 
 
 def _with(scheme: Scheme, credential: str) -> list[str]:
@@ -110,6 +112,8 @@ def _with(scheme: Scheme, credential: str) -> list[str]:
             return ["-b", shlex.quote(f"{scheme.name}={credential}")]
         case "query":
             return ["-G", "--data-urlencode", shlex.quote(f"{scheme.name}={credential}")]
+        case "certificate":
+            return ["--cert", shlex.quote(credential)]
 
 
 def _before_variable(text: str, scheme: Scheme) -> str:

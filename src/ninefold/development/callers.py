@@ -68,6 +68,9 @@ async def callers(
         if scheme.signed is not None:
             found += _bearers(plan, scheme, identity)
             continue
+        if scheme.where == "certificate":
+            found.append(Unknown(scheme.scheme, "dev speaks plain HTTP, where no client has a certificate"))
+            continue
         if not isinstance(scheme.verified, LookedUp):
             found.append(
                 Unknown(scheme.scheme, "such a caller cannot be had yet: this build accepts no credential of it")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ninefold.contract.authentication import Admission, Condition, Every, RowRule, Scheme
+from ninefold.contract.authentication import ANY, Admission, Condition, Every, RowRule, Scheme
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.fact import Fact, Name, Shown, value_of
 from ninefold.explain.explanation import Item
@@ -62,6 +62,7 @@ def scheme(g: Grounds, own: Scheme) -> Item:
     facts += g.word("in", own.location)
     facts += g.word("name", own.parameter)
     facts += g.fact("matches", own.matches, _matched, whole=True)
+    facts += g.expression("of the certificate", own.credential)
     facts += g.word("issued to a row of", own.issued_to)
     facts += g.fact("lasts", own.lasts, duration)
     for called, expression in (
@@ -83,6 +84,8 @@ def is_signed(own: Scheme) -> bool:
 
 
 def _matched(name: Name) -> str:
+    if name.text == ANY:
+        return "every certificate of an authority that the operator trusts"
     return f"`caller.{name.text.partition('.')[0]}` is the row whose `{name.text}` the credential is"
 
 

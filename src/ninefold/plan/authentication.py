@@ -68,26 +68,39 @@ class Password(_OfRow, frozen=True, tag="password"):
     normalise: Typed | None = None
 
 
+class CertificateOf(_OfRow, frozen=True, tag="certificate of a row"):
+    """It is a client's certificate, verified by the TLS handshake. `presented`, a text made of `claims`, finds the row
+    (`$credential.presented`)."""
+
+    presented: Typed
+
+
+class AnyCertificate(msgspec.Struct, frozen=True, tag_field="verified", tag="any certificate"):
+    """It is a client's certificate, verified by the TLS handshake (RFC 8446 4.4), whatever it says."""
+
+
 class Signed(msgspec.Struct, frozen=True, tag_field="verified", tag="signed", omit_defaults=True):
     """JSON Web Tokens (RFC 7519) that somebody else signs. `algorithms` empty: those that the issuer publishes, and of
-    these only the asymmetric ones. Expressions read `operator` alone."""
+    these only the asymmetric ones. Expressions read `operator` alone. `scopes`: which of a token's are
+    `caller.scopes`; empty: there is no such member."""
 
     issuer: Issuer
     audience: str
     algorithms: tuple[str, ...] = ()
+    scopes: tuple[str, ...] = ()
 
 
-Verification: TypeAlias = LookedUp | Issued | Password | Signed
-OfRow: TypeAlias = LookedUp | Issued | Password
+Verification: TypeAlias = LookedUp | Issued | Password | Signed | CertificateOf | AnyCertificate
+OfRow: TypeAlias = LookedUp | Issued | Password | CertificateOf
 
 
 class Scheme(msgspec.Struct, frozen=True, omit_defaults=True):
     """`where`: the Authorization header with the auth-scheme `name` (RFC 9110 11.4), or a header, query parameter
-    or cookie of that name. `verified`: how a good credential is told from a bad one; None: this build cannot, and
+    or cookie of that name, or the client's certificate. `verified`: how a good credential is told from a bad one; None: this build cannot, and
     accepts none. `adds` are further members of `caller`; they read `claims`, where there are any."""
 
     scheme: str
-    where: Literal["authorization", "header", "query", "cookie"]
+    where: Literal["authorization", "header", "query", "cookie", "certificate"]
     name: str
     challenge: str
     verified: Verification | None = None

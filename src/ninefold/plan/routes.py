@@ -49,7 +49,8 @@ class BodyField(msgspec.Struct, frozen=True, omit_defaults=True):
     """A leaf of a body: the value at `pointer` (member names from the root) is the field's.
 
     `normalise` is applied before validation, with the root `value`. `fixed`: the field is immutable and must not
-    be given (rule `immutable`). `merged`: an object is merged into the one that is there (RFC 7396)."""
+    be given (rule `immutable`). `merged`: an object is merged into the one that is there (RFC 7396). `stored`: what is
+    stored of the value, the root `value`, once it is valid; where nothing can be, the rule `stored` is broken."""
 
     field: str
     pointer: tuple[str, ...]
@@ -57,6 +58,7 @@ class BodyField(msgspec.Struct, frozen=True, omit_defaults=True):
     normalise: Typed | None = None
     fixed: bool = False
     merged: bool = False
+    stored: Typed | None = None
     rules: tuple[Rule, ...] = ()
     trace: tuple[Place, ...] = ()
 
@@ -76,18 +78,21 @@ class Body(msgspec.Struct, frozen=True, omit_defaults=True):
 
 class Admission(msgspec.Struct, frozen=True, omit_defaults=True):
     """`who` is a scheme's name or `anyone`. `condition` reads the request alone; where it does not hold the
-    caller is forbidden. What reads rows is in the operation's own statements."""
+    caller is forbidden. What reads rows is in the operation's own statements. `scopes`: those that a token needs, one
+    without them being told so (RFC 6750 3.1)."""
 
     who: str
     operation: Operation
     condition: Typed | None = None
+    scopes: tuple[str, ...] = ()
     trace: tuple[Place, ...] = ()
 
 
 class Served(msgspec.Struct, frozen=True, tag_field="route", tag="served", omit_defaults=True, kw_only=True):
     """`key` is the endpoint as written. `offers`: the media type that is written (for Accept).
     `schemes`: every scheme that the contract admits here, also those that this build accepts no credential of.
-    `idempotency_key`: the header Idempotency-Key is honoured; its writes are done once."""
+    `idempotency_key`: the header Idempotency-Key is honoured; its writes are done once. `stored`: the names of the path
+    whose values a row is created with, each with the schema of its field."""
 
     key: str
     method: str
@@ -95,6 +100,7 @@ class Served(msgspec.Struct, frozen=True, tag_field="route", tag="served", omit_
     admissions: tuple[Admission, ...]
     schemes: tuple[str, ...] = ()
     body: Body | None = None
+    stored: tuple[Parameter, ...] = ()
     offers: str | None = None
     query: tuple[Parameter, ...] = ()
     headers: tuple[Parameter, ...] = ()

@@ -7,15 +7,28 @@ from typing import assert_never
 from ninefold.checked import service as checked
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import Checked
-from ninefold.plan.authentication import Discovered, Issuer, LookedUp, Published, Scheme, Signed, Verification
-from ninefold.plan.statement import ResultColumn, Statement
-from ninefold.planner import inputs
+from ninefold.plan.authentication import (
+    AnyCertificate,
+    CertificateOf,
+    Discovered,
+    Issued,
+    Issuer,
+    LookedUp,
+    Password,
+    Published,
+    Scheme,
+    Signed,
+    Verification,
+)
+from ninefold.plan.statement import Piece, ResultColumn, Statement
+from ninefold.planner import credentials, inputs
 from ninefold.planner.endpoints.rows import pieces
 from ninefold.planner.perspective import Perspective
 from ninefold.planner.places import traced
 from ninefold.planner.requirements import all_of, column
 from ninefold.sql.dialect import Dialect
 from ninefold.sql.fragment import Fragment, bind, identifier, join
+from ninefold.values import Digest, required
 
 
 def scheme(stated: checked.Scheme, service: Checked, dialect: Dialect) -> Scheme:
@@ -40,9 +53,30 @@ def _verification(stated: checked.Scheme, perspective: Perspective) -> Verificat
                 find=_row(resource, found, perspective),
                 again=_row(resource, _same(resource), perspective),
             )
+        case checked.Issued(resource=name, lasts=lasts):
+            resource = perspective.checked.resources[name]
+            source, is_this = credentials.found(resource, stated.name)
+            return Issued(
+                resource=name,
+                find=_row(resource, is_this, perspective, source),
+                again=_row(resource, _same(resource), perspective),
+                lasts_microseconds=lasts,
+            )
+        case checked.Password(resource=name, user=user, password=password):
+            return _password(perspective.checked.resources[name], user, password, perspective)
+        case checked.CertificateOf(resource=name, field=field, presented=presented):
+            resource = perspective.checked.resources[name]
+            return CertificateOf(
+                resource=name,
+                find=_row(resource, column(name, field) + " = " + bind(inputs.CREDENTIAL_PRESENTED), perspective),
+                again=_row(resource, _same(resource), perspective),
+                presented=presented,
+            )
+        case checked.AnyCertificate():
+            return AnyCertificate()
         case checked.Signed() as signed:
             return _signed(signed)
-        case checked.Issued() | checked.Password() | None:
+        case None:
             return None
         case _:
             assert_never(stated.verified)
@@ -53,20 +87,45 @@ def _same(resource: Resource) -> Fragment:
     return all_of([column(resource.name, key.name) + " = " + bind(inputs.row_key(key.name, key.type)) for key in keys])
 
 
-def _row(resource: Resource, found: Fragment, perspective: Perspective) -> Statement:
-    """A caller's row, with every stored field that can be read. One that is gone has no credential."""
+def _password(resource: Resource, user: str, password: str, perspective: Perspective) -> Password:
+    name, type_ = resource.name, required(resource.fields[user].type)
+    by_user = column(name, user) + " = " + bind(inputs.credential_user(type_))
+    hash = column(name, password)
+    row = _row(resource, by_user, perspective, first=((hash, ResultColumn("hash", Digest(nullable=True))),))
+    as_verified = " AND " + hash + " = " + bind(inputs.CREDENTIAL_HASH)
+    return Password(
+        resource=name,
+        find=Statement((*row.pieces, Piece(as_verified.text, as_verified.binds, "as verified")), row.columns),
+        again=_row(resource, _same(resource), perspective),
+        user=type_,
+        normalise=resource.fields[user].normalise,
+    )
+
+
+def _row(
+    resource: Resource,
+    found: Fragment,
+    perspective: Perspective,
+    source: Fragment | None = None,
+    first: tuple[tuple[Fragment, ResultColumn], ...] = (),
+) -> Statement:
+    """A caller's row, with every stored field that can be read. One that is gone has no credential. `source`: where it
+    comes from, if not from the resource alone; `first`: columns that stand before its fields."""
     readable = [each for each in resource.fields.values() if each.stored and each.secret is None]
     name = identifier(resource.name)
     text = (
         "SELECT "
-        + join(", ", [column(resource.name, each.name) for each in readable])
-        + f" FROM {name} AS {name} WHERE "
+        + join(", ", [*(each for each, _ in first), *(column(resource.name, each.name) for each in readable)])
+        + " FROM "
+        + (source or Fragment(f"{name} AS {name}"))
+        + " WHERE "
         + found
     )
     there = perspective.there(resource.name, resource.name)
     if there is not None:
         text = text + " AND " + there
-    return Statement(pieces(text), tuple(ResultColumn(each.name, each.type) for each in readable))
+    columns = (*(each for _, each in first), *(ResultColumn(each.name, each.type) for each in readable))
+    return Statement(pieces(text), columns)
 
 
 def _signed(stated: checked.Signed) -> Signed:
@@ -75,4 +134,4 @@ def _signed(stated: checked.Signed) -> Signed:
     else:
         assert stated.issuer is not None and stated.keys is not None
         issuer = Published(stated.issuer, stated.keys)
-    return Signed(issuer, stated.audience, stated.algorithms)
+    return Signed(issuer, stated.audience, stated.algorithms, stated.scopes)

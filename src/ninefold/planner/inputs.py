@@ -19,6 +19,18 @@ def new_value(field: str, type: Type) -> Typed:
     return _member(environment.NEW, field, type)
 
 
+def is_given(field: str) -> Typed:
+    return _member(environment.GIVEN, field, Boolean(nullable=True))
+
+
+def body_value(field: str, type: Type) -> Typed:
+    return _member(environment.BODY, field, type)
+
+
+def credential_user(type: Type) -> Typed:
+    return _member(environment.CREDENTIAL, "user", type)
+
+
 def given_wrongly(field: str) -> Typed:
     return _member(environment.JUDGE, f"wrong {field}", Boolean(nullable=True))
 
@@ -38,9 +50,15 @@ def cursor_key(index: int, type: Type) -> Typed:
 LIMIT = _member(environment.LIST, "limit", Integer())
 OFFSET = _member(environment.LIST, "offset", Integer())
 MATCH = _member(environment.IF, "match", Array(items=Text(), nullable=True))
+MUST_BE_THERE = _member(environment.IF, "there", Boolean(nullable=True))
 REVISION = _member(environment.WRITE, "revision", Text())
 REVISION_AS_READ = _member(environment.WRITE, "was", Text(nullable=True))
 CREDENTIAL_DIGEST = _member(environment.CREDENTIAL, "digest", Digest())
+CREDENTIAL_PRESENTED = _member(environment.CREDENTIAL, "presented", Text())
+CREDENTIAL_HASH = _member(environment.CREDENTIAL, "hash", Digest())
+ISSUED_DIGEST = _member(environment.ISSUED, "digest", Digest())
+ISSUED_EXPIRES = _member(environment.ISSUED, "expires", Timestamp(nullable=True))
+VERIFIED_HASH = _member(environment.VERIFIED, "hash", Digest())
 LOG_POSITION = _member(environment.LOG, "position", Integer())
 VALUES_ARE_THERE = _member(environment.JUDGE, "values", Boolean())
 BODY_WAS_READ = _member(environment.JUDGE, "read", Boolean())

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ninefold.checked.endpoints import BodyLeaf, Endpoint, PathName, Stopped
+from ninefold.checked import endpoints as checked_endpoints
+from ninefold.checked.endpoints import BodyLeaf, Endpoint, PathName, Stopped, Verb
 from ninefold.checked.endpoints import Parameter as CheckedParameter
 from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Checked
 from ninefold.plan.places import Place
+from ninefold.expressions.tree import Typed
+from ninefold.plan.cross_origin import CrossOrigin
 from ninefold.plan.routes import Admission, Blocked, Body, BodyField, Parameter, PathParameter, Segment, Served
 from ninefold.planner import endpoints
 from ninefold.planner.perspective import Perspective
 from ninefold.planner.places import by_key, rules, traced
 from ninefold.sql.dialect import Dialect
-from ninefold.values import Anything, Object, Text, Type
+from ninefold.values import Anything, Object, Text, Type, optional
 
 MERGE_PATCH = "application/merge-patch+json"
 """RFC 7396, section 4."""
@@ -37,6 +40,7 @@ def served(endpoint: Endpoint, checked: Checked, dialect: Dialect) -> Served:
                 who=admission.who,
                 operation=endpoints.plan(endpoint, admission, Perspective(checked, admission.who, dialect)),
                 condition=admission.condition if admission.of_request else None,
+                scopes=admission.scopes,
                 trace=traced(admission.place),
             )
             for admission in endpoint.admissions
@@ -44,10 +48,11 @@ def served(endpoint: Endpoint, checked: Checked, dialect: Dialect) -> Served:
         ),
         schemes=tuple(admission.who for admission in endpoint.admissions if admission.who != "anyone"),
         body=body(endpoint, checked),
-        offers=EVENT_STREAM
+        stored=tuple(_stored(endpoint, checked)),
+        offers=EVENT_STREAM + checked.media_type_parameter
         if endpoint.verb == "stream"
         else None
-        if endpoint.response.content is None
+        if all(each.content is None for each in (endpoint.response, endpoint.untouched) if each is not None)
         else checked.response_media_type,
         query=tuple(map(_parameter, endpoint.query)),
         headers=tuple(map(_parameter, endpoint.request_headers)),
@@ -85,6 +90,18 @@ def blocked(stopped: Stopped) -> Blocked:
     )
 
 
+def cross_origin(stated: checked_endpoints.CrossOrigin) -> CrossOrigin:
+    """A length of time in whole seconds, which is all that the header can say: never longer than stated."""
+    return CrossOrigin(
+        origins=stated.origins,
+        headers=stated.headers,
+        exposed=stated.exposed,
+        credentials=stated.credentials,
+        kept_seconds=None if stated.kept is None else stated.kept // 1_000_000,
+        trace=traced(stated.place),
+    )
+
+
 def _segments(segments: Sequence[str | PathName]) -> tuple[Segment, ...]:
     return tuple(
         segment if isinstance(segment, str) else PathParameter(segment.text, segment.type, segment.resource)
@@ -104,6 +121,14 @@ def _parameter(stated: CheckedParameter) -> Parameter:
     )
 
 
+def _stored(endpoint: Endpoint, checked: Checked) -> Iterator[Parameter]:
+    """The names of the path that give a new row its own fields."""
+    for name in endpoint.names if endpoint.verb == "ensure" else ():
+        if not name.through:
+            field = checked.resources[name.resource].fields[name.field]
+            yield Parameter(name.text, name.type, dict(field.schema), trace=traced(field.place))
+
+
 def body(endpoint: Endpoint, checked: Checked) -> Body | None:
     """How a body is read; None: the endpoint takes none."""
     if endpoint.body is None or endpoint.resource is None:
@@ -119,8 +144,11 @@ def body(endpoint: Endpoint, checked: Checked) -> Body | None:
             pointer=leaf.pointer,
             type=_given_type(resource.fields[leaf.field]),
             normalise=resource.fields[leaf.field].normalise,
-            fixed=endpoint.verb not in ("create", "ensure") and resource.fields[leaf.field].immutable,
-            merged=merge and isinstance(resource.fields[leaf.field].type, Anything | Object),
+            fixed=endpoint.verb not in ("create", "ensure", "sign in") and resource.fields[leaf.field].immutable,
+            merged=merge
+            and isinstance(resource.fields[leaf.field].type, Anything | Object)
+            and _stored_of(resource.fields[leaf.field]) is None,
+            stored=_stored_of(resource.fields[leaf.field]),
             rules=rules(resource.fields[leaf.field].rules),
             trace=traced(resource.fields[leaf.field].place),
         )
@@ -128,31 +156,48 @@ def body(endpoint: Endpoint, checked: Checked) -> Body | None:
     )
     return Body(
         media_types=(*media_types, MERGE_PATCH) if merge else media_types,
-        schema=_schema(endpoint.body, resource, merge),
+        schema=_schema(endpoint.body, resource, endpoint.verb),
         fields=fields,
         unknown=checked.unknown_members,
         merge=merge,
     )
 
 
+def _stored_of(field: Field) -> Typed | None:
+    return None if field.seen is None else field.seen.stored
+
+
 def _given_type(field: Field) -> Type:
-    """A secret is given as text; a digest is what is stored of it."""
+    """A secret is given as text; a digest is what is stored of it. A client of an older version may give something
+    else than what is stored."""
+    if field.seen is not None and field.seen.stored is not None and field.seen.given is not None:
+        return optional(field.seen.given) if field.type.nullable else field.seen.given
     return Text(nullable=field.type.nullable) if field.secret is not None else field.type
 
 
-def _schema(leaves: Sequence[BodyLeaf], resource: Resource, merge: bool, depth: int = 0) -> dict[str, Any]:
-    """The JSON Schema of an object that holds these leaves. In a merge patch nothing is required of it."""
+def _held_to(field: Field) -> dict[str, Any]:
+    """The schema of what is given. Beside its own, what an older version asks is what the rows are held to."""
+    if field.seen is None or field.seen.schema is None:
+        return dict(field.schema)
+    older = dict(field.seen.schema)
+    return older if field.seen.stored is not None else {"allOf": [older, dict(field.schema)]}
+
+
+def _schema(leaves: Sequence[BodyLeaf], resource: Resource, verb: Verb, depth: int = 0) -> dict[str, Any]:
+    """The JSON Schema of an object that holds these leaves. In a merge patch nothing is required of it, and of who signs
+    in everything."""
     properties: dict[str, Any] = {}
     required = []
     for name in dict.fromkeys(leaf.pointer[depth] for leaf in leaves):
         within = [leaf for leaf in leaves if leaf.pointer[depth] == name]
         if len(within) == 1 and len(within[0].pointer) == depth + 1:
             field = resource.fields[within[0].field]
-            properties[name] = dict(field.schema)
-            if field.required and field.on_create is None and field.on_change is None and not merge:
+            properties[name] = _held_to(field)
+            made = field.on_create is not None or field.on_change is not None
+            if verb == "sign in" or (field.required and not made and verb != "update"):
                 required.append(name)
         else:
-            properties[name] = _schema(within, resource, merge, depth + 1)
+            properties[name] = _schema(within, resource, verb, depth + 1)
             if properties[name].get("required"):
                 required.append(name)
     schema: dict[str, Any] = {"type": "object", "properties": properties}

@@ -12,11 +12,13 @@ from ninefold.database.protocol import Row, Stored
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.plan import authentication as plan
 from ninefold.plan.environment import CREDENTIAL, ROW
+from ninefold.server.certificates import Certificate
+from ninefold.server.credentials import digest
 from ninefold.server.issuers import Issuer, Verified
 from ninefold.server.messages import Request, header_value
 from ninefold.server.parameters import Query
 from ninefold.server.statements import Prepared, RowReader
-from ninefold.server.tokens import LEEWAY, claim_values
+from ninefold.server.tokens import LEEWAY, claim_values, scopes_of
 from ninefold.values import Invalid, from_text
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -114,6 +116,25 @@ class Passwords(Rows):
             return None
 
 
+class Certificates(Rows):
+    """Certificates of clients, of which something is in a row."""
+
+    def __init__(self, verified: plan.CertificateOf, key: tuple[str, ...], sensitive: Collection[str]) -> None:
+        super().__init__(verified, key, sensitive)
+        self._presented = compile(verified.presented)
+
+    def proof(self, certificate: Certificate, env: Env) -> Mapping[str, Stored] | None:
+        """What is looked up; None: the certificate does not say it."""
+        try:
+            return {"presented": self._presented({**env, "claims": certificate.claims})}
+        except EvaluationError:
+            return None
+
+
+class AnyCertificate:
+    """Certificates of clients, each of which is known by what it says."""
+
+
 class Scheme:
     """A plan's scheme made ready. `known_by`: how a good credential is told from a bad one; None: it cannot be, and
     none is accepted."""
@@ -151,6 +172,8 @@ class Scheme:
                 return self.parameter in query
             case "cookie":
                 return self.parameter in cookies(request)
+            case "certificate":
+                return request.certificate is not None
 
     def credential(self, request: Request, query: Query) -> str | None:
         """The credential as sent; None: there is none, or nothing that could be one of this scheme."""
@@ -164,6 +187,8 @@ class Scheme:
                 return given[0] if len(given) == 1 and given[0] else None
             case "cookie":
                 return cookies(request).get(self.parameter) or None
+            case "certificate":
+                return request.certificate
 
     def caller(
         self, row: Row, env: Env, credential: str | None = None, proof: Mapping[str, Stored] = NOTHING
@@ -181,11 +206,23 @@ class Scheme:
             proof=proof,
         )
 
+    def holder(self, certificate: Certificate, row: Row | None, env: Env, proof: Mapping[str, Stored]) -> Caller:
+        """The caller whose certificate it is. `row`: as `again` gives it, where the scheme looks one up."""
+        rows, env = self.rows, {**env, "claims": certificate.claims}
+        if rows is None or row is None:
+            identity = about({"iss": certificate.claims["issuer"], "sub": certificate.claims["subject"]}, "")
+            return Caller(self.name, self._added({}, env), identity, certificate.until, identity)
+        found = rows.read(row)
+        values = self._added({rows.resource: found}, env)
+        return Caller(self.name, values, rows.identity(found), certificate.until, rows.logged(found), proof=proof)
+
     def bearer(self, token: str, verified: Verified, env: Env) -> Caller:
         """The caller whom a good token is about."""
         claims = claim_values(verified.claims)
         identity = about(verified.claims, token)
-        values = self._added({}, {**env, "claims": claims})
+        granted = self.known_by.scopes if isinstance(self.known_by, Issuer) else ()
+        scopes = {"scopes": [each for each in scopes_of(claims) if each in granted]} if granted else {}
+        values = self._added(scopes, {**env, "claims": claims})
         return Caller(self.name, values, identity, verified.until + LEEWAY, identity, token)
 
     def _added(self, values: dict[str, Any], env: Env) -> dict[str, Any]:
@@ -197,7 +234,7 @@ class Scheme:
         return values
 
 
-KnownBy: TypeAlias = Tokens | Passwords | Issuer
+KnownBy: TypeAlias = Tokens | Passwords | Issuer | Certificates | AnyCertificate
 
 
 def _known_by(
@@ -208,6 +245,10 @@ def _known_by(
             return Tokens(verified, key, sensitive)
         case plan.Password():
             return Passwords(verified, key, sensitive)
+        case plan.CertificateOf():
+            return Certificates(verified, key, sensitive)
+        case plan.AnyCertificate():
+            return AnyCertificate()
         case plan.Signed():
             try:
                 return Issuer(verified, given)
@@ -217,11 +258,6 @@ def _known_by(
             return None
         case _:
             assert_never(verified)
-
-
-def digest(credential: str) -> bytes:
-    """What is stored of a random credential (SHA-256)."""
-    return sha256(credential.encode("utf-8", "surrogateescape")).digest()
 
 
 def about(claims: Mapping[str, Any], token: str) -> str:

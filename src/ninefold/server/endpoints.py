@@ -23,12 +23,13 @@ from ninefold.values import Type
 @dataclass(frozen=True, slots=True)
 class Admission:
     """One kind of caller. `admits` reads the request alone. `lowest` is the rank of the most important thing that
-    only the database can tell."""
+    only the database can tell. `scopes`: those that a token needs."""
 
     who: str
     operation: Operation
     admits: Callable[[Env], bool] | None
     lowest: int
+    scopes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,7 @@ class Endpoint:
     admissions: Mapping[str, Admission] | None = None
     any_operation: Operation | None = None
     challenges: HeaderFields = ()
+    stored: Declared | None = None
     query: Declared | None = None
     headers: Declared | None = None
     header_names: tuple[str, ...] = ()
@@ -89,6 +91,7 @@ def served(
             operation,
             None if each.condition is None else holds(each.condition),
             rank(*(operation.judge.failures if operation.judge is not None else ())),
+            each.scopes,
         )
     any_operation = next((each.operation for each in admissions.values()), None)
     own = (*route.query, *route.headers)
@@ -119,6 +122,7 @@ def served(
         admissions=admissions,
         any_operation=any_operation,
         challenges=_challenges(route, tuple(schemes)),
+        stored=Declared(route.stored, "path") if route.stored else None,
         query=Declared(route.query, "query") if route.query else None,
         headers=Declared(route.headers, "header") if route.headers else None,
         header_names=tuple(each.name for each in route.headers),

@@ -12,7 +12,7 @@ from ninefold.server.execute import Call
 from ninefold.server.flow import Follow, Select
 from ninefold.server.idempotency import Held
 from ninefold.server.match import Found
-from ninefold.server.messages import HeaderFields, Request, Response
+from ninefold.server.messages import HeaderFields, Request, Response, header_value
 from ninefold.server.parameters import Query, parse_query
 from ninefold.server.problems import Failure
 from ninefold.server.rates import TRY_AGAIN, Told
@@ -80,11 +80,22 @@ class Exchange:
         match response.status:
             case 401:
                 more = self.endpoint.challenges
+            case 403:
+                more = self._insufficient()
             case 405:
                 more = self.allow
             case _:
                 return response
         return Response(response.status, response.headers + more, response.body)
+
+    def _insufficient(self) -> HeaderFields:
+        """The challenge to a good token that lacks a scope (RFC 6750 3.1), where that is what is answered."""
+        needed = () if self.admission is None else self.admission.scopes
+        counts = min(self.failures, key=lambda each: self.service.problems.rank(each, self.endpoint.errors or {}))
+        if counts.condition != "forbidden" or set(needed) <= set(self.caller.values.get("scopes", ())):
+            return ()
+        challenge = f'Bearer error="insufficient_scope", scope="{" ".join(needed)}"'
+        return ((b"www-authenticate", header_value(challenge)),)
 
     def release(self) -> None:
         """The request is answered, or nobody waits for it any more: its key is no longer in progress."""
@@ -129,6 +140,20 @@ def finished(x: Exchange, response: Response | Follow) -> Response | Follow:
     return Response(response.status, response.headers + more, response.body) if more else response
 
 
+def open_to_origins(x: Exchange, response: Response | Follow) -> Response | Follow:
+    """The response as scripts of other origins may have it: also an error, which they could not read otherwise."""
+    stated = x.service.cross_origin
+    if stated is None:
+        return response
+    if isinstance(response, Follow):
+        head = response.head
+        return replace(response, head=Response(head.status, head.headers + stated.headers(x.request)))
+    more = None
+    if x.request.method == "OPTIONS" and x.allow and response.status < 300:
+        more = stated.preflight(x.request, x.allow[0][1])
+    return Response(response.status, response.headers + (more or stated.headers(x.request)), response.body)
+
+
 def timed_out(x: Exchange) -> Response:
     return only(x, "timed out")
 
@@ -138,7 +163,7 @@ def followed(x: Exchange, follow: Follow) -> Follow:
     until = x.caller.until
     if until is not None:
         clock = x.service.sources.clock
-        return replace(follow, ended=lambda: clock().timestamp() >= until)
+        follow = replace(follow, ended=lambda: clock().timestamp() >= until)
     rows = next((each.rows for each in x.service.schemes if each.name == x.caller.who), None)
     if rows is None:
         return follow

@@ -71,6 +71,7 @@ class Issuer:
 
     def __init__(self, signed: plan.Signed, given: Mapping[str, object]) -> None:
         """Raises Unusable, and EvaluationError where an operator's value is not given."""
+        self.scopes = signed.scopes
         self._stated = signed.algorithms
         self._keys: _Kept[tuple[Key, ...]] | tuple[Key, ...] | None = None
         self._configuration: _Kept[_Configuration] | None = None

@@ -10,7 +10,7 @@ does not have its body read where `unauthenticated` comes first, and does where 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, assert_never
 
@@ -18,9 +18,12 @@ from ninefold.database.protocol import Row, Stored, Unavailable
 from ninefold.plan import environment
 from ninefold.server import media_types
 from ninefold.server.admit import Asked, asked_version
-from ninefold.server.authenticate import ANYONE, NOBODY, Caller, Passwords, Tokens
+from ninefold.server.authenticate import ANYONE, NOBODY, AnyCertificate, Caller, Certificates, Passwords, Tokens
+from ninefold.server.certificates import Certificate
+from ninefold.server.certificates import read as read_certificate
+from ninefold.server.credentials import PasswordCheck
 from ninefold.server.exchange import NO_DOCUMENT, RATE_LIMITED, TOO_LARGE, Exchange, only, unavailable
-from ninefold.server.execute import Call, List, NothingFound, Refusal, Write
+from ninefold.server.execute import Call, Judge, List, NothingFound, Refusal, Write
 from ninefold.server.flow import Compute, Fetch, Fetched, Next, ReadBody, Select, TooLarge, Unreachable, Wait
 from ninefold.server.idempotency import HEADER, MISMATCH, Held, once, read_key
 from ninefold.server.issuers import Issuer, Verified
@@ -74,13 +77,20 @@ def _path_values(x: Exchange, texts: Sequence[str]) -> None:
         return
     values: dict[str, Any] = {}
     # A version in the path comes before the names of the endpoint.
-    for text, (name, type_, resource) in zip(texts[-len(x.endpoint.names) :], x.endpoint.names, strict=True):
+    own = texts[-len(x.endpoint.names) :]
+    for text, (name, type_, resource) in zip(own, x.endpoint.names, strict=True):
         try:
             values[name] = from_text(type_, text)
         except Invalid:
             x.refuse(Failure("missing", resource))
             x.addressable = False
     x.env[environment.PATH] = values
+    if x.endpoint.stored is not None and x.addressable:
+        failures: list[Failure] = []
+        written = {name: [text] for text, (name, _, _) in zip(own, x.endpoint.names, strict=True)}
+        x.endpoint.stored.read(written, failures)
+        for failure in failures:
+            x.refuse(failure)
 
 
 # ── Who calls ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -108,6 +118,8 @@ def authenticate(x: Exchange, first: int = 0) -> Next:
                     return Wait(named, partial(check_password, x, index, credential, given))
             case Issuer():
                 return verify(x, index, known_by, credential)
+            case Certificates() | AnyCertificate():
+                return hold(x, index, known_by, credential)
             case None:
                 pass
             case _:
@@ -135,6 +147,24 @@ def checked(
         return identified(x, index, None)
     proof = {"user": scheme.known_by.user(given.user, x.env), "hash": rows[0][0]}
     return identified(x, index, scheme.caller(rows[0][1:], x.env, credential, proof))
+
+
+def hold(x: Exchange, index: int, known_by: Certificates | AnyCertificate, pem: str) -> Next:
+    """Read a certificate that the TLS handshake has verified, and look its row up where it has one."""
+    scheme, certificate = x.service.schemes[index], read_certificate(pem)
+    if certificate is None or certificate.until <= x.service.sources.clock().timestamp():
+        return identified(x, index, None)
+    if isinstance(known_by, AnyCertificate):
+        return identified(x, index, scheme.holder(certificate, None, x.env, {}))
+    proof = known_by.proof(certificate, x.env)
+    if proof is None:
+        return identified(x, index, None)
+    return Wait(Select(*known_by.find(proof, x.env)), partial(held, x, index, certificate, proof))
+
+
+def held(x: Exchange, index: int, certificate: Certificate, proof: Mapping[str, Stored], rows: Sequence[Row]) -> Next:
+    scheme = x.service.schemes[index]
+    return identified(x, index, scheme.holder(certificate, rows[0], x.env, proof) if rows else None)
 
 
 def verify(x: Exchange, index: int, issuer: Issuer, token: str) -> Next:
@@ -411,6 +441,8 @@ def judged(x: Exchange) -> Next:
     if judge is None or not x.addressable or x.rank <= admission.lowest:
         return x.answer()
     operation, values = admission.operation, call.body is not None
+    if isinstance(operation, Write) and operation.password is not None:
+        return judged_sign_in(x, operation, operation.password, judge)
     if not values:
         call.body = call.valid
     try:
@@ -419,7 +451,30 @@ def judged(x: Exchange) -> Next:
     except Refusal:
         values = False
     wrong = operation.wrong(call) if isinstance(operation, Write) and call.body is not None else None
-    return Wait(Select(*judge.bound(x.env, values, wrong)), lambda rows: refused(x, judge.refusal(rows)))
+
+    def ask() -> Next:
+        return Wait(Select(*judge.bound(x.env, values, wrong)), lambda rows: refused(x, judge.refusal(rows)))
+
+    if isinstance(operation, Write) and operation.is_conditional(call):
+        return Wait(Select(*operation.shown(call)), partial(compared, operation, call, ask))
+    return ask()
+
+
+def compared(operation: Write, call: Call, ask: Callable[[], Next], shown: Sequence[Row]) -> Next:
+    """The request has a condition on what GET shows: whether it holds is known before the judge is asked."""
+    operation.compare(call, shown)
+    return ask()
+
+
+def judged_sign_in(x: Exchange, operation: Write, password: PasswordCheck, judge: Judge) -> Next:
+    """Whether the password is right may count before what the request is refused for; and of its row nothing is told to
+    anybody else. Without a body that can be read there is no password, and nothing to tell."""
+    assert x.call is not None
+    if x.call.body is None:
+        return x.answer()
+    operation.prepare(x.call)
+    bound = partial(judge.bound, x.env, True)
+    return password.step(x.env, lambda _: Wait(Select(*bound()), lambda rows: refused(x, judge.refusal(rows))))
 
 
 def refused(x: Exchange, refusal: Refusal | None) -> Response:

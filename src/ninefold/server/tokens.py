@@ -85,6 +85,14 @@ def claim_values(claims: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+def scopes_of(claims: Mapping[str, Any]) -> tuple[str, ...]:
+    """The scopes of a token: `scope`, names with spaces between them (RFC 8693 4.2, RFC 9068 2.2.3), or `scp`, as some
+    issuers call it, such names or an array of them."""
+    granted = claims.get("scope", claims.get("scp"))
+    names = granted.split(" ") if isinstance(granted, str) else granted if isinstance(granted, list) else ()
+    return tuple(dict.fromkeys(name for name in names if isinstance(name, str) and name))
+
+
 def _decoded(part: str) -> bytes | None:
     """Base64url without padding (RFC 7515 2)."""
     if set("+/=") & set(part):
