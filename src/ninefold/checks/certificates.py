@@ -38,10 +38,10 @@ def certificate(
     presented = None if stated is None else typed(stated, Scope({"claims": CLAIMS}), Text(), findings)
     if field is None or presented is None:
         return None
-    if not isinstance(field.type, Text):
-        wrong = "is not a text"
-    elif field.secret is not None:
+    if field.secret is not None:
         wrong = "is a secret, and a certificate is none"
+    elif not isinstance(field.type, Text):
+        wrong = "is not a text"
     elif not field.stored:
         wrong = "is not stored"
     elif not field.unique and resources[name].identifier != (field_name,):
