@@ -12,11 +12,14 @@ from ninefold.checks.authentication import admissions
 from ninefold.checks.bodies import check_body, check_required
 from ninefold.checks.codes import GIVEN_VALUE, NOT_A_BODY, NOT_IN_FORCE
 from ninefold.checks.contents import Showing
+from ninefold.checks.credentials import check_issues, check_sign_in
 from ninefold.checks.findings import Findings, condition, typed
+from ninefold.checks.known_by import known_by
 from ninefold.checks.lists import check_filters, check_pages, check_parameters, check_sorts
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.paths import check_addressing, check_path
-from ninefold.checks.responses import check_deleted, check_response, mentions_total, reads_beyond_row, request_type
+from ninefold.checks.responses import check_deleted, check_responses, mentions_total, reads_beyond_row, request_type
+from ninefold.checks.rules import Rules
 from ninefold.checks.states import check_sets
 from ninefold.contract import endpoints as stated
 from ninefold.contract.expression import Expression
@@ -29,6 +32,7 @@ from ninefold.expressions.tree import Call, Select, Typed, Variable
 from ninefold.questions.question import OpenQuestion
 from ninefold.questions.survey import subject
 from ninefold.values import Boolean, Row, from_schema
+from ninefold.vocabulary.endpoints import ENDS
 
 BUILT: Mapping[str, Verb] = {
     "create": "create",
@@ -37,6 +41,9 @@ BUILT: Mapping[str, Verb] = {
     "update": "update",
     "replace": "replace",
     "delete": "delete",
+    "ensure": "ensure",
+    "remove": "remove",
+    "sign in": "sign in",
     "compute": "compute",
     "subscribe": "create",
     "unsubscribe": "delete",
@@ -44,7 +51,7 @@ BUILT: Mapping[str, Verb] = {
 }
 """The verbs that this build does, and transitions besides."""
 
-LATER = frozenset({"ensure", "remove", "sign in", "call"})
+LATER = frozenset({"call"})
 """The verbs that it does not."""
 
 READING = frozenset({"read", "list", "compute", "stream events"})
@@ -128,8 +135,15 @@ def _endpoint(
     scope = vocabulary.scope(*rows, request=request_type(endpoint))
     body = None if resource is None else check_body(endpoint, resource, contract, findings)
     sets = () if resource is None else tuple(check_sets(endpoint.sets, resource, vocabulary, findings))
-    if resource is not None and verb == "create" and segments is not None:
+    if resource is not None and verb in ("create", "ensure") and segments is not None:
         check_required(endpoint, resource, body, segments, dict(sets), findings)
+    known: tuple[str, ...] | None = ()
+    if resource is not None and verb in ("ensure", "remove") and segments is not None:
+        known = known_by(endpoint, verb, resource, segments, body or (), dict(sets), findings)
+    issues = check_issues(endpoint, verb, resource, contract, findings)
+    knows = True
+    if resource is not None and verb == "sign in" and segments is not None:
+        knows = check_sign_in(endpoint, resource, body, segments, findings)
     where = None if (stated_where := value_of(endpoint.where)) is None else condition(stated_where, scope, findings)
     is_list = verb == "list" and resource is not None
     filters = check_filters(endpoint, resource, vocabulary, findings) if is_list and resource is not None else ()
@@ -137,18 +151,16 @@ def _endpoint(
     pages = check_pages(endpoint, contract, findings) if is_list else None
     if is_list:
         check_parameters(endpoint, filters, sorts, pages, findings)
-    response = check_response(endpoint, verb, resource, Showing(contract, resources, vocabulary, findings))
+    ends = check_responses(endpoint, verb, resource, Showing(contract, resources, vocabulary, findings))
     row = None if (stated_row := value_of(endpoint.row)) is None else _row(stated_row, resource, scope, findings)
     guards = tuple(_guards(endpoint, scope, findings))
     acted_on = None if resource is None else resource.name
     admitted = admissions(contract, endpoint.key, acted_on, verb, vocabulary, findings)
-    if segments is None or response is None or (is_list and (pages is None or sorts is None)):
+    if segments is None or ends is None or known is None or not knows or (is_list and (pages is None or sorts is None)):
         return None
+    response, untouched = ends
     if verb == "delete" and resource is not None:
         check_deleted(endpoint, response, resource, vocabulary, findings)
-    validators = endpoint.validators
-    if isinstance(validators, Shown) and (verb == "list" or reads_beyond_row(response, rows, vocabulary)):
-        _stop(endpoint, "`validators` of a response that shows more than the row itself", validators.span, findings)
     return Endpoint(
         key=endpoint.key,
         method=endpoint.method,
@@ -158,11 +170,13 @@ def _endpoint(
         resource=acted_on,
         response=response,
         admissions=admitted,
+        untouched=untouched if verb in ENDS else None,
+        known_by=known,
         transition=transition,
         row=row,
         body=body,
-        query=tuple(_parameters(endpoint.query, findings)),
-        request_headers=tuple(_parameters(endpoint.request_headers, findings)),
+        query=tuple(_parameters(endpoint.query, contract, findings)),
+        request_headers=tuple(_parameters(endpoint.request_headers, contract, findings)),
         filters=filters,
         where=where,
         sorts=sorts,
@@ -170,8 +184,10 @@ def _endpoint(
         total=mentions_total(response),
         sets=sets,
         guards=guards,
-        validator=isinstance(validators, Shown),
+        validator=isinstance(endpoint.validators, Shown),
+        digested=verb == "read" and reads_beyond_row(response, rows, vocabulary),
         idempotency_key=_idempotency_key(endpoint),
+        issues=issues,
         errors={condition_.text: code.text for condition_, code in value_of(endpoint.errors) or ()},
     )
 
@@ -200,8 +216,6 @@ def _not_built(endpoint: stated.Endpoint) -> Iterator[tuple[str, Span]]:
     for action in actions[:1]:
         if action.verb in LATER:
             yield f"`{action.verb}`", action.span
-    if isinstance(endpoint.issues, Shown):
-        yield "`issues`", endpoint.issues.span
     patch = value_of(endpoint.patch)
     if patch is not None and patch.text != "merge":
         yield f"`patch: {patch.text}`", patch.span
@@ -215,11 +229,15 @@ def _idempotency_key(endpoint: stated.Endpoint) -> Literal["optional", "required
     return None if key is None else "required" if key.text == "required" else "optional"
 
 
-def _parameters(fact: Fact[tuple[stated.Parameter, ...]] | None, findings: Findings) -> Iterator[Parameter]:
+def _parameters(
+    fact: Fact[tuple[stated.Parameter, ...]] | None, contract: Contract, findings: Findings
+) -> Iterator[Parameter]:
+    rules = Rules(contract, findings)
     for each in value_of(fact) or ():
         code = None if each.otherwise is None else each.otherwise.text
         schema = each.schema.json
-        yield Parameter(each.name, from_schema(schema), schema, each.required, code, findings.place(each.span))
+        place, found = findings.place(each.span), rules.of_parameter(each.schema)
+        yield Parameter(each.name, from_schema(schema), schema, each.required, code, place, found)
 
 
 def _guards(endpoint: stated.Endpoint, scope: Scope, findings: Findings) -> Iterator[Guard]:

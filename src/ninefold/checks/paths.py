@@ -145,7 +145,7 @@ def check_addressing(
 ) -> None:
     """Whether the path says what the verb needs: one row, or, on create, what the new row refers to."""
     names = [segment for segment in segments if isinstance(segment, PathName)]
-    if verb in ("create", "list"):
+    if verb in ("create", "ensure", "list"):
         for name in names:
             if not name.through and verb == "create":
                 findings.say(
@@ -156,7 +156,7 @@ def check_addressing(
                         f"a name that leads through a reference sets it; a field of `{resource.name}` goes in the body",
                     ),
                 )
-            elif verb == "create" and not any(
+            elif verb != "list" and len(name.through) > 1 and not any(
                 other.through == name.through[:1] for other in names if len(other.through) == 1
             ):
                 findings.say(
@@ -164,9 +164,9 @@ def check_addressing(
                     f"`{{{name.text}}}` leads through a reference of `{resource.name}` that nothing sets",
                     Label(endpoint.span),
                 )
-    elif verb == "compute" or endpoint.row is not None:
+    elif verb in ("compute", "remove", "sign in") or endpoint.row is not None:
         return
-    elif not _is_one_row(names, _held_equal(endpoint, resource), resource):
+    elif not is_one_row(endpoint, names, resource):
         identifier = " and ".join(f"`{{{each}}}`" for each in resource.identifier)
         findings.say(
             NO_ROW,
@@ -183,13 +183,13 @@ def check_addressing(
         )
 
 
-def _is_one_row(names: Sequence[PathName], held: set[str], resource: Resource) -> bool:
+def is_one_row(endpoint: stated.Endpoint, names: Sequence[PathName], resource: Resource) -> bool:
     """Whether what the path names, with what `where` holds equal, belongs to one row at most: a unique field, or all
     fields of an identifier or of a `unique` of several. `{item.sku}` names the field `item`, since it is a unique
     field of that."""
     named = {(*name.through, name.field)[0] for name in names if len(name.through) <= 1}
     alone = any(resource.fields[name].unique for name in named)
-    together = named | held
+    together = named | _held_equal(endpoint, resource)
     return alone or any(together.issuperset(fields) for fields in (resource.identifier, *resource.unique))
 
 

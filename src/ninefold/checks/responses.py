@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ninefold.checked.endpoints import Array, Content, Leaf, Object, Response, Rows
+from ninefold.checked.endpoints import Array, Content, Each, Leaf, Object, Response, Rows
 from ninefold.checked.resources import Resource
-from ninefold.checks.codes import DELETED_ROW, NOT_A_STREAM, SEVERAL_RESPONSES, STATUS_OF_ITS_OWN
+from ninefold.checks.codes import DELETED_ROW, NO_SUCH_END, NOT_A_STREAM, SEVERAL_RESPONSES, STATUS_OF_ITS_OWN
 from ninefold.checks.contents import Showing, check_content
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
@@ -21,8 +21,9 @@ from ninefold.expressions.tree import All, Select, Typed, Variable
 from ninefold.values import Array as ArrayType
 from ninefold.values import Integer, Row, Text, Type, from_schema
 from ninefold.values import Object as ObjectType
+from ninefold.vocabulary.endpoints import ENDS
 
-MAKING_NOTHING = frozenset({"read", "list", "delete"})
+MAKING_NOTHING = frozenset({"read", "list", "delete", "remove"})
 """The verbs that make no credential, of which `issued` could tell."""
 
 NOT_MODIFIED = 304
@@ -37,23 +38,53 @@ def request_type(endpoint: stated.Endpoint) -> Type:
     return ObjectType(members=members)
 
 
-def check_response(
+def check_responses(
     endpoint: stated.Endpoint, verb: str, resource: Resource | None, showing: Showing
-) -> Response | None:
-    """The one good end of an endpoint; None if it is open or wrong, and that has been said."""
+) -> tuple[Response, Response] | None:
+    """What an endpoint answers where it did what was to be done, and where there was nothing to do; None if something
+    of it is open or wrong, and that has been said. The two are one but for `ensure` and `remove` with outcomes."""
     findings = showing.findings
     responses = value_of(endpoint.responses)
     if responses is None:
         return None
-    if len(responses) != 1:
+    ends = ENDS.get(verb, ())
+    for each in responses:
+        if each.outcome is not None and each.outcome.text not in ends:
+            findings.say(
+                NO_SUCH_END,
+                f"`{endpoint.key}` never ends as `{each.outcome.text}`",
+                Label(each.outcome.span, "not one of its ends"),
+                help=(f"its ends are {' and '.join(f'`{end}`' for end in ends)}",)
+                if ends
+                else ("it ends well in one way: write the status alone",),
+            )
+            return None
+    by_outcome = [[each for each in responses if each.outcome is not None and each.outcome.text == end] for end in ends]
+    without = [each for each in responses if each.outcome is None]
+    if len(without) > 1 or (without and any(by_outcome)) or any(len(several) > 1 for several in by_outcome):
         findings.say(
             SEVERAL_RESPONSES,
-            f"`{endpoint.key}` has {len(responses)} responses, and one good end",
+            f"`{endpoint.key}` has {len(responses)} responses, and "
+            + ("one for each of its two good ends" if ends else "one good end"),
             *(Label(each.span) for each in responses[:2]),
             help=("errors and their statuses are part 7's",),
         )
         return None
-    stated_response = responses[0]
+    if not all(by_outcome) and not without:
+        return None  # that an end has no response has been asked for
+    found = [_response(endpoint, each, verb, resource, showing) for each in (without or [each for [each] in by_outcome])]
+    done, untouched = found[0], found[-1]
+    return None if done is None or untouched is None else (done, untouched)
+
+
+def _response(
+    endpoint: stated.Endpoint,
+    stated_response: stated.Response,
+    verb: str,
+    resource: Resource | None,
+    showing: Showing,
+) -> Response | None:
+    findings = showing.findings
     content = stated_response.content
     empty = stated_response.status in (204, 205)
     if stated_response.status == NOT_MODIFIED or (empty and not isinstance(content, StatedNone)):
@@ -100,13 +131,15 @@ def _headers(endpoint: stated.Endpoint, scope: Scope, findings: Findings) -> Ite
     for each in value_of(endpoint.headers) or ():
         value = typed(each.value, scope, Text(), findings)
         if value is not None:
-            yield each.name, Leaf(value)
+            yield each.name, Leaf(value, trace=(findings.place(each.span), findings.place(each.value.span)))
 
 
 def _response_scope(endpoint: stated.Endpoint, verb: str, resource: Resource | None, vocabulary: Vocabulary) -> Scope:
     more: dict[str, Type] = {"request": request_type(endpoint)}
     if resource is not None:
         secrets: dict[str, Type] = {each.name: Text() for each in resource.fields.values() if each.secret == "token"}
+        if (issued := value_of(endpoint.issues)) is not None:
+            secrets[issued.text] = Text()
         if secrets and verb not in MAKING_NOTHING:
             more["issued"] = ObjectType(members=secrets)
     if verb == "list" and resource is not None:
@@ -134,6 +167,9 @@ def expressions_of(content: Content) -> Iterator[Typed]:
             for item in content.items:
                 yield from expressions_of(item)
         case Rows():
+            yield from expressions_of(content.item)
+        case Each():
+            yield content.range
             yield from expressions_of(content.item)
 
 

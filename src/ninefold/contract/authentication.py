@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ninefold.contract.expression import Assignment, Expression
-from ninefold.contract.fact import Fact, Name
+from ninefold.contract.fact import Fact, Name, value_of
 from ninefold.diagnostics.source import Span
 from ninefold.syntax.nodes import Node
 
@@ -38,6 +38,14 @@ class Scheme:
     realm: Fact[str] | None
     flows: Fact[Node] | None
     caller: Fact[tuple[Assignment, ...]] | None
+
+    @property
+    def is_basic(self) -> bool:
+        """Whether it is HTTP's Basic scheme (RFC 7617): a user-id and a password."""
+        name = value_of(self.scheme)
+        return (kind := value_of(self.type)) is not None and kind.text == "http" and (
+            name is not None and name.text.lower() == "basic"
+        )
 
 
 ANY = "any"

@@ -14,7 +14,7 @@ import msgspec
 
 from ninefold.database import tables
 from ninefold.plan.schema import Column, Index, Reference, Schema, Table
-from ninefold.sql.events import CREATE_DELIVERIES, CREATE_LOG
+from ninefold.sql.events import CREATE_DELIVERIES, CREATE_LOG, CREATE_SUBSCRIBED, CREATE_VERSIONS
 from ninefold.sql.idempotency import CREATE as CREATE_KEYS
 from ninefold.values import (
     Anything,
@@ -76,7 +76,12 @@ Comparison: TypeAlias = Same | Additions | Differences
 def shape(schema: Schema) -> Schema:
     """What of a schema is stored shape."""
     return Schema(
-        tuple(_table_shape(table) for table in schema.tables), schema.idempotency, schema.events, schema.subscriptions
+        tuple(_table_shape(table) for table in schema.tables),
+        schema.idempotency,
+        schema.events,
+        schema.subscriptions,
+        schema.credentials,
+        schema.versions,
     )
 
 
@@ -120,6 +125,15 @@ def compare(stored: Schema, wanted: Schema) -> Comparison:
         additions.append(Addition("the log of events", CREATE_LOG))
     if wanted.subscriptions and not stored.subscriptions:
         additions.append(Addition("the deliveries of events", CREATE_DELIVERIES))
+    if wanted.versions and not stored.versions:
+        additions.append(Addition("events as other versions have them", CREATE_VERSIONS))
+    if (wanted.versions and wanted.subscriptions) and not (stored.versions and stored.subscriptions):
+        additions.append(Addition("the versions of subscriptions", CREATE_SUBSCRIBED))
+    # And so do credentials, which nobody finds any more: they expire by themselves, or go with their rows.
+    for name in wanted.credentials:
+        if name not in stored.credentials:
+            create_them = tables.create_credentials(name, wanted)
+            additions.append(Addition(f"the credentials that are issued to a `{name}`", create_them))
     if additions:
         return Additions(tuple(additions), tuple(drop), tuple(create))
     return Same(tuple(drop), tuple(create))

@@ -13,7 +13,8 @@ from typing import assert_never
 
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.schema import Column, Index, Machine, Schema, Table
-from ninefold.sql.events import CREATE_DELIVERIES, CREATE_LOG
+from ninefold.sql import credentials
+from ninefold.sql.events import CREATE_DELIVERIES, CREATE_LOG, CREATE_SUBSCRIBED, CREATE_VERSIONS
 from ninefold.sql.fragment import identifier
 from ninefold.sql.idempotency import CREATE as CREATE_KEYS
 from ninefold.values import (
@@ -43,7 +44,17 @@ def create_schema(schema: Schema) -> tuple[str, ...]:
         *(CREATE_KEYS if schema.idempotency else ()),
         *(CREATE_LOG if schema.events else ()),
         *(CREATE_DELIVERIES if schema.subscriptions else ()),
+        *(CREATE_VERSIONS if schema.versions else ()),
+        *(CREATE_SUBSCRIBED if schema.versions and schema.subscriptions else ()),
+        *(statement for resource in schema.credentials for statement in create_credentials(resource, schema)),
     )
+
+
+def create_credentials(resource: str, schema: Schema) -> tuple[str, ...]:
+    """The statements for the credentials that are issued to the rows of a resource."""
+    table = next(each for each in schema.tables if each.name == resource)
+    forms = {column.name: _stored_form(column.type, schema) for column in table.columns}
+    return credentials.create(resource, tuple((name, forms[name]) for name in table.key))
 
 
 def create_resource(table: Table, schema: Schema) -> tuple[str, ...]:

@@ -14,11 +14,14 @@ Names with a dollar sign cannot be written in a contract: they are between plann
 | `$path`    | path values by the name in braces, as written                                           |
 | `$body`    | decoded body values by field; a field that was not given is not there                   |
 | `$new`     | the values that a write stores, by field                                                |
+| `$given`   | of `ensure`: true, by field, for what the body gives                                     |
 | `$filter`  | filter values by parameter                                                              |
 | `$list`    | `limit` (one more than the page holds), `offset`, and `k0`, `k1` … the keys of a cursor   |
-| `$if`      | `match`: the revisions of If-Match, a JSON array of texts                               |
+| `$if`      | `match`: the revisions of If-Match, a JSON array of texts; `there`: true if it came     |
 | `$write`   | `revision`: the revision that this write gives; `was`: that of the row as it was read    |
-| `$credential` | `digest`: the SHA-256 digest of the credential presented                              |
+| `$credential` | of the one presented: `digest` (SHA-256), or `user` and the `hash` of its password    |
+| `$issued`  | of a credential just made: `digest`, and when it `expires`                              |
+| `$verified` | `hash`: that of the password in the body, once it was found to be right                |
 | `$row`     | the identifier of the row written, by field, for the select that reads it back            |
 | `$log`     | `position`: in the event log, the last one seen                                         |
 | `$due`     | of a sweep: `until`, the last time of entering that is due; `beyond`, the last that is not   |
@@ -36,11 +39,14 @@ from __future__ import annotations
 PATH = "$path"
 BODY = "$body"
 NEW = "$new"
+GIVEN = "$given"
 FILTER = "$filter"
 LIST = "$list"
 IF = "$if"
 WRITE = "$write"
 CREDENTIAL = "$credential"
+ISSUED = "$issued"
+VERIFIED = "$verified"
 ROW = "$row"
 JUDGE = "$judge"
 DUE = "$due"

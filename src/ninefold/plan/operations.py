@@ -48,7 +48,7 @@ class Sort(msgspec.Struct, frozen=True):
 
 
 class Paging(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`largest` None: no bound. With `by: none` the list is given whole."""
+    """`largest` None: no bound. With `by: none` the list is given whole. `places`: where each is stated."""
 
     by: Literal["cursor", "offset", "none"]
     default: int = 0
@@ -56,20 +56,23 @@ class Paging(msgspec.Struct, frozen=True, omit_defaults=True):
     size: str | None = None
     next: str | None = None
     start: str | None = None
+    places: dict[str, Place] = {}
 
 
 class List(_Operation, frozen=True, tag="list"):
     """Rows. `sort_parameter` takes the name of one of `sorts`; the first of them holds where it is not given and
     is called `""`. `count` gives `page.total`. `judge` is asked when nothing was found and the path names rows
-    that have to be there."""
+    that have to be there. `validator`: If-None-Match is answered with 304."""
 
     select: Statement
     paging: Paging
     sorts: tuple[Sort, ...]
     filters: tuple[FilterParameter, ...] = ()
     sort_parameter: str | None = None
+    sort_trace: tuple[Place, ...] = ()
     count: Statement | None = None
     judge: Judge | None = None
+    validator: bool = False
 
 
 class Assign(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -90,6 +93,48 @@ class Assign(msgspec.Struct, frozen=True, omit_defaults=True):
     reads: tuple[str, ...] = ()
 
 
+class Untouched(msgspec.Struct, frozen=True):
+    """There was nothing to do: `ensure` finds the row as it is wanted, `remove` finds none. `statement` gives a row
+    then, with the same columns as the write's own, and no row where something refuses the request."""
+
+    statement: Statement
+    response: Response
+
+
+class PasswordCheck(msgspec.Struct, frozen=True):
+    """Of `sign in`: the password that the body gives in `field` is held to the hash that `find` gives, that of the row
+    which path and body name. That hash is the root `$verified` then; nothing is where the password is another."""
+
+    field: str
+    find: Statement
+
+
+class Issue(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A credential of `scheme` is made for the row, in the transaction of the write: `store` keeps its digest
+    (`$issued`), `clean` removes a few that have ended. `lasts_microseconds` None: it lasts as long as the row."""
+
+    scheme: str
+    store: Statement
+    clean: Statement
+    lasts_microseconds: int | None = None
+
+
+class Ending(msgspec.Struct, frozen=True):
+    """`statement` ends the credentials that were issued to the row where one of `fields`, its passwords, is written."""
+
+    fields: tuple[str, ...]
+    statement: Statement
+
+
+class Represented(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What GET shows at the path of a write, where its entity tags are of more than the row: `before`, by the path, it is
+    compared with If-Match; `after`, by `$row`, it gives the tag of the response."""
+
+    before: Statement
+    response: Response
+    after: Statement | None = None
+
+
 class Write(_Operation, frozen=True, tag="write"):
     """A change of one row, with everything that guards it in its own WHERE.
 
@@ -99,15 +144,20 @@ class Write(_Operation, frozen=True, tag="write"):
     reads beyond the written row, this select follows in the same transaction and gives the columns (and the
     invariants) instead.
     The write then returns the fields of `key` and nothing else, and they are the root `$row` of that select.
-    `validator`: If-Match is honoured. `before` and `after` are the events that the write causes, each written in its
+    `validator`: If-Match is honoured, and asks for what is `represented` as well where entity tags are of more than the
+    row; a write with an `after` of it returns the fields of `key`. `before` and `after` are the events that the write causes, each written in its
     transaction: those of a deletion are found before it (they show the row as it was), the others by `$row` after it.
     The write then returns the fields of `key`, as where there is a `read`. `subscribes`: the row is a subscription,
     whose secret is `issued.secret`. `current`: the row as it is, its revision first, where what is stored may depend on
     it: what is merged into an object, or a value that is made from fields which the body does not give. The statement
-    then has the switch `as it was`, under which it acts on no other revision.
+    then has the switch `as it was`, under which it acts on no other revision. `untouched`: what `ensure` and `remove`
+    do where the statement touches nothing; only if that finds nothing either, the judge is asked. What `remove` returns
+    are the fields of the row as it was (or, untouched, as it would be), which are the root `$row` of its `read`.
+    `password` is checked before anything is written; the statement of a sign in that changes nothing is a select. A
+    write that `issues` or `ends` credentials returns the fields of `key`, as where there is a `read`.
     """
 
-    verb: Literal["create", "update", "replace", "delete", "transition"]
+    verb: Literal["create", "update", "replace", "delete", "transition", "ensure", "remove", "sign in"]
     statement: Statement
     judge: Judge
     assigns: tuple[Assign, ...] = ()
@@ -117,9 +167,16 @@ class Write(_Operation, frozen=True, tag="write"):
     invariants: tuple[Condition, ...] = ()
     details: tuple[str, ...] = ()
     validator: bool = False
+    represented: Represented | None = None
     before: tuple[Event, ...] = ()
     after: tuple[Event, ...] = ()
     subscribes: bool = False
+    version: str | None = None
+    """The version in which a subscription is made, where there are versions."""
+    untouched: Untouched | None = None
+    password: PasswordCheck | None = None
+    issues: Issue | None = None
+    ends: Ending | None = None
 
 
 class Stream(msgspec.Struct, frozen=True, tag_field="operation", tag="stream", omit_defaults=True, kw_only=True):
@@ -133,10 +190,12 @@ class Stream(msgspec.Struct, frozen=True, tag_field="operation", tag="stream", o
 
 
 class Compute(msgspec.Struct, frozen=True, tag_field="operation", tag="compute", omit_defaults=True, kw_only=True):
-    """No row of its own: a response from expressions; `select` gives the columns that need the database."""
+    """No row of its own: a response from expressions; `select` gives the columns that need the database. `validator`:
+    If-None-Match is answered with 304."""
 
     response: Response
     select: Statement | None = None
+    validator: bool = False
 
 
 Operation: TypeAlias = Read | List | Write | Compute | Stream

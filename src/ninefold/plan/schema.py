@@ -58,9 +58,13 @@ class Table(msgspec.Struct, frozen=True, omit_defaults=True):
 
 class Schema(msgspec.Struct, frozen=True, omit_defaults=True):
     """Beside the tables are kept, where it is so: `idempotency`, keys (`ninefold.sql.idempotency`); `events`, the log,
-    and `subscriptions`, what is to be delivered of it (`ninefold.sql.events`)."""
+    and `subscriptions`, what is to be delivered of it (`ninefold.sql.events`); and for each resource in `credentials`,
+    those that are issued to its rows (`ninefold.sql.credentials`). `versions`: events may be something else in another
+    version."""
 
     tables: tuple[Table, ...] = ()
     idempotency: bool = False
     events: bool = False
     subscriptions: bool = False
+    credentials: tuple[str, ...] = ()
+    versions: bool = False

@@ -51,6 +51,9 @@ def _of_scheme(survey: Survey, scheme: Scheme) -> Iterator[OpenQuestion]:
             presented = (scheme.location, scheme.parameter)
     if missing := first_unanswered(presented, scheme.span):
         yield blocking(PRESENTED, scheme.name, missing, naming)
+    if scheme.is_basic and (at := unanswered(scheme.realm, scheme.span)):
+        text = f"the realm of `{scheme.name}`, which HTTP's Basic scheme names in its challenge"
+        yield blocking(PRESENTED, scheme.name, at, naming, text)
     signed = (scheme.open_id_connect_url, scheme.issuer, scheme.keys)
     if scheme.matches is not None:
         if at := unanswered(scheme.matches, scheme.span):

@@ -154,7 +154,8 @@ FIELDS = Question("fields", 2, "the fields of {}", "blocks", REACHING, "R")
 TYPE = Question("type", 2, "the type of {}", "blocks", REACHING, "R.F")
 READABLE = Question(
     "readable", 2, "what is readable of {}", "blocks", REACHING, "R.F",
-    "of a `secret`, of a field that credentials are looked up in, and of the password that a sign in checks",
+    "of a `secret`, of a field that credentials are looked up in, and of the password that callers and sign ins are "
+    "held to",
 )  # fmt: skip
 ON_DELETE = Question(
     "on delete", 2, "what deleting the row does that {} refers to", "blocks", "the endpoints that delete such rows",

@@ -55,10 +55,10 @@ def _of_resource(survey: Survey, resource: Resource) -> Iterator[OpenQuestion]:
             if at := unanswered(field.on_delete, field.span):
                 text = f"what deleting the `{target.text}` does that `{subject}` refers to"
                 yield blocking(ON_DELETE, subject, at, deleting, text)
-    signing_in = survey.signing_in(resource.name)
+    signing_in = (*survey.signing_in(resource.name), *_by_password(survey, resource.name))
     if signing_in and not any(_is_password(field) for field in fields):
-        text = f"which field of `{resource.name}` is the password that a sign in checks"
-        yield blocking(READABLE, resource.name, At(resource.span), signing_in, text)
+        text = f"which field of `{resource.name}` is the password that callers and sign ins are held to"
+        yield blocking(READABLE, resource.name, At(resource.span), tuple(dict.fromkeys(signing_in)), text)
     for name in value_of(resource.identifier) or ():
         for field in fields:
             if field.name == name.text and (makerless := _without_maker(survey, resource, field)):
@@ -96,11 +96,20 @@ def _unreadable(survey: Survey, subject: str, field: Field) -> At | None:
     looked_up = any(
         (m := value_of(scheme.matches)) is not None and m.text == subject
         for scheme in survey.schemes
-        if (kind := value_of(scheme.type)) is None or kind.text != "mutualTLS"  # whose certificates are no secret
+        if not scheme.is_basic  # whose user-ids are no secret, and nor are certificates
+        and ((kind := value_of(scheme.type)) is None or kind.text != "mutualTLS")
     )
     if field.secret is None and not looked_up:
         return None
     return unanswered(field.secret, field.span)
+
+
+def _by_password(survey: Survey, resource: str) -> Iterator[str]:
+    """The endpoints that admit callers by a user-id and a password of a resource."""
+    for scheme in survey.schemes:
+        matches = value_of(scheme.matches) if scheme.is_basic else None
+        if matches is not None and matches.text.partition(".")[0] == resource:
+            yield from survey.naming(scheme.name)
 
 
 def _is_password(field: Field) -> bool:

@@ -149,7 +149,7 @@ class Scheme:
         """`key`: the fields that identify a row of the scheme's resource; `sensitive`: those that no log shows.
         `given`: what the operator gives. Raises `ninefold.server.issuers.Unusable`."""
         self.name = scheme.scheme
-        self.challenge = header_value(scheme.challenge) if scheme.challenge else None
+        self.challenge = _challenges(scheme.challenge)
         self.where = scheme.where
         self.parameter = scheme.name
         self._field = scheme.name.lower()
@@ -232,6 +232,17 @@ class Scheme:
             except EvaluationError:
                 continue  # a caller without it: conditions that read it do not hold
         return values
+
+
+def _challenges(challenge: str) -> tuple[bytes, bytes] | None:
+    """The challenge as it is stated, and to who came with a bearer token (RFC 6750 3)."""
+    if not challenge:
+        return None
+    name, _, parameters = challenge.partition(" ")
+    if name.lower() != "bearer":
+        return header_value(challenge), header_value(challenge)
+    bad = ", ".join(filter(None, (parameters, 'error="invalid_token"')))
+    return header_value(challenge), header_value(f"{name} {bad}")
 
 
 KnownBy: TypeAlias = Tokens | Passwords | Issuer | Certificates | AnyCertificate

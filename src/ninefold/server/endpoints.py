@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -43,6 +43,18 @@ class Lowest:
 
 
 @dataclass(frozen=True, slots=True)
+class Challenges:
+    """`WWW-Authenticate` of a 401 (RFC 9110 11.6.1); to a request that came with a bearer token, `to_bad_token`, which
+    says that it is not good (RFC 6750 3.1)."""
+
+    stated: HeaderFields
+    to_bad_token: HeaderFields
+
+
+NO_CHALLENGE = Challenges((), ())
+
+
+@dataclass(frozen=True, slots=True)
 class Endpoint:
     """`blocked`: answers 501. `names` are those of the path, with their types and whose they are. `any_operation`
     stands for the others where it is not known who calls."""
@@ -55,7 +67,7 @@ class Endpoint:
     offers: str | None = None
     admissions: Mapping[str, Admission] | None = None
     any_operation: Operation | None = None
-    challenges: HeaderFields = ()
+    challenges: Challenges = NO_CHALLENGE
     stored: Declared | None = None
     query: Declared | None = None
     headers: Declared | None = None
@@ -73,7 +85,7 @@ def blocked(route: plan.Route) -> Endpoint:
 def served(
     route: plan.Served,
     problems: Problems,
-    schemes: Iterable[Scheme],
+    known: Sequence[Scheme],
     parameters: frozenset[str],
     rates: tuple[Rate, ...] = (),
 ) -> Endpoint:
@@ -121,7 +133,7 @@ def served(
         offers=route.offers,
         admissions=admissions,
         any_operation=any_operation,
-        challenges=_challenges(route, tuple(schemes)),
+        challenges=challenges([each for each in known if each.name in route.schemes] or known),
         stored=Declared(route.stored, "path") if route.stored else None,
         query=Declared(route.query, "query") if route.query else None,
         headers=Declared(route.headers, "header") if route.headers else None,
@@ -143,8 +155,7 @@ _OF_BODIES = (
 )
 
 
-def _challenges(route: plan.Served, schemes: tuple[Scheme, ...]) -> HeaderFields:
-    """`WWW-Authenticate` (RFC 9110 11.6.1): the schemes admitted here, or all where none is."""
-    admitted = [scheme for scheme in schemes if scheme.name in route.schemes] or schemes
-    challenges = dict.fromkeys(scheme.challenge for scheme in admitted if scheme.challenge is not None)
-    return tuple((b"www-authenticate", challenge) for challenge in challenges)
+def challenges(schemes: Sequence[Scheme]) -> Challenges:
+    """What a 401 says of how to be known: by one of these schemes, each in a field of its own."""
+    stated = dict.fromkeys(scheme.challenge for scheme in schemes if scheme.challenge is not None)
+    return Challenges(*(tuple((b"www-authenticate", each[bad]) for each in stated) for bad in (0, 1)))

@@ -6,7 +6,7 @@ import logging
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ninefold.server.authenticate import NOBODY, Caller
+from ninefold.server.authenticate import NOBODY, Caller, after_scheme
 from ninefold.server.endpoints import Admission, Endpoint
 from ninefold.server.execute import Call
 from ninefold.server.flow import Follow, Select
@@ -79,7 +79,7 @@ class Exchange:
         response = self.service.problems.answer(self.failures, self.endpoint.errors or {}, self.env, self.details)
         match response.status:
             case 401:
-                more = self.endpoint.challenges
+                more = self._challenges()
             case 403:
                 more = self._insufficient()
             case 405:
@@ -87,6 +87,13 @@ class Exchange:
             case _:
                 return response
         return Response(response.status, response.headers + more, response.body)
+
+    def _challenges(self) -> HeaderFields:
+        """How the caller may be known. That its token is not good is said where that is why."""
+        challenges = self.endpoint.challenges if self.endpoint.challenges.stated else self.service.challenges
+        sent = self.request.headers.get("authorization", "")
+        bad = any(each.condition == "unauthenticated" for each in self.failures) and after_scheme(sent, "bearer")
+        return challenges.to_bad_token if bad else challenges.stated
 
     def _insufficient(self) -> HeaderFields:
         """The challenge to a good token that lacks a scope (RFC 6750 3.1), where that is what is answered."""

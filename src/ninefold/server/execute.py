@@ -20,14 +20,16 @@ from ninefold.plan import environment, problems
 from ninefold.plan import operations as plan
 from ninefold.plan.events import SECRET
 from ninefold.server import conditional, flow, signing
+from ninefold.server.credentials import Ending, Issue, PasswordCheck
 from ninefold.server.cursor import Cursors
 from ninefold.server.encode import NO_ROW, Shape
 from ninefold.server.events import Event, Form, subscribe
 from ninefold.server.flow import Next, Select, Transact, Wait
-from ninefold.server.messages import Request
+from ninefold.server.messages import Request, Response
 from ninefold.server.parameters import Page, PageReader
 from ninefold.server.passwords import hashed
 from ninefold.server.problems import Failure, failed_condition, invalid
+from ninefold.server.represented import Represented
 from ninefold.server.sources import Sources
 from ninefold.server.statements import NO_SWITCHES, Prepared, RowReader
 from ninefold.values import GREATEST_INTEGER, Digest, Value, sqlite_reader
@@ -40,7 +42,7 @@ class Call:
     """An operation called by a request. `route` and `who` are what a cursor is bound to; `body` the values of the
     body by field, None where it could not be read or is not valid; `valid`: what is valid of it, and `wrong` the fields
     of which the rest is; `page` what is asked of a list. `on_current`: what is stored depends
-    on the row as it was read, which is `current`; None: there was none."""
+    on the row as it was read, which is `current`; None: there was none. `untouched`: there was nothing to do."""
 
     request: Request
     env: dict[str, Any]
@@ -55,6 +57,7 @@ class Call:
     current: Values | None = None
     on_current: bool = False
     log: Log | None = None
+    untouched: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +145,21 @@ class Judge:
         return Wait(Select(*self.bound(env, False)), self.raised)
 
 
+def _conditional(call: Call, shape: Shape, validator: bool, row: Row, rows: Sequence[Row] = ()) -> Response:
+    """The response of an operation that writes nothing, or what the conditions of the request on its entity tag make
+    of it (RFC 9110 13.2.2)."""
+    headers, env = call.request.headers, call.env
+    if not validator or not ("if-match" in headers or "if-none-match" in headers):
+        return shape.filled(row, rows, env)
+    body = shape.body(row, rows, env) if shape.digested else None
+    opaque = shape.opaque(row, body)
+    if opaque is not None and "if-match" in headers and not conditional.names(headers["if-match"], opaque):
+        raise Refusal((STALE,))
+    if opaque is not None and "if-none-match" in headers and conditional.unchanged(headers["if-none-match"], opaque):
+        return shape.not_modified(row, rows, env, opaque)
+    return shape.whole(row, rows, env, body if shape.digested else shape.body(row, rows, env), opaque)
+
+
 class Read:
     """One row."""
 
@@ -162,17 +180,7 @@ class Read:
     def _found(self, call: Call, rows: Sequence[Row]) -> Next:
         if not rows:
             return self._judge.asked(call.env)
-        row = rows[0]
-        if self._validator:
-            opaque, headers = self._shape.opaque(row), call.request.headers
-            if opaque is not None and "if-match" in headers:
-                wanted = conditional.revisions(headers["if-match"], "")
-                if wanted is not None and opaque not in wanted:
-                    raise Refusal((STALE,))
-            if opaque is not None and "if-none-match" in headers:
-                if conditional.unchanged(headers["if-none-match"], opaque):
-                    return self._shape.not_modified(row, call.env)
-        return self._shape.filled(row, (), call.env)
+        return _conditional(call, self._shape, self._validator, rows[0])
 
 
 class List:
@@ -185,6 +193,7 @@ class List:
         self._by = operation.paging.by
         self._select = Prepared(operation.select)
         self._count = None if operation.count is None else Prepared(operation.count)
+        self._validator = operation.validator
         self._shape = Shape(operation.response, operation.select.columns)
         self._keys = {
             sort.name: tuple((index, sqlite_reader(operation.select.columns[index].type)) for index in sort.keys)
@@ -256,7 +265,7 @@ class List:
             else:
                 following = page.start + page.size
         call.env["page"] = {"next": following, "total": total}
-        return self._shape.filled(NO_ROW, rows, call.env)
+        return _conditional(call, self._shape, self._validator, NO_ROW, rows)
 
 
 class Write:
@@ -292,9 +301,14 @@ class Write:
             if assign.otherwise is not None and operation.resource in free_variables(assign.otherwise)
         )
         self._validator = operation.validator
+        self._represented = None if operation.represented is None else Represented(operation.represented)
         self._before = tuple(map(Event, operation.before))
         self._after = tuple(map(Event, operation.after))
         self._subscribes = operation.subscribes
+        self._version = operation.version
+        self.password = None if operation.password is None else PasswordCheck(operation.password)
+        self._issues = None if operation.issues is None else Issue(operation.issues)
+        self._ends = None if operation.ends is None else Ending(operation.ends)
 
     def wanted(self, call: Call, given: frozenset[str] = frozenset(), merging: bool = False) -> Select | None:
         """What has to be read of the row as it is before the values are made. `given`: the fields that the body gives;
@@ -315,8 +329,7 @@ class Write:
         env = call.env
         if self._validator and "if-match" in call.request.headers:
             wanted = conditional.revisions(call.request.headers["if-match"], self._shape.tag_prefix)
-            if wanted is not None:
-                env[environment.IF] = {"match": wanted}
+            env[environment.IF] = {"there": True} if wanted is None else {"there": True, "match": wanted}
         made: dict[str, Value] = dict(call.current or {})
         was = made.pop(environment.REVISION_COLUMN, None)
         env[environment.WRITE] = {"revision": call.sources.revision(), "was": was}
@@ -354,6 +367,22 @@ class Write:
         missing = [name for name in self._required if new.get(name, absent) is None]
         if missing:
             raise Refusal([invalid("body", name, "required") for name in missing])
+        if self._issues is not None:
+            self._issues.make(env, call.sources)
+
+    def is_conditional(self, call: Call) -> bool:
+        """Whether the request has a condition on what GET shows."""
+        return self._represented is not None and "if-match" in call.request.headers
+
+    def shown(self, call: Call) -> tuple[str, list[Stored]]:
+        """What GET shows, of which the request has a condition."""
+        assert self._represented is not None
+        return self._represented.asked(call.env)
+
+    def compare(self, call: Call, rows: Sequence[Row]) -> None:
+        """Hold what GET shows against the condition."""
+        assert self._represented is not None
+        self._represented.narrow(call.env, _if_match(call), rows)
 
     def wrong(self, call: Call) -> frozenset[str]:
         """The fields of which nobody knows what would be stored, where only some values of the body are valid: those
@@ -362,6 +391,14 @@ class Write:
         return call.wrong | {name for name in self._made_of_row if name not in given}
 
     def perform(self, call: Call) -> Next:
+        if self.password is not None:
+            return self.password.step(call.env, partial(self._signed_in, call))
+        return self._with_values(call)
+
+    def _signed_in(self, call: Call, is_right: bool) -> Next:
+        return self._with_values(call) if is_right else self._judge.asked(call.env)
+
+    def _with_values(self, call: Call) -> Next:
         plain = self._passwords(call)
         if plain:
             return Wait(flow.Compute(partial(_hashed, plain)), partial(self._with_passwords, call))
@@ -389,9 +426,11 @@ class Write:
         if switches:
             on = {f"new {name}" for name in env[environment.NEW]}
             switches &= on | {AS_IT_WAS} if call.on_current else on
-        text, binds = self._statement.bound(env, switches)
 
-        def work(session: Session) -> tuple[Row, Shape]:
+        def work(session: Session) -> tuple[Row, Shape, str | None]:
+            if self._represented is not None and self.is_conditional(call):
+                self._represented.narrow(env, _if_match(call), session.run(*self._represented.asked(env)))
+            text, binds = self._statement.bound(env, switches)
             deleted = [(event, event.found(session, env)) for event in self._before]
             try:
                 rows = session.run(text, binds)
@@ -406,19 +445,25 @@ class Write:
             if self._read is not None:
                 after = {**env, environment.ROW: self._written(row)}
                 if self._subscribes:
-                    subscribe(session, str(row[0]), call.who, env["caller"])
+                    subscribe(session, str(row[0]), call.who, env["caller"], self._version)
                 row = session.run(*self._read.bound(after))[0]
+            if self._ends is not None:
+                self._ends.end(session, after, env[environment.NEW])
+            if self._issues is not None:
+                self._issues.keep(session, after)
             if not touched:
-                return row, self._shape_untouched
+                call.untouched = True
+                return row, self._shape_untouched, None
             failed = self._failed_invariants(row)
             if failed:
                 raise Refusal(failed, self._told(row))
             for event, found in (*deleted, *((each, each.found(session, after)) for each in self._after)):
                 if found is not None:
                     event.write(session, env, found, call.sources)
-            return row, self._shape
+            tag = None if self._represented is None else self._represented.now(session, after)
+            return row, self._shape, tag
 
-        return Wait(Transact(work), lambda done: done[1].filled(done[0], (), env))
+        return Wait(Transact(work), lambda done: done[1].filled(done[0], (), env, done[2]))
 
     def _written(self, row: Row) -> Values:
         """The root `$row`: what says which row was written; of a row that was removed, all of it."""
@@ -436,6 +481,10 @@ class Write:
         """What the codes of invariants say of the row as it has become: the columns before theirs."""
         end = len(row) - len(self._invariants)
         return dict(zip(self._details, row[end - len(self._details) : end], strict=True))
+
+
+def _if_match(call: Call) -> str:
+    return call.request.headers["if-match"]
 
 
 def _leans(assign: plan.Assign, given: frozenset[str]) -> bool:
@@ -456,6 +505,7 @@ class Compute:
         self.resource: str | None = None
         self.judge: Judge | None = None
         self._select = None if operation.select is None else Prepared(operation.select)
+        self._validator = operation.validator
         self._shape = Shape(operation.response, () if operation.select is None else operation.select.columns)
 
     def prepare(self, call: Call) -> None:
@@ -463,8 +513,8 @@ class Compute:
 
     def perform(self, call: Call) -> Next:
         if self._select is None:
-            return self._shape.filled(NO_ROW, (), call.env)
-        return Wait(
-            Select(*self._select.bound(call.env)),
-            lambda rows: self._shape.filled(rows[0] if rows else NO_ROW, (), call.env),
-        )
+            return self._answered(call, ())
+        return Wait(Select(*self._select.bound(call.env)), partial(self._answered, call))
+
+    def _answered(self, call: Call, rows: Sequence[Row]) -> Response:
+        return _conditional(call, self._shape, self._validator, rows[0] if rows else NO_ROW)

@@ -15,8 +15,9 @@ from ninefold.plan.versioning import Versions
 from ninefold.server import endpoints, rates
 from ninefold.server.admit import Asked, paths
 from ninefold.server.authenticate import Scheme
+from ninefold.server.cross_origin import CrossOrigin
 from ninefold.server.cursor import Cursors
-from ninefold.server.endpoints import Endpoint
+from ninefold.server.endpoints import NO_CHALLENGE, Challenges, Endpoint
 from ninefold.server.events import Form
 from ninefold.server.execute import Log
 from ninefold.server.idempotency import Keys
@@ -36,6 +37,8 @@ _ROOTS = (
     environment.IF,
     environment.WRITE,
     environment.CREDENTIAL,
+    environment.ISSUED,
+    environment.VERIFIED,
     environment.ROW,
     environment.JUDGE,
     environment.LOG,
@@ -60,9 +63,11 @@ class Service:
     body_bytes: int
     seconds: float | None
     headers_of_rates: rates.Headers = rates.Headers()  # noqa: RUF009 - frozen
+    challenges: Challenges = NO_CHALLENGE
     keys: Keys | None = None
     log: Log | None = None
     timers: Timers | None = None
+    cross_origin: CrossOrigin | None = None
     rates: tuple[rates.Rate, ...] = ()
     """Each once; those of an endpoint are among them."""
 
@@ -115,9 +120,11 @@ def ready(
         body_bytes=largest_body if limits.body_bytes is None else limits.body_bytes,
         seconds=None if limits.request_microseconds is None else limits.request_microseconds / 1_000_000,
         headers_of_rates=rates.headers(limits),
+        challenges=endpoints.challenges(schemes),
         log=_log(plan, given),
         rates=tuple(dict.fromkeys(rate for each in rates_of.values() for rate in each)),
         timers=Timers(tuple(map(Timer, plan.timers)), env, sources) if plan.timers else None,
+        cross_origin=None if plan.cross_origin is None else CrossOrigin(plan.cross_origin),
         keys=None if limits.keys_kept_microseconds is None else Keys(cursor_key, limits.keys_kept_microseconds),
     )
 

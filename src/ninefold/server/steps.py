@@ -114,8 +114,9 @@ def authenticate(x: Exchange, first: int = 0) -> Next:
             case Passwords():
                 given = basic(credential)
                 if given is not None:
-                    named = Select(*known_by.named(given.user, x.env))
-                    return Wait(named, partial(check_password, x, index, credential, given))
+                    return Wait(
+                        Select(*known_by.named(given.user, x.env)), partial(check_password, x, index, given)
+                    )
             case Issuer():
                 return verify(x, index, known_by, credential)
             case Certificates() | AnyCertificate():
@@ -132,21 +133,20 @@ def looked_up(x: Exchange, index: int, credential: str, proof: Mapping[str, Stor
     return identified(x, index, scheme.caller(rows[0], x.env, credential, proof) if rows else None)
 
 
-def check_password(x: Exchange, index: int, credential: str, given: UserAndPassword, rows: Sequence[Row]) -> Next:
+def check_password(x: Exchange, index: int, given: UserAndPassword, rows: Sequence[Row]) -> Next:
     """Hold the password to the hash of the row's; where there is no row, to nobody's, which takes as long."""
     hash = rows[0][0] if rows else None
     verified = Compute(partial(is_password, hash, given.password))
-    return Wait(verified, partial(checked, x, index, credential, given, rows))
+    return Wait(verified, partial(checked, x, index, given, rows))
 
 
-def checked(
-    x: Exchange, index: int, credential: str, given: UserAndPassword, rows: Sequence[Row], is_right: bool
-) -> Next:
+def checked(x: Exchange, index: int, given: UserAndPassword, rows: Sequence[Row], is_right: bool) -> Next:
+    """A password is nothing that anybody reads, not even who sent it: there is no `caller.credential`."""
     scheme = x.service.schemes[index]
     if not is_right or not isinstance(scheme.known_by, Passwords):
         return identified(x, index, None)
     proof = {"user": scheme.known_by.user(given.user, x.env), "hash": rows[0][0]}
-    return identified(x, index, scheme.caller(rows[0][1:], x.env, credential, proof))
+    return identified(x, index, scheme.caller(rows[0][1:], x.env, proof=proof))
 
 
 def hold(x: Exchange, index: int, known_by: Certificates | AnyCertificate, pem: str) -> Next:

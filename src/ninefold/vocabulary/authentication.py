@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ninefold.vocabulary.key import Key, adds, asked, names, tells
+from ninefold.vocabulary.key import Key, asked, names, tells
 from ninefold.vocabulary.shapes import (
     Duration,
     Expression,
@@ -48,7 +48,9 @@ KEYS: tuple[Key, ...] = (
     asked(5, f"{_S}.name", Name("a header, query parameter or cookie"), PRESENTED, "Of `apiKey`: what it is called.",
           _NO_SCHEME),
     asked(5, f"{_S}.matches", Name("a secret field such as `customer.api_key`"), CREDENTIAL,
-          "The secret field that the credential is looked up in; its row is `caller.R`.", _NO_SCHEME),
+          "The field that the credential is looked up in, a `secret: token`; its row is `caller.R`. Of HTTP's Basic "
+          "scheme: the unique field that the user-id is, such as `customer.email`; the password is held to the field "
+          "of the same resource that is `secret: password`.", _NO_SCHEME),
     asked(5, f"{_S}.credential", Expression(), CREDENTIAL,
           "Of `mutualTLS`: what of the client's certificate is looked up, such as `claims.fingerprint`.",
           "A gap where `matches` names a field."),
@@ -66,7 +68,8 @@ KEYS: tuple[Key, ...] = (
           "A gap where there is no `openIdConnectUrl` that leads to them."),
     names(5, _S + ".scopes", Names("a new name"), "Scopes that conditions may ask for.",
           "Each use of a scope is an error."),
-    adds(5, f"{_S}.realm", Text(), "The realm that a challenge names (RFC 9110, 11.5).", "Challenges name no realm."),
+    asked(5, f"{_S}.realm", Text(), PRESENTED, "The realm that a challenge names (RFC 9110, 11.5).",
+          "A gap of HTTP's Basic scheme, which has to name one (RFC 7617); other challenges name none."),
     tells(5, f"{_S}.flows", Members(), "OpenAPI's flows of an `oauth2` scheme."),
     names(5, f"{_S}.caller", MappingOf("names to expressions"), "What the scheme adds to `caller`, from `claims.NAME`.",
           "Each use of such a name is an error."),

@@ -7,8 +7,11 @@ from ninefold.plan.operations import Operation
 from ninefold.planner.endpoints.compute import compute
 from ninefold.planner.endpoints.create import create
 from ninefold.planner.endpoints.delete import delete
+from ninefold.planner.endpoints.ensure import ensure
 from ninefold.planner.endpoints.list import list_rows
 from ninefold.planner.endpoints.read import read
+from ninefold.planner.endpoints.remove import remove
+from ninefold.planner.endpoints.sign_in import sign_in
 from ninefold.planner.endpoints.update import update
 from ninefold.planner.events import stream
 from ninefold.planner.perspective import Perspective
@@ -26,6 +29,12 @@ def plan(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> 
             return update(endpoint, admission, perspective)
         case "delete":
             return delete(endpoint, admission, perspective)
+        case "ensure":
+            return ensure(endpoint, admission, perspective)
+        case "remove":
+            return remove(endpoint, admission, perspective)
+        case "sign in":
+            return sign_in(endpoint, admission, perspective)
         case "stream":
             return stream(endpoint, perspective)
         case "compute":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping
+
 from ninefold.checked.endpoints import Admission, Endpoint
 from ninefold.checked.resources import Resource
 from ninefold.expressions.rewrite import free_variables
@@ -11,6 +13,7 @@ from ninefold.plan.events import SUBSCRIPTION
 from ninefold.plan.operations import Assign, Write
 from ninefold.plan.statement import Statement
 from ninefold.planner import inputs
+from ninefold.planner.credentials import issue
 from ninefold.planner.endpoints.rows import acted_on, answer, pieces, row_columns
 from ninefold.planner.endpoints.writes import invariants, pointers, read_after, uniques
 from ninefold.planner.events import caused
@@ -25,6 +28,7 @@ from ninefold.planner.requirements import (
     parents,
     permission,
     reference_there,
+    referred_to,
 )
 from ninefold.sql.fragment import Fragment, bind, identifier, join
 from ninefold.values import Text
@@ -32,42 +36,27 @@ from ninefold.values import Text
 
 def create(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> Write:
     resource = acted_on(endpoint, perspective)
-    rows = {resource.name: resource.name}
     given = pointers(endpoint)
-    from_path = _from_path(endpoint, resource, perspective)
-    assigns = _assigns(endpoint, resource, given, from_path)
-    stored = [field for field in resource.fields.values() if field.stored and not field.serial]
+    from_path = references_from_path(endpoint, resource, perspective)
+    assigns = made(endpoint, resource, given, from_path)
 
-    required: list[Requirement] = parents(endpoint, perspective)
-    for named in endpoint.names:
-        if len(named.through) > 1:
-            belongs = perspective.holds(equals(named.found, inputs.path_value(named.text, named.type)), rows)
-            parent = next(each for each in required if each.condition.subject == named.resource)
-            required.append(Requirement(parent.condition, belongs, Scope.VALUES))
-    for field in stored:
-        if field.refers_to is not None and field.name not in from_path:
-            required.append(reference_there(field, given.get(field.name), resource, perspective))
+    required = parents(endpoint, perspective)
+    required += belonging(endpoint, resource, perspective, Scope.VALUES)
+    required += references_there(resource, given, from_path, perspective)
     required += permission(admission, resource, perspective, Scope.VALUES)
     required += [guard(each, resource, perspective, Scope.VALUES) for each in endpoint.guards]
     required += uniques(endpoint, resource, perspective, on_update=False)
 
-    values = [
-        (from_path.get(field.name) or bind(inputs.new_value(field.name, field.type))) + f" AS {identifier(field.name)}"
-        for field in stored
-    ]
-    values.append(bind(inputs.REVISION) + f" AS {identifier(REVISION_COLUMN)}")
-    targets = [identifier(field.name) for field in stored] + [identifier(REVISION_COLUMN)]
-    if resource.machine is not None:
-        values.append(bind(inputs.NOW) + f" AS {identifier(ENTERED_COLUMN)}")
-        targets.append(identifier(ENTERED_COLUMN))
+    values, targets = row_to_store(resource, from_path)
     name = identifier(resource.name)
     source = "(SELECT " + join(", ", values) + f") AS {name}"
     columns = row_columns(resource, perspective)
     response = answer(endpoint, columns, perspective)
     checks = invariants(resource, perspective)
     events = caused("create", resource, perspective)
+    issues = issue(endpoint, resource, perspective.checked)
     subscribes = resource.name == SUBSCRIPTION
-    returning, read, told = read_after(endpoint, resource, columns, checks, perspective, bool(events) or subscribes)
+    returning, read, told = read_after(endpoint, resource, columns, checks, perspective, bool(events or issues) or subscribes)
     statement = (
         f"INSERT INTO {name} ({', '.join(targets)}) SELECT "
         + ", ".join(f"{name}.{target}" for target in targets)
@@ -91,39 +80,75 @@ def create(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
         details=told,
         after=events,
         subscribes=subscribes,
+        version=perspective.checked.version if subscribes else None,
+        issues=issues,
     )
 
 
-def _from_path(endpoint: Endpoint, resource: Resource, perspective: Perspective) -> dict[str, Fragment]:
+def references_from_path(endpoint: Endpoint, resource: Resource, perspective: Perspective) -> dict[str, Fragment]:
     """References that the path sets: `{project.id}` of a task sets `task.project`."""
     found = {}
     for name in endpoint.names:
         if len(name.through) == 1:
-            target = perspective.checked.resources[name.resource]
-            value = bind(inputs.path_value(name.text, name.type))
-            if target.identifier == (name.field,):
-                found[name.through[0]] = value
-            else:
-                key, table, by = identifier(target.identifier[0]), identifier(target.name), identifier(name.field)
-                found[name.through[0]] = f"(SELECT {key} FROM {table} WHERE {by} = " + value + ")"
+            found[name.through[0]] = referred_to(name, perspective)
     return found
 
 
-def _assigns(
-    endpoint: Endpoint, resource: Resource, given: dict[str, str], from_path: dict[str, Fragment]
+def belonging(
+    endpoint: Endpoint, resource: Resource, perspective: Perspective, scope: Scope
+) -> Iterator[Requirement]:
+    """The rows that the path names on its way belong together through the references of the new row."""
+    rows = {resource.name: resource.name}
+    on_the_way = parents(endpoint, perspective)
+    for named in endpoint.names:
+        if len(named.through) > 1:
+            belongs = perspective.holds(equals(named.found, inputs.path_value(named.text, named.type)), rows)
+            parent = next(each for each in on_the_way if each.condition.subject == named.resource)
+            yield Requirement(parent.condition, belongs, scope)
+
+
+def references_there(
+    resource: Resource, given: Mapping[str, str], from_path: Collection[str], perspective: Perspective
+) -> list[Requirement]:
+    """What the new row refers to is there; those rows that the path names are required already."""
+    return [
+        reference_there(field, given.get(field.name), resource, perspective)
+        for field in resource.fields.values()
+        if field.stored and field.refers_to is not None and field.name not in from_path
+    ]
+
+
+def row_to_store(resource: Resource, from_path: Mapping[str, Fragment]) -> tuple[list[Fragment], list[str]]:
+    """The values of a new row, each called as its column is; and the columns."""
+    stored = [field for field in resource.fields.values() if field.stored and not field.serial]
+    values = [
+        (from_path.get(field.name) or bind(inputs.new_value(field.name, field.type))) + f" AS {identifier(field.name)}"
+        for field in stored
+    ]
+    values.append(bind(inputs.REVISION) + f" AS {identifier(REVISION_COLUMN)}")
+    targets = [identifier(field.name) for field in stored] + [identifier(REVISION_COLUMN)]
+    if resource.machine is not None:
+        values.append(bind(inputs.NOW) + f" AS {identifier(ENTERED_COLUMN)}")
+        targets.append(identifier(ENTERED_COLUMN))
+    return values, targets
+
+
+def made(
+    endpoint: Endpoint, resource: Resource, given: Collection[str], from_path: Collection[str]
 ) -> tuple[Assign, ...]:
-    """What is given comes before what the contract makes of it (`slug(article.title)`)."""
+    """What is given comes before what the contract makes of it (`slug(article.title)`). A field of the row itself that
+    the path names has its value from there."""
     sets = dict(endpoint.sets)
+    named = {each.field: inputs.path_value(each.text, each.type) for each in endpoint.names if not each.through}
     assigns = []
     for field in resource.fields.values():
         if not field.stored or field.serial or field.name in from_path:
             continue
-        otherwise = sets.get(field.name) or field.on_create or field.on_change
+        otherwise = named.get(field.name) or sets.get(field.name) or field.on_create or field.on_change
         if resource.machine is not None and resource.machine.field == field.name:
             otherwise = Constant(resource.machine.initial, Text())
-        assigns.append(
-            Assign(field.name, field.type, given=field.name in given, otherwise=otherwise, secret=field.secret)
-        )
+        is_given = field.name in given and field.name not in named
+        assigns.append(Assign(field.name, field.type, given=is_given, otherwise=otherwise, secret=field.secret))
     return tuple(sorted(assigns, key=lambda each: _reads_row(each.otherwise, resource)))
 
 

@@ -12,10 +12,12 @@ from ninefold.expressions.reads import needs_database
 from ninefold.expressions.rewrite import walk
 from ninefold.expressions.tree import Constant, Select, Typed, Variable
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
-from ninefold.plan.operations import Assign, Write
+from ninefold.plan.operations import Assign, Ending, Write
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.planner import inputs
+from ninefold.planner.credentials import ended_by_password, issue
 from ninefold.planner.endpoints.read import requirements_of_row
+from ninefold.planner.endpoints.representation import represented
 from ninefold.planner.endpoints.rows import acted_on, answer, outer_join, row_columns
 from ninefold.planner.endpoints.writes import invariants, pointers, read_after, uniques
 from ninefold.planner.events import caused
@@ -26,7 +28,7 @@ from ninefold.planner.requirements import (
     guard,
     in_state,
     judge,
-    path_conditions,
+    says_which,
     reference_there,
     unchanged,
 )
@@ -55,7 +57,7 @@ def update(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
             required.append(reference_there(field, given[field.name], resource, perspective))
     required += uniques(endpoint, resource, perspective, on_update=True)
 
-    computed_sets, assigns = _changes(endpoint, resource, given)
+    computed_sets, assigns = changes(endpoint, resource, given)
     name = identifier(resource.name)
     pieces = [_piece(f"UPDATE {name} SET {identifier(REVISION_COLUMN)} = " + bind(inputs.REVISION))]
     if transition is not None and resource.machine is not None:
@@ -69,9 +71,12 @@ def update(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
     columns = row_columns(resource, perspective)
     response = answer(endpoint, columns, perspective)
     checks = invariants(resource, perspective)
+    issues, ends = issue(endpoint, resource, perspective.checked), _ends(assigns, resource, perspective)
     events = caused(endpoint.verb if transition is None else transition.name, resource, perspective)
-    returning, read, told = read_after(endpoint, resource, columns, checks, perspective, bool(events))
-    found = [perspective.holds(each, rows) for each in path_conditions(endpoint)]
+    shown = represented(endpoint, admission, resource, perspective)
+    by_key = any((events, issues, ends, shown))
+    returning, read, told = read_after(endpoint, resource, columns, checks, perspective, by_key)
+    found = says_which(endpoint, rows, perspective)
     pieces.append(_piece(" WHERE " + all_of([*found, *[each.holds for each in required]])))
     current = _current(resource, endpoint, assigns, [*found, *to_read])
     if current is not None:
@@ -92,15 +97,24 @@ def update(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
         invariants=tuple(each.condition for each in checks),
         details=told,
         validator=endpoint.validator,
+        represented=shown,
         after=events,
+        issues=issues,
+        ends=ends,
     )
+
+
+def _ends(assigns: Sequence[Assign], resource: Resource, perspective: Perspective) -> Ending | None:
+    fields = tuple(each.field for each in assigns if each.secret == "password")
+    statement = ended_by_password(resource, perspective.checked) if fields else None
+    return None if statement is None else Ending(fields, statement)
 
 
 def _piece(fragment: Fragment, when: str | None = None) -> Piece:
     return Piece(fragment.text, fragment.binds, when)
 
 
-def _changes(
+def changes(
     endpoint: Endpoint, resource: Resource, given: dict[str, str]
 ) -> tuple[list[tuple[str, Typed]], tuple[Assign, ...]]:
     """What the database computes from the row as it was, and what is made beforehand."""

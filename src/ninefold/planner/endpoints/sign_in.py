@@ -1,0 +1,109 @@
+"""`sign in R`: a row whose password the body gives. It is changed only where the endpoint `sets` something."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ninefold.checked.endpoints import Admission, Endpoint
+from ninefold.checked.resources import Field, Resource
+from ninefold.plan.environment import REVISION_COLUMN
+from ninefold.plan.operations import Assign, PasswordCheck, Write
+from ninefold.plan.problems import Condition
+from ninefold.plan.statement import Piece, ResultColumn, Statement
+from ninefold.planner import inputs
+from ninefold.planner.credentials import issue
+from ninefold.planner.endpoints.rows import acted_on, answer, pieces, row_columns
+from ninefold.planner.endpoints.update import changes
+from ninefold.planner.endpoints.writes import invariants, read_after, uniques
+from ninefold.planner.events import caused
+from ninefold.planner.perspective import Perspective
+from ninefold.planner.places import traced
+from ninefold.planner.requirements import (
+    Requirement,
+    Scope,
+    all_of,
+    column,
+    guard,
+    judge,
+    parents,
+    path_conditions,
+    permission,
+    unchanged,
+)
+from ninefold.sql.fragment import Fragment, bind, identifier
+from ninefold.values import Digest
+
+
+def sign_in(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> Write:
+    """Whether there is such a row at all, only its password opens: guards, permissions and their details are asked of
+    the row whose hash was verified, and of no other. No row rule hides it from whoever knows the password."""
+    resource = acted_on(endpoint, perspective)
+    rows = {resource.name: resource.name}
+    named = [resource.fields[leaf.field] for leaf in endpoint.body or ()]
+    password = next(field for field in named if field.secret == "password")
+    name = identifier(resource.name)
+
+    found = _found(endpoint, resource, [field for field in named if field is not password], perspective)
+    find = f"SELECT {column(resource.name, password.name).text} FROM {name} AS {name} WHERE " + all_of(found)
+    found.append(column(resource.name, password.name) + " = " + bind(inputs.VERIFIED_HASH))
+
+    required = parents(endpoint, perspective)
+    there = column(resource.name, resource.identifier[0]) + " IS NOT NULL"
+    refused = Condition("sign in refused", subject=resource.name, trace=traced(endpoint.place))
+    required.append(Requirement(refused, there, Scope.PRESENCE))
+    required += permission(admission, resource, perspective)
+    if endpoint.validator:
+        required.append(unchanged(resource, endpoint.place, perspective))
+    required += [guard(each, resource, perspective) for each in endpoint.guards]
+    computed, assigns = changes(endpoint, resource, {}) if endpoint.sets else ([], ())
+    if endpoint.sets:
+        required += uniques(replace(endpoint, body=()), resource, perspective, on_update=True)
+
+    columns = row_columns(resource, perspective)
+    response = answer(endpoint, columns, perspective)
+    checks = invariants(resource, perspective) if endpoint.sets else []
+    keys, read, told = read_after(endpoint, resource, columns, checks, perspective, by_key=True)
+    which = " WHERE " + all_of([*found, *[each.holds for each in required]])
+    if endpoint.sets:
+        begin = f"UPDATE {name} SET {identifier(REVISION_COLUMN)} = " + bind(inputs.REVISION)
+        sets = [
+            Piece(f", {identifier(field)} = {value.text}", value.binds)
+            for field, value in ((field, perspective.value(typed, rows)) for field, typed in computed)
+        ]
+        text = (*pieces(begin), *sets, *map(_set, assigns), *pieces(which), *pieces(" RETURNING " + keys))
+    else:
+        text = pieces("SELECT " + keys + f" FROM {name} AS {name}" + which)
+    return Write(
+        resource=resource.name,
+        response=response,
+        verb="sign in",
+        statement=Statement(text, tuple(columns.results)),
+        judge=judge(
+            f"(SELECT 1) LEFT JOIN {name} AS {name} ON " + all_of(found), required, endpoint, resource, perspective
+        ),
+        assigns=assigns,
+        key=resource.identifier,
+        read=read,
+        invariants=tuple(each.condition for each in checks),
+        details=told,
+        validator=endpoint.validator,
+        after=caused("sign in", resource, perspective),
+        password=PasswordCheck(
+            password.name, Statement(pieces(find), (ResultColumn("hash", Digest(nullable=True)),))
+        ),
+        issues=issue(endpoint, resource, perspective.checked),
+    )
+
+
+def _found(endpoint: Endpoint, resource: Resource, named: list[Field], perspective: Perspective) -> list[Fragment]:
+    """What says which row it is: the path, and the body. One that is gone has no credential."""
+    found = [perspective.holds(each, {resource.name: resource.name}) for each in path_conditions(endpoint)]
+    for each in named:
+        found.append(column(resource.name, each.name) + " = " + bind(inputs.body_value(each.name, each.type)))
+    there = perspective.there(resource.name, resource.name)
+    return found if there is None else [*found, there]
+
+
+def _set(assign: Assign) -> Piece:
+    value = bind(inputs.new_value(assign.field, assign.type))
+    return Piece(f", {identifier(assign.field)} = {value.text}", value.binds, f"new {assign.field}")

@@ -1,0 +1,45 @@
+"""The credentials that the service issues: for each resource to whose rows it does, a table beside its own.
+
+`$credential R`:
+
+| column     | value                                                                        |
+|------------|------------------------------------------------------------------------------|
+| `$digest`  | the SHA-256 digest of the credential, which itself is kept nowhere            |
+| `$scheme`  | of which scheme it is                                                        |
+| `$expires` | when it ends; null: as long as its row is there                              |
+| the others | the identifier of the row that it belongs to, under the names that it has there |
+
+A credential ends with its row: the table refers to it, and deletions cascade. They are part of how a database of ours
+is laid out (`ninefold.database.shape`).
+"""
+
+from __future__ import annotations
+
+from ninefold.sql.fragment import identifier
+
+DIGEST = identifier("$digest")
+SCHEME = identifier("$scheme")
+EXPIRES = identifier("$expires")
+
+CLEANED = 8
+"""Expired credentials that go when one is issued: more than come, so the table holds few that have expired."""
+
+
+def table_of(resource: str) -> str:
+    """The name of the table, quoted."""
+    return identifier(f"$credential {resource}")
+
+
+def create(resource: str, key: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
+    """The statements that create the table. `key`: of the identifier, each column with the form that is stored."""
+    name, columns = table_of(resource), ", ".join(identifier(column) for column, _ in key)
+    lines = [f"{DIGEST} BLOB NOT NULL PRIMARY KEY", f"{SCHEME} TEXT NOT NULL", f"{EXPIRES} TEXT"]
+    lines += [f"{identifier(column)} {form} NOT NULL" for column, form in key]
+    lines.append(
+        f"FOREIGN KEY ({columns}) REFERENCES {identifier(resource)} ({columns}) ON UPDATE CASCADE ON DELETE CASCADE"
+    )
+    return (
+        f"CREATE TABLE IF NOT EXISTS {name} (\n  " + ",\n  ".join(lines) + "\n) STRICT",
+        f"CREATE INDEX IF NOT EXISTS {identifier(f'$credential {resource} by row')} ON {name} ({columns})",
+        f"CREATE INDEX IF NOT EXISTS {identifier(f'$credential {resource} by expiry')} ON {name} ({EXPIRES})",
+    )
