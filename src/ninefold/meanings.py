@@ -122,8 +122,11 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         "Entity tags",
-        "An ETag is opaque and changes with every write. `If-Match` and `If-None-Match` act only where "
-        "`validators: etag` is stated.",
+        "An ETag is opaque and changes with every write of its row, also of what is not shown. Where GET shows more than "
+        "the row (other rows, the caller, the time), rows of a list, or no row, it changes as well with all that this "
+        "caller is shown. `If-Match` on a write is about what GET shows at that path: the write is `stale` unless this "
+        "caller would be given that tag still. `If-Match` and `If-None-Match` act only where `validators: etag` is "
+        "stated.",
     ),
     ("Ties", "Where a list's order leaves rows equal, identifiers decide, ascending."),
     ("Names", "The names of resources and fields are CEL identifiers."),
@@ -302,6 +305,13 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "that holds what `credential` takes from them, to the letter; with `matches: any` every certificate is good. "
         "It is about its `issuer` and `subject`, and no longer good when it has ended, on a connection that is open "
         "too.",
+    ),
+    (
+        "What a row says is due",
+        "Where `after` is an expression over the row, a date-time is when the transition is due, though not before the "
+        "row entered `from`; a duration counts from then. `expires` deletes a row at its time as a deletion that nobody "
+        "asked for: events of it arise, and what refuses a deletion keeps the row, which is asked again after every "
+        "write. Without a value nothing is due. What is due has happened, whoever looks.",
     ),
 )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ninefold.checked.endpoints import BodyLeaf, PathName, Segment
 from ninefold.checked.resources import Resource
-from ninefold.checks.codes import NEVER_GIVEN, NOT_A_BODY, NOT_THE_CLIENTS
+from ninefold.checks.codes import LOSES, NEVER_GIVEN, NOT_A_BODY, NOT_THE_CLIENTS
 from ninefold.checks.findings import Findings
 from ninefold.contract import endpoints as stated
 from ninefold.contract.expression import Items, Leaf, Members, Template
@@ -38,7 +38,7 @@ def check_body(
     if body is None:
         return None
     if body.reference is not None:
-        named = list(_referred(body, contract))
+        named = list(_referred(body, resource, contract))
     else:
         named = [] if body.template is None else list(_named(body.template, resource, (), findings))
         if isinstance(body.template, Items) and not body.template.items and isinstance(endpoint.body, Shown):
@@ -52,6 +52,8 @@ def check_body(
     for each in named:
         field = resource.fields.get(each.field)
         machine = resource.machine
+        if field is not None and field.called is None:
+            continue  # an older version does not have it
         if field is None:
             findings.say(
                 NOT_A_BODY,
@@ -72,19 +74,40 @@ def check_body(
             )
         elif field.name in leaves:
             findings.say(NOT_A_BODY, f"the body gives `{field.name}` twice", Label(each.span, "again"))
+        elif field.seen is not None and field.seen.instead is not None and field.seen.stored is None:
+            findings.say(
+                LOSES,
+                f"what a client gives for `{resource.name}.{field.called}` would be lost",
+                Label(each.span, "is worked out from what is stored"),
+                help=("say what is stored of it: `stored: …`",),
+            )
         else:
             leaves[field.name] = BodyLeaf(each.pointer, field.name)
+    if named and not leaves and all(_is_hidden(each, resource) for each in named):
+        message = f"the body of `{endpoint.key}` names no field that is there"
+        findings.say(NOT_A_BODY, message, Label(named[0].span, "is not there"))
     return tuple(leaves.values())
 
 
-def _referred(body: stated.Body, contract: Contract) -> Iterator[_Named]:
+def _is_hidden(named: _Named, resource: Resource) -> bool:
+    field = resource.fields.get(named.field)
+    return field is not None and field.called is None
+
+
+def _called(name: str, resource: Resource) -> str:
+    """What callers call a field that a body names."""
+    field = resource.fields.get(name)
+    return name if field is None else field.called or name
+
+
+def _referred(body: stated.Body, resource: Resource, contract: Contract) -> Iterator[_Named]:
     """`$ref: "#/types/NAME"`: the fields of the shared type, by their names."""
     assert body.reference is not None
     name = body.reference.text.removeprefix("#/types/")
     for shared in contract.resources.types:
         if shared.name == name:
             for field, _ in value_of(shared.fields) or ():
-                yield _Named((field.text,), field.text, body.reference.span)
+                yield _Named((_called(field.text, resource),), field.text, body.reference.span)
 
 
 def _named(template: Template, resource: Resource, pointer: tuple[str, ...], findings: Findings) -> Iterator[_Named]:
@@ -96,7 +119,7 @@ def _named(template: Template, resource: Resource, pointer: tuple[str, ...], fin
             for item in items:
                 if isinstance(item, Leaf) and isinstance(item.expression.ast, Name):
                     name = item.expression.ast.name
-                    yield _Named((*pointer, name), name, item.expression.span)
+                    yield _Named((*pointer, _called(name, resource)), name, item.expression.span)
                 else:
                     yield from _named(item, resource, pointer, findings)
         case Leaf(expression):
@@ -123,7 +146,7 @@ def check_required(
 ) -> None:
     """Every required field of what is created is given by something."""
     given = {leaf.field for leaf in body or ()} | set(sets)
-    given |= {segment.through[0] for segment in segments if isinstance(segment, PathName) and segment.through}
+    given |= {(*segment.through, segment.field)[0] for segment in segments if isinstance(segment, PathName)}
     if resource.machine is not None:
         given.add(resource.machine.field)
     for field in resource.fields.values():

@@ -236,8 +236,9 @@ NOT_A_STREAM = _code(
 TIMER_WITHOUT_REQUEST = _code(
     "NF0570", Severity.ERROR, "what the service does by itself reads a request",
     "A transition with `after` is taken by the service when it is due. There is no request then and no caller, so its "
-    "time (as that of `expires`), which does not read `now` either, its guard, its `sets`, the `on change` of the resource's fields, its invariants and the payloads of its events read "
-    "neither, not through a computed field either.",
+    "guard, its `sets`, the `on change` of the resource's fields, its invariants and the payloads of its events read "
+    "neither, not through a computed field either. When it is due, or when a row expires, is said by the row alone, "
+    "without `now`.",
     "`expire: {from: placed, to: cancelled, after: PT30M, sets: {closed_by: caller.user}}`",
     "`expire: {from: placed, to: cancelled, after: PT30M, sets: {closed_by: \"null\"}}`",
 )  # fmt: skip

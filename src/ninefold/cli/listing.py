@@ -62,8 +62,9 @@ def _callers(plan: ServicePlan) -> Iterator[str]:
             case LookedUp(resource=resource, find=find) | Issued(resource=resource, find=find):
                 yield f"  {scheme.scheme}: {scheme.where} {scheme.name}, caller.{resource} by"
                 yield from _indent(_statement(find), 2)
-            case Password(resource=resource, find=find):
-                yield f"  {scheme.scheme}: {scheme.where} {scheme.name}, caller.{resource} by its password and"
+            case Password(resource=resource, find=find, user=user, password=password):
+                of = f"the password held to {resource}.{password}"
+                yield f"  {scheme.scheme}: {scheme.where} {scheme.name}, caller.{resource} by its {user}, {of}"
                 yield from _indent(_statement(find), 2)
             case CertificateOf(resource=resource, find=find, presented=presented):
                 yield f"  {scheme.scheme}: a client's certificate, caller.{resource} by {words(presented)} and"

@@ -10,7 +10,6 @@ from ninefold.contract.fact import Fact, Name
 from ninefold.contract.limits import Pages
 from ninefold.contract.resources import Schema
 from ninefold.diagnostics.source import Span
-from ninefold.syntax.nodes import Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +145,20 @@ class Requests:
 
 
 @dataclass(frozen=True, slots=True)
+class CrossOrigin:
+    """What scripts of other origins may do (CORS). `origins` None: any. `kept`: microseconds."""
+
+    origins: tuple[Name, ...] | None
+    headers: tuple[Name, ...]
+    exposed: tuple[Name, ...]
+    credentials: bool
+    kept: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Endpoints:
     base: Fact[str] | None
     requests: Fact[Requests] | None
     response_media_type: Fact[Name] | None
-    cross_origin: Fact[Mapping] | None
+    cross_origin: Fact[CrossOrigin] | None
     endpoints: Fact[tuple[Endpoint, ...]] | None

@@ -10,7 +10,7 @@ import msgspec
 from ninefold.expressions.rewrite import walk
 from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.plan.operations import Compute, List, Read, Write
-from ninefold.plan.responses import ArrayOf, Content, EachRow, FromColumn, FromExpression, ObjectOf
+from ninefold.plan.responses import ArrayOf, Content, EachOf, EachRow, FromColumn, FromExpression, ObjectOf
 from ninefold.plan.routes import Served
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.statement import ResultColumn
@@ -57,8 +57,9 @@ class Bodies:
             return _size(body)
         if route is not None and status < 400:
             operation = next((each.operation for each in route.admissions if each.who == who), None)
-            if isinstance(operation, Read | List | Write | Compute) and operation.response.content is not None:
-                document = self._masked(document, operation.response.content, _columns(operation))
+            if isinstance(operation, Read | List | Write | Compute):
+                for content in _contents(operation, status):
+                    document = self._masked(document, content, _columns(operation))
         return _short(_text(document))
 
     def _resource(self, route: Served) -> str:
@@ -84,6 +85,8 @@ class Bodies:
                 return [MASK for _ in document] if self._names else document
             case EachRow(item=item) if isinstance(document, list):
                 return [self._masked(value, item, columns) for value in document]
+            case EachOf(item=item, columns=within) if isinstance(document, list):
+                return [self._masked(value, item, within) for value in document]
             case _:
                 return document
 
@@ -104,6 +107,16 @@ class Bodies:
         if not self._names:
             return False
         return column.rpartition(".")[2] in self._names or column.startswith("column ")
+
+
+def _contents(operation: Read | List | Write | Compute, status: int) -> Iterator[Content]:
+    """What may be shown with a status: two good ends may share one."""
+    ends = [operation.response]
+    if isinstance(operation, Write) and operation.untouched is not None:
+        ends.append(operation.untouched.response)
+    for end in ends:
+        if end.content is not None and (len(ends) == 1 or end.status == status):
+            yield end.content
 
 
 def _columns(operation: Read | List | Write | Compute) -> Sequence[ResultColumn]:

@@ -18,8 +18,10 @@ from ninefold.explain.quantities import duration, size
 from ninefold.explain.requests import given
 from ninefold.questions.conditions import ON_ONE_ROW, may_be_gone
 from ninefold.questions.endpoints import reads_content, shows_content
+from ninefold.questions.known_by import compared
 from ninefold.questions.reach import names_in
 from ninefold.questions.survey import actions
+from ninefold.vocabulary.endpoints import ENDS
 
 
 @dataclass(frozen=True)
@@ -201,6 +203,8 @@ def of_rows(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
             yield Refusal("gone", resource, words, machine.gone.span, (31,))
     done = writes.verbs(endpoint)
     first = g.acted_on(endpoint)
+    if first is not None and done & ENDS.keys():
+        yield from _of_a_row_that_may_be_there(g, endpoint, first, done)
     for each in writes.transitions(g, endpoint):
         origin = each.origin.span if each.origin is not None else each.span
         names = " or ".join(f"`{name.text}`" for name in value_of(each.origin) or ())
@@ -213,9 +217,23 @@ def of_rows(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
         words = f"`{guard.when.text}` does not hold"
         code_name = None if guard.otherwise is None else guard.otherwise.text
         yield Refusal("guard", first, words, guard.when.span, (9, 10), code_name)
-    if isinstance(endpoint.validators, Shown) and "list" not in done:
-        words = "`If-Match` names other entity tags than that of the row as it is"
+    if isinstance(endpoint.validators, Shown):
+        words = "`If-Match` names other entity tags than that of what GET shows now"
         yield Refusal("stale", first, words, endpoint.validators.span, (20,))
+
+
+def _of_a_row_that_may_be_there(
+    g: Grounds, endpoint: Endpoint, resource: str, done: frozenset[str]
+) -> Iterator[Refusal]:
+    """What refuses `ensure` and `remove` where the row is there."""
+    unseen = g.contract.authentication.unseen_rows
+    hidden = value_of(unseen) if _ruled(g, endpoint, resource) else None
+    if hidden is not None and (hidden.text == "forbidden" or "ensure" in done):
+        yield Refusal(hidden.text, resource, f"the `{resource}` is there, and the caller does not see it", hidden.span)
+    machine = g.survey.machine(resource)
+    if machine is not None and isinstance(machine.gone, Shown):
+        words = f"the state of the `{resource}` is one of those that are gone"
+        yield Refusal("gone", resource, words, machine.gone.span, (31,))
 
 
 def _sought(g: Grounds, endpoint: Endpoint) -> Iterator[tuple[str, Span]]:
@@ -267,6 +285,6 @@ def of_writes(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
             words = f"`{invariant.when.text}` would not hold of the row as it becomes"
             code = None if invariant.otherwise is None else invariant.otherwise.text
             yield Refusal("invariant", own.name, words, invariant.when.span, (9, 10), code)
-    if own is not None and "ensure" in writes.verbs(endpoint):
+    if own is not None and "ensure" in writes.verbs(endpoint) and compared(g.survey, endpoint, own.name):
         words = f"the `{own.name}` is there, with other values than those that the request gives"
         yield Refusal("different", own.name, words, endpoint.span)

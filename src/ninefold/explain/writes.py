@@ -16,6 +16,7 @@ from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
 from ninefold.explain.requests import given
 from ninefold.expressions.ast import Invocation, every
+from ninefold.questions.known_by import known_by
 from ninefold.questions.survey import actions, is_transition
 
 MAKING = frozenset({"create", "ensure"})
@@ -129,6 +130,8 @@ def keys(g: Grounds, endpoint: Endpoint) -> Iterator[Key]:
             groups.setdefault((field.name,), field.unique.span)
     for group in value_of(own.unique) or ():
         groups.setdefault(tuple(each.text for each in group), group[0].span)
+    if "ensure" in done:
+        groups.pop(known_by(g.survey, endpoint, own.name), None)
     for group_of, span in groups.items():
         members = [fields[name] for name in group_of if name in fields]
         touched = done & MAKING or any(each.name in named or each.again_on is not None for each in members)

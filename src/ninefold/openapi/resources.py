@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ninefold.checked.endpoints import Array, Content, Leaf, Object, Rows
+from ninefold.checked.endpoints import Array, Content, Each, Leaf, Object, Rows
 from ninefold.openapi.schemas import component, members, stated, type_name, within
 from ninefold.openapi.service import Json, Service
 
@@ -13,11 +13,12 @@ def components(service: Service) -> Json:
     """Schemas by name: those of rows and views as responses show them, and those that fields share."""
     schemas: Json = {}
     for endpoint in service.endpoints:
-        content = endpoint.checked.response.content
-        for each in () if content is None else _named(content):
-            name = component(each.named or "")
-            if name not in schemas:
-                schemas[name] = members(each, service)
+        ends = (endpoint.checked.response, endpoint.checked.untouched)
+        for content in (end.content for end in ends if end is not None and end.content is not None):
+            for each in _named(content):
+                name = component(each.named or "")
+                if name not in schemas:
+                    schemas[name] = members(each, service)
     for name, shared in service.checked.types.items():
         schemas[component(type_name(name, service))] = within(shared, lambda each: stated(each, service))
     return schemas
@@ -33,7 +34,7 @@ def _named(content: Content) -> Iterator[Object]:
         case Array(items=items):
             for each in items:
                 yield from _named(each)
-        case Rows(item=item):
+        case Rows(item=item) | Each(item=item):
             yield from _named(item)
         case Leaf():
             pass

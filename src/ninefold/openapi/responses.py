@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+from ninefold.checked.endpoints import Response
 from ninefold.openapi import errors
 from ninefold.openapi.limits import rate_headers
 from ninefold.openapi.schemas import is_certain, reference, shown, value_or_null
 from ninefold.openapi.service import Endpoint, Json, Service
-from ninefold.plan.operations import Compute, Read
+from ninefold.plan.operations import Compute, List, Read
+from ninefold.vocabulary.endpoints import ENDS
 
 TEXT: Json = {"type": "string"}
 
 
 def responses(endpoint: Endpoint, shared: Json, service: Service) -> Json:
     """Responses by status; `shared` are error responses that have a name of their own."""
-    response = endpoint.checked.response
     headers = _headers(endpoint, service)
-    good: Json = {"description": endpoint.does} | headers
-    if response.content is not None and endpoint.route.offers is not None:
-        good["content"] = {endpoint.route.offers: {"schema": value_or_null(response.content, service)}}
-    elif endpoint.checked.verb == "stream" and endpoint.route.offers is not None:
-        # A stream of events never ends, and is no JSON: OpenAPI 3.1 has no schema for its pieces.
-        good["content"] = {endpoint.route.offers: {"schema": TEXT}}
-    found = {str(response.status): good}
-    if any(isinstance(each.operation, Read) and each.operation.validator for each in endpoint.route.admissions):
+    found: Json = {}
+    for words, response in _ends(endpoint):
+        good: Json = {"description": words} | headers
+        if response.content is not None and endpoint.route.offers is not None:
+            good["content"] = {endpoint.route.offers: {"schema": value_or_null(response.content, service)}}
+        elif endpoint.checked.verb == "stream" and endpoint.route.offers is not None:
+            # A stream of events never ends, and is no JSON: OpenAPI 3.1 has no schema for its pieces.
+            good["content"] = {endpoint.route.offers: {"schema": TEXT}}
+        status = str(response.status)
+        found[status] = _either(found[status], good) if status in found else good
+    operations = [each.operation for each in endpoint.route.admissions]
+    if any(isinstance(each, Read | List | Compute) and each.validator for each in operations):
         found["304"] = {"description": "Not Modified"} | headers
     for each in errors.responses(endpoint, service):
         if each.status in found:
@@ -34,13 +39,22 @@ def responses(endpoint: Endpoint, shared: Json, service: Service) -> Json:
     return found
 
 
+def _ends(endpoint: Endpoint) -> list[tuple[str, Response]]:
+    """The good ends, each in words: `ensure` and `remove` have two where the contract tells them apart."""
+    response, untouched = endpoint.checked.response, endpoint.checked.untouched
+    if untouched is None or untouched == response:
+        return [(endpoint.does, response)]
+    done, nothing_to_do = ENDS[endpoint.checked.verb]
+    return [(f"{endpoint.does}: {done}", response), (f"{endpoint.does}: {nothing_to_do}", untouched)]
+
+
 def _headers(endpoint: Endpoint, service: Service) -> Json:
     """The headers that the contract gives the response, and its entity tag (RFC 9110 8.8.3)."""
     headers: Json = {}
     for name, value in endpoint.checked.response.headers:
         headers[name] = {"required": is_certain(value, service), "schema": shown(value, service)}
-    tagged = [each.operation.response for each in endpoint.route.admissions if not isinstance(each.operation, Compute)]
-    if any(response.revision is not None for response in tagged):
+    tagged = [each.operation.response for each in endpoint.route.admissions]
+    if any(response.revision is not None or response.digested for response in tagged):
         headers["ETag"] = {"required": True, "schema": TEXT}
     headers |= rate_headers(endpoint.route, str(endpoint.checked.response.status), service)
     return {"headers": headers} if headers else {}

@@ -177,6 +177,8 @@ class Write(_Operation, frozen=True, tag="write"):
     password: PasswordCheck | None = None
     issues: Issue | None = None
     ends: Ending | None = None
+    places: dict[str, tuple[Place, ...]] = {}
+    """Where it is stated what gives the fields of the row their values, by field."""
 
 
 class Stream(msgspec.Struct, frozen=True, tag_field="operation", tag="stream", omit_defaults=True, kw_only=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ninefold.plan.authentication import Scheme
+from ninefold.plan.cross_origin import CrossOrigin
 from ninefold.plan.events import Delivery
 from ninefold.plan.jobs import Timer
 from ninefold.plan.limits import Limits
@@ -55,6 +56,7 @@ class ServicePlan(msgspec.Struct, frozen=True, omit_defaults=True):
     delivery: Delivery | None = None
     """How events leave; None: the service writes none."""
     versions: Versions | None = None
+    cross_origin: CrossOrigin | None = None
     operator: tuple[OperatorValue, ...] = ()
     not_in_force: tuple[NotInForce, ...] = ()
     gaps: tuple[str, ...] = ()
@@ -65,3 +67,13 @@ class ServicePlan(msgspec.Struct, frozen=True, omit_defaults=True):
     records: Records | None = None
     operator_operations: tuple[OperatorOperations, ...] = ()
     """What the operator does with rows; no request reaches it."""
+
+    def in_version(self, name: str | None) -> ServicePlan:
+        """The plan with the routes and problems of one version for its own; itself, where that is the one that it is
+        of, or there is none of that name that is served."""
+        versions = self.versions
+        found = None if versions is None else next((each for each in versions.versions if each.name == name), None)
+        if versions is None or found is None or found.problems is None:
+            return self
+        own = msgspec.structs.replace(versions, current=found.name)
+        return msgspec.structs.replace(self, routes=found.routes, problems=found.problems, versions=own)

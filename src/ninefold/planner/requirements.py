@@ -10,28 +10,36 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from ninefold.checked.endpoints import Admission, Endpoint
+from ninefold.checked.endpoints import Admission, Endpoint, PathName
 from ninefold.checked.resources import Field, Guard, Resource
 from ninefold.diagnostics.source import Place
+from ninefold.expressions.to_sql import Item
 from ninefold.expressions.tree import Call, Select, Typed, Variable
 from ninefold.plan.environment import REVISION_COLUMN
+from ninefold.plan.places import Place as PlanPlace
 from ninefold.plan.problems import Condition, Judge, Location
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.planner import inputs
 from ninefold.planner.perspective import TRUE, Perspective
-from ninefold.planner.places import traced
+from ninefold.planner.places import stated, traced
 from ninefold.sql.fragment import Fragment, bind, identifier, join
 from ninefold.values import Boolean, Row, Text
 
 
 class Scope(Enum):
     """What a requirement is about: a row that the path names on its way, the row acted on being there and being
-    seen, that row, or the values that are to be stored."""
+    seen, that row, the values that are to be stored, or either of the last two: the row where it is there (its column
+    `$there` says so), else the values."""
 
     PATH = "path"
     PRESENCE = "presence"
     ROW = "row"
     VALUES = "values"
+    EITHER = "either"
+
+
+THERE = "$there"
+"""The column of a source that says whether its row is there, or would be stored."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +81,30 @@ def path_conditions(endpoint: Endpoint) -> list[Typed]:
     return [*found, *(each for each in (endpoint.row, endpoint.where) if each is not None)]
 
 
+def says_which(endpoint: Endpoint, rows: Mapping[str, str | Item], perspective: Perspective) -> list[Fragment]:
+    """The same as SQL, of the row that goes by the resource's name. A name that leads through a reference is looked up once, and not for each row that refers to
+    anything: that is how an index on the reference is of use."""
+    found = []
+    for name in endpoint.names:
+        if len(name.through) == 1 and endpoint.resource is not None:
+            reference = column(endpoint.resource, name.through[0])
+            found.append("(" + reference + " = " + referred_to(name, perspective) + ")")
+        else:
+            found.append(perspective.holds(equals(name.found, inputs.path_value(name.text, name.type)), rows))
+    further = (each for each in (endpoint.row, endpoint.where) if each is not None)
+    return [*found, *(perspective.holds(each, rows) for each in further)]
+
+
+def referred_to(name: PathName, perspective: Perspective) -> Fragment:
+    """The identifier of the row that a name in the path stands for."""
+    target = perspective.checked.resources[name.resource]
+    value = bind(inputs.path_value(name.text, name.type))
+    if target.identifier == (name.field,):
+        return value
+    key, table, by = identifier(target.identifier[0]), identifier(target.name), identifier(name.field)
+    return f"(SELECT {key} FROM {table} WHERE {by} = " + value + ")"
+
+
 def parents(endpoint: Endpoint, perspective: Perspective) -> list[Requirement]:
     """The rows that the path names on its way to the row acted on, from the left: each must be there and seen,
     and belong to those before it."""
@@ -96,17 +128,19 @@ def parents(endpoint: Endpoint, perspective: Perspective) -> list[Requirement]:
         there = rows + all_of(tests) + ")"
         seen = perspective.visible(name.resource, alias)
         there_and_seen = there if seen is None else rows + all_of([*tests, "(" + seen + ")"]) + ")"
-        missing = Condition("missing", subject=name.resource)
+        named, unseen = traced(endpoint.place), traced(*perspective.rule(name.resource))
+        missing = Condition("missing", subject=name.resource, trace=named)
         if seen is None or perspective.checked.unseen_rows == "missing":
-            found.append(Requirement(missing, there_and_seen, Scope.PATH))
+            either = Condition("missing", subject=name.resource, trace=(*named, *unseen))
+            found.append(Requirement(either, there_and_seen, Scope.PATH))
         else:
             found.append(Requirement(missing, there, Scope.PATH))
-            forbidden = Condition("forbidden", subject=name.resource)
+            forbidden = Condition("forbidden", subject=name.resource, trace=unseen)
             found.append(Requirement(forbidden, "(NOT " + there + " OR " + there_and_seen + ")", Scope.PATH))
         not_gone = perspective.there(name.resource, alias)
         if not_gone is not None:
             still = rows + all_of([*tests, *(() if seen is None else ("(" + seen + ")",)), not_gone]) + ")"
-            gone = Condition("gone", subject=name.resource)
+            gone = Condition("gone", subject=name.resource, trace=(*named, *_of_gone(name.resource, perspective)))
             found.append(Requirement(gone, "(NOT " + there_and_seen + " OR " + still + ")", Scope.PATH))
     return found
 
@@ -118,9 +152,11 @@ def presence(endpoint: Endpoint, resource: Resource, perspective: Perspective) -
     seen = perspective.visible(resource.name, resource.name)
     if seen is None:
         return [Requirement(missing, there, Scope.PRESENCE)]
+    unseen = traced(*perspective.rule(resource.name))
     if perspective.checked.unseen_rows == "missing":
-        return [Requirement(missing, "(" + there + " AND (" + seen + "))", Scope.PRESENCE)]
-    forbidden = Condition("forbidden", subject=resource.name)
+        either = Condition("missing", subject=resource.name, trace=(*missing.trace, *unseen))
+        return [Requirement(either, "(" + there + " AND (" + seen + "))", Scope.PRESENCE)]
+    forbidden = Condition("forbidden", subject=resource.name, trace=unseen)
     return [
         Requirement(missing, there, Scope.PRESENCE),
         Requirement(forbidden, "(" + there + " AND (" + seen + "))", Scope.PRESENCE),
@@ -134,8 +170,12 @@ def still_there(
     there = perspective.there(resource.name, resource.name, besides)
     if there is None:
         return []
-    condition = Condition("gone", subject=resource.name, trace=traced(endpoint.place))
-    return [Requirement(condition, there, Scope.ROW)]
+    trace = (*traced(endpoint.place), *_of_gone(resource.name, perspective))
+    return [Requirement(Condition("gone", subject=resource.name, trace=trace), there, Scope.ROW)]
+
+
+def _of_gone(resource: str, perspective: Perspective) -> tuple[PlanPlace, ...]:
+    return stated(perspective.checked.places, "states", resource, "gone")
 
 
 def permission(
@@ -182,16 +222,33 @@ def reference_there(field: Field, given: str | None, resource: Resource, perspec
     exists = f"EXISTS (SELECT 1 FROM {identifier(target.name)} AS {identifier(alias)} WHERE " + all_of(tests) + ")"
     holds = "(" + value + " IS NULL OR " + exists + ")"
     if given is None:
-        condition = Condition("conflict", subject=f"{resource.name}.{field.name}", trace=traced(field.place))
+        condition = Condition("conflict", subject=f"{resource.name}.{field.name}", trace=_of_rule(field, "refers to"))
     else:
         condition = Condition(
             "invalid",
             subject=f"{resource.name}.{field.name}",
             location=_location(given),
             rule="refers to",
-            trace=traced(field.place),
+            trace=_of_rule(field, "refers to"),
         )
     return Requirement(condition, holds, Scope.VALUES, (field.name,))
+
+
+def _of_rule(field: Field, keyword: str) -> tuple[PlanPlace, ...]:
+    """Where a rule of a field stands, the field itself first."""
+    return traced(field.place, *(each.place for each in field.rules if each.keyword == keyword and not each.path))
+
+
+def _together(fields: Sequence[Field], resource: Resource, perspective: Perspective) -> tuple[PlanPlace, ...]:
+    """Where it is stated that fields are unique together, or that rows are known by them."""
+    names, places = tuple(field.name for field in fields), perspective.checked.places
+    found = [
+        place
+        for number, group in enumerate(resource.unique)
+        if group == names
+        for place in stated(places, "resources", resource.name, "unique", str(number))
+    ]
+    return (*found, *(stated(places, "resources", resource.name, "identifier") if names == resource.identifier else ()))
 
 
 def _location(pointer: str) -> Location:
@@ -232,7 +289,7 @@ def unique(
         subject=f"{resource.name}.{first.name}" if len(fields) == 1 else resource.name,
         location=location,
         rule="unique",
-        trace=traced(first.place),
+        trace=(*_of_rule(first, "unique"), *_together(fields, resource, perspective)),
     )
     return Requirement(condition, holds, Scope.VALUES, tuple(field.name for field in fields))
 
@@ -262,6 +319,9 @@ def judge(
                 columns.append("(" + all_of([present, fails]) + ")")
             case Scope.VALUES:
                 columns.append("(" + all_of([present, *_values_there(each.fields), fails]) + ")")
+            case Scope.EITHER:
+                there = "(" + column(resource.name, THERE) + " OR " + bind(inputs.VALUES_ARE_THERE) + ")"
+                columns.append("(" + all_of([present, there, fails]) + ")")
     told = details(requirements, endpoint, resource, perspective)
     columns += ["CASE WHEN " + present + " THEN " + detail + " END" for _, detail in told]
     text = "SELECT " + join(", ", columns or [Fragment("1")]) + " FROM " + source

@@ -5,7 +5,6 @@ from __future__ import annotations
 from ninefold.checked.service import Checked
 from ninefold.plan.places import Place
 from ninefold.plan.service import NotInForce, OperatorValue, Proposal, ServicePlan
-from ninefold.plan.versioning import Versions
 from ninefold.planner.authentication import scheme
 from ninefold.planner.errors import problems
 from ninefold.planner.events import delivery
@@ -14,14 +13,14 @@ from ninefold.planner.operator import operator_operations
 from ninefold.planner.places import traced
 from ninefold.planner.records import records
 from ninefold.planner.resources import schema
-from ninefold.planner.routes import blocked, served
+from ninefold.planner.routes import blocked, cross_origin, served
 from ninefold.planner.timers import timers
+from ninefold.planner.versioning import versions
 from ninefold.sql.dialect import SQLITE, Dialect
 
 
 def plan(checked: Checked, dialect: Dialect = SQLITE) -> ServicePlan:
     routes = [served(endpoint, checked, dialect) for endpoint in checked.endpoints]
-    versions = checked.versions
     return ServicePlan(
         name=checked.name,
         title=checked.title,
@@ -32,9 +31,8 @@ def plan(checked: Checked, dialect: Dialect = SQLITE) -> ServicePlan:
         schemes=tuple(scheme(each, checked, dialect) for each in checked.schemes),
         limits=limits(checked),
         delivery=delivery(checked, dialect),
-        versions=None
-        if versions is None
-        else Versions(versions.by, versions.current, versions.name, versions.default, versions.others),
+        versions=versions(checked, dialect),
+        cross_origin=None if checked.cross_origin is None else cross_origin(checked.cross_origin),
         operator=tuple(OperatorValue(each.name, traced(*each.places), each.blocks) for each in checked.operator),
         not_in_force=tuple(
             NotInForce(each.what, each.consequence, Place(each.place.line, each.place.column))

@@ -13,8 +13,10 @@ from ninefold.contract.fact import Shown, value_of
 from ninefold.contract.resources import Field
 from ninefold.expressions.ast import Invocation
 from ninefold.questions.endpoints import reads_content, shows_content
+from ninefold.questions.known_by import compared, known_by
 from ninefold.questions.reach import names_in
 from ninefold.questions.survey import SUBSCRIPTION, Survey, actions, is_transition, subject
+from ninefold.vocabulary.endpoints import ENDS
 
 ON_ONE_ROW = frozenset({"read", "update", "replace", "delete", "unsubscribe"})
 """The verbs for which a row that is not there is `missing`; a transition is one more. `remove` is content."""
@@ -103,8 +105,7 @@ def _of_callers(survey: Survey, endpoint: Endpoint) -> Iterator[tuple[str, str |
     unseen = value_of(survey.contract.authentication.unseen_rows)
     if unseen is not None and unseen.text == "forbidden":
         for resource in _sought(survey, endpoint):
-            rules = (value_of(survey.row_rule(resource, who)) for who in named)
-            if any(rule is not None and not isinstance(rule, Every) for rule in rules):
+            if _may_be_unseen(survey, endpoint, resource):
                 yield "forbidden", resource
 
 
@@ -157,10 +158,20 @@ def _sought(survey: Survey, endpoint: Endpoint) -> Iterator[str]:
             yield resource
 
 
+def _may_be_unseen(survey: Survey, endpoint: Endpoint, resource: str) -> bool:
+    """Whether some caller of an endpoint does not see every row of a resource."""
+    rules = (value_of(survey.row_rule(resource, each.who.text)) for each in survey.admitted(endpoint))
+    return any(rule is not None and not isinstance(rule, Every) for rule in rules)
+
+
 def _of_action(survey: Survey, endpoint: Endpoint, action: Action, resource: str) -> Iterator[tuple[str, str | None]]:
     machine, transition = survey.machine(resource), survey.transition(action)
     if machine is not None and isinstance(machine.gone, Shown) and action.verb in ("ensure", "remove"):
         yield "gone", resource
+    unseen = value_of(survey.contract.authentication.unseen_rows)
+    if action.verb in ENDS and unseen is not None and _may_be_unseen(survey, endpoint, resource):
+        if unseen.text == "forbidden" or action.verb == "ensure":
+            yield unseen.text, resource
     if is_transition(action):
         yield "illegal transition", resource
     if transition is not None and isinstance(transition.when, Shown) and not isinstance(transition.otherwise, Shown):
@@ -172,8 +183,7 @@ def _of_action(survey: Survey, endpoint: Endpoint, action: Action, resource: str
             if invariant.otherwise is None:
                 yield "invariant", resource
         yield from (("conflict", about) for about in _conflicts(survey, endpoint, action, resource))
-    identifier = _identifier(survey, resource)
-    if action.verb == "ensure" and identifier and _given(survey, endpoint, resource) - set(identifier):
+    if action.verb == "ensure" and compared(survey, endpoint, resource):
         yield "different", resource
     if action.verb in ("delete", "remove") and resource != SUBSCRIPTION and _may_be_refused(survey, endpoint):
         yield "conflict", resource
@@ -201,14 +211,16 @@ def _conflicts(survey: Survey, endpoint: Endpoint, action: Action, resource: str
         name for name, field in fields.items()
         if not inserts and given & {each.text for each in value_of(field.again_on) or ()}
     }  # fmt: skip
+    meant = known_by(survey, endpoint, resource) if action.verb == "ensure" else ()
     for name, field in fields.items():
-        if value_of(field.unique) and name in written:
+        if value_of(field.unique) and name in written and meant != (name,):
             yield f"{resource}.{name}"
-    if action.verb == "create" and identifier and set(identifier) <= written:
+    if inserts and identifier and identifier != meant and set(identifier) <= written:
         yield f"{resource}.{identifier[0]}" if len(identifier) == 1 else resource
     own = survey.graph.resources.get(resource)
     for together in (value_of(own.unique) or ()) if own is not None else ():
-        if {each.text for each in together} & written:
+        names = tuple(each.text for each in together)
+        if names != meant and set(names) & written:
             yield resource
 
 

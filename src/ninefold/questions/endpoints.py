@@ -35,6 +35,7 @@ from ninefold.questions.survey import (
     actions,
     is_transition,
 )
+from ninefold.vocabulary.endpoints import ENDS
 
 
 def ask(survey: Survey) -> Iterator[OpenQuestion]:
@@ -129,7 +130,14 @@ def _of_endpoint(endpoint: Endpoint) -> Iterator[OpenQuestion]:
         yield blocking(PATCH, key, at, own)
     if at := unanswered(endpoint.responses, endpoint.span):
         yield blocking(RESPONSES, key, at, own)
-    for response in value_of(endpoint.responses) or ():
+    shown = value_of(endpoint.responses) or ()
+    outcomes = {response.outcome.text for response in shown if response.outcome is not None}
+    for verb in verbs & ENDS.keys() if outcomes else ():
+        for outcome in ENDS[verb]:
+            if outcome not in outcomes:
+                words = f"what `{key}` answers where it is {outcome}"
+                yield blocking(RESPONSES, key, At(shown[0].span), own, words)
+    for response in shown:
         if at := unanswered(response.content, response.span):
             yield blocking(RESPONSES, key, at, own, f"what `{key}` answers with {response.status}")
     if "list" in verbs:

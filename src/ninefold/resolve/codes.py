@@ -124,9 +124,9 @@ BARE_WORD = _error(
 )  # fmt: skip
 
 NOT_IN_FORM = _error(
-    "NF0316", "A media type, a header's name or a path is not in its form",
+    "NF0316", "A media type, a header's name, a path or an origin is not in its form",
     "A media type is `type/subtype` (RFC 9110, 8.3.1), a header's name is a token (5.1), and a path begins with `/` "
-    "and has no empty segment.",
+    "and has no empty segment. An origin is a scheme, a host and a port that is not the scheme's own (RFC 6454, 6.2).",
     "requests: {media type: json}", "requests: {media type: application/json}",
 )  # fmt: skip
 

@@ -6,6 +6,7 @@ import re
 
 from ninefold.contract.endpoints import (
     Body,
+    CrossOrigin,
     Endpoint,
     Endpoints,
     Filter,
@@ -21,7 +22,7 @@ from ninefold.contract.resources import Schema
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.resolve import leaves, responses, routes
 from ninefold.resolve.actions import actions
-from ninefold.resolve.codes import CONTRADICTION, WITHOUT_GUARD, WRONG_SHAPE
+from ninefold.resolve.codes import CONTRADICTION, NOT_IN_FORM, WITHOUT_GUARD, WRONG_SHAPE
 from ninefold.resolve.errors import condition_name
 from ninefold.resolve.expressions import ANY, assignments, expression, template
 from ninefold.resolve.limits import pages
@@ -74,16 +75,41 @@ def response_media_type(r: Reading, level: Level) -> Fact[Name] | None:
         return below.fact("media type", leaves.media_type)
 
 
-def cross_origin(r: Reading, node: Node, slot: Slot) -> Mapping | None:
-    """The mapping as it is written, each of its values checked."""
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://(?:\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::[0-9]{1,5})?")
+"""An origin as browsers write it: scheme, host and port, in lower case and without a path (RFC 6454 6.2)."""
+
+
+def cross_origin(r: Reading, node: Node, slot: Slot) -> CrossOrigin | None:
     level = r.level(node, 4, "cross origin", "cross origin")
     origins = level.known.get("origins")
-    level.inner("origins", leaves.names if origins and isinstance(origins.value, Sequence) else leaves.word)
-    level.inner("headers", leaves.headers)
-    level.inner("exposed", leaves.headers)
-    level.inner("credentials", leaves.boolean)
-    level.inner("kept", duration)
-    return node if isinstance(node, Mapping) else None
+    any_ = origins is not None and not isinstance(origins.value, Sequence)
+    if any_:
+        level.inner("origins", leaves.word)
+    named = () if any_ else level.inner("origins", leaves.names) or ()
+    for each in named:
+        _check_origin(r, each)
+    found = CrossOrigin(
+        origins=None if any_ else named,
+        headers=level.inner("headers", leaves.headers) or (),
+        exposed=level.inner("exposed", leaves.headers) or (),
+        credentials=level.inner("credentials", leaves.boolean) or False,
+        kept=level.inner("kept", duration),
+    )
+    return found if isinstance(node, Mapping) else None
+
+
+def _check_origin(r: Reading, written: Name) -> None:
+    if _ORIGIN.fullmatch(written.text):
+        return
+    meant = re.match(r"[a-z][a-z0-9+.-]*://[^/?#\s]+", written.text.lower())
+    r.say(
+        NOT_IN_FORM,
+        f"{quoted(written.text)} is not an origin",
+        Label(written.span),
+        help=("write `origins: any`",)
+        if written.text == "*"
+        else (f"write `{meant[0]}`" if meant else "an origin is a scheme and a host: `https://shop.example`",),
+    )
 
 
 def endpoint(r: Reading, entry: Entry, route: routes.Route | None) -> Endpoint:

@@ -305,7 +305,10 @@ class Application:
             case Fetch():
                 return self._fetcher.fetch(work)
             case flow.Compute(function):
-                return asyncio.get_running_loop().run_in_executor(self._threads, function)
+                self._capacity.compute()
+                done = asyncio.get_running_loop().run_in_executor(self._threads, function)
+                done.add_done_callback(lambda _: self._capacity.computed())
+                return done
             case _:
                 assert_never(work)
 

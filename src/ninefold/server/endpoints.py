@@ -61,6 +61,8 @@ class Endpoint:
 
     key: str
     blocked: bool
+    scope: str = ""
+    """What idempotency keys and cursors are given for: the endpoint, in its version."""
     rates: tuple[Rate, ...] = ()
     idempotency_key: Literal["optional", "required"] | None = None
     names: tuple[tuple[str, Type, str], ...] = ()
@@ -88,6 +90,7 @@ def served(
     known: Sequence[Scheme],
     parameters: frozenset[str],
     rates: tuple[Rate, ...] = (),
+    version: str = "",
 ) -> Endpoint:
     """`parameters` are the names of query parameters that the service knows on every endpoint; `rates` those that
     count its requests."""
@@ -123,6 +126,7 @@ def served(
     return Endpoint(
         key=route.key,
         blocked=False,
+        scope=f"{version} {route.key}" if version else route.key,
         rates=rates,
         idempotency_key=route.idempotency_key,
         names=tuple(

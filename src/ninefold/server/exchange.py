@@ -17,6 +17,7 @@ from ninefold.server.parameters import Query, parse_query
 from ninefold.server.problems import Failure
 from ninefold.server.rates import TRY_AGAIN, Told
 from ninefold.server.service import Service
+from ninefold.server.versions import Version
 
 log = logging.getLogger("ninefold.server")
 
@@ -31,7 +32,7 @@ RATE_LIMITED = Failure("rate limited")
 
 @dataclass(slots=True)
 class Exchange:
-    """A request on its way. `rank` is the lowest of the failures. `stranger` is whose credential was good, and not
+    """A request on its way. `version`: the one that it asks for; `values`: the texts of its path's names. `rank` is the lowest of the failures. `stranger` is whose credential was good, and not
     of a kind that the endpoint admits. `unreachable`: an issuer could not be asked for the keys of a credential.
     `addressable`: the path's values can be of rows. `told`: how the rates stand
     that counted the request; `limited`: the answer refuses it for one of them. `key`: the idempotency key that came;
@@ -42,6 +43,8 @@ class Exchange:
     request: Request
     query: Query
     env: dict[str, Any]
+    version: Version
+    values: tuple[str, ...] = ()
     endpoint: Endpoint = _NO_ENDPOINT
     caller: Caller = NOBODY
     stranger: Caller | None = None
@@ -63,7 +66,7 @@ class Exchange:
     holds: bool = False
 
     def refuse(self, failure: Failure) -> None:
-        rank = self.service.problems.rank(failure, self.endpoint.errors or {})
+        rank = self.version.problems.rank(failure, self.endpoint.errors or {})
         self.rank = min(rank, self.rank) if self.failures else rank
         self.failures.append(failure)
 
@@ -73,10 +76,10 @@ class Exchange:
 
     def answer(self) -> Response:
         """The answer to what has failed, with the headers that its status asks for (RFC 9110 15.5)."""
-        self.limited = RATE_LIMITED in self.failures and self.rank == self.service.problems.rank(
+        self.limited = RATE_LIMITED in self.failures and self.rank == self.version.problems.rank(
             RATE_LIMITED, self.endpoint.errors or {}
         )
-        response = self.service.problems.answer(self.failures, self.endpoint.errors or {}, self.env, self.details)
+        response = self.version.problems.answer(self.failures, self.endpoint.errors or {}, self.env, self.details)
         match response.status:
             case 401:
                 more = self._challenges()
@@ -98,7 +101,7 @@ class Exchange:
     def _insufficient(self) -> HeaderFields:
         """The challenge to a good token that lacks a scope (RFC 6750 3.1), where that is what is answered."""
         needed = () if self.admission is None else self.admission.scopes
-        counts = min(self.failures, key=lambda each: self.service.problems.rank(each, self.endpoint.errors or {}))
+        counts = min(self.failures, key=lambda each: self.version.problems.rank(each, self.endpoint.errors or {}))
         if counts.condition != "forbidden" or set(needed) <= set(self.caller.values.get("scopes", ())):
             return ()
         challenge = f'Bearer error="insufficient_scope", scope="{" ".join(needed)}"'
@@ -117,7 +120,7 @@ class Exchange:
 
 def arrived(service: Service, request: Request) -> Exchange:
     env = {**service.env, "now": service.sources.now(), "caller": NOBODY.values, "request": {}}
-    return Exchange(service, request, parse_query(request.query), env)
+    return Exchange(service, request, parse_query(request.query), env, service.versions.newest)
 
 
 def unavailable(x: Exchange) -> Response:
@@ -131,19 +134,22 @@ def unavailable(x: Exchange) -> Response:
 def overloaded(x: Exchange) -> Response:
     """More requests are on their way than the service takes. Of this one only that is looked at which decides how the
     answer is put: an endpoint may have a code of its own."""
-    found = x.service.routes.find(x.request.method, x.request.path)
+    x.version, found = x.service.versions.find(x.request, x.query)
     if isinstance(found, Found):
-        x.endpoint = found.endpoint[0]
+        x.endpoint = found.endpoint
     return unavailable(x)
 
 
 def finished(x: Exchange, response: Response | Follow) -> Response | Follow:
-    """The response as it is sent: with the headers that tell of the rates which counted the request."""
+    """The response as it is sent: with the headers that tell of the rates which counted the request, and of the
+    version that it is of."""
+    more = x.service.headers_of_rates.told(x.told, x.limited)
+    version = x.version
+    if version.headers or version.links:
+        more = (*more, *version.told(x.endpoint.key, x.values, x.service.sources.clock()))
     if isinstance(response, Follow):
-        more = x.service.headers_of_rates.told(x.told, x.limited)
         head = Response(response.head.status, response.head.headers + more)
         return followed(x, replace(response, head=head))
-    more = x.service.headers_of_rates.told(x.told, x.limited)
     return Response(response.status, response.headers + more, response.body) if more else response
 
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeAlias
 
 from ninefold.expressions.evaluate import SOURCES
 from ninefold.plan import environment
-from ninefold.plan.routes import Blocked
+from ninefold.plan.routes import Blocked, Route
+from ninefold.plan import versioning as plan_of
 from ninefold.plan.service import ServicePlan
-from ninefold.plan.versioning import Versions
 from ninefold.server import endpoints, rates
-from ninefold.server.admit import Asked, paths
 from ninefold.server.authenticate import Scheme
 from ninefold.server.cross_origin import CrossOrigin
 from ninefold.server.cursor import Cursors
@@ -26,6 +25,7 @@ from ninefold.server.problems import Problems
 from ninefold.server.signing import signing_key
 from ninefold.server.sources import Sources
 from ninefold.server.timers import Timer, Timers
+from ninefold.server.versions import Link, Version, Versions, headers_of, link
 
 _ROOTS = (
     environment.PATH,
@@ -53,10 +53,8 @@ class Service:
     """`env` holds the roots that are the same for every request, and the others empty. `body_bytes` is what is read
     of a body at most. `seconds` is how long a request may take; None: not limited."""
 
-    routes: Routes[tuple[Endpoint, Asked]]
-    problems: Problems
+    versions: Versions
     schemes: tuple[Scheme, ...]
-    versions: Versions | None
     cursors: Cursors
     sources: Sources
     env: Mapping[str, Any]
@@ -70,6 +68,16 @@ class Service:
     cross_origin: CrossOrigin | None = None
     rates: tuple[rates.Rate, ...] = ()
     """Each once; those of an endpoint are among them."""
+
+    @property
+    def routes(self) -> Routes[Endpoint]:
+        """Those of the newest version."""
+        return self.versions.newest.routes
+
+    @property
+    def problems(self) -> Problems:
+        """Those of the newest version."""
+        return self.versions.newest.problems
 
 
 def ready(
@@ -85,7 +93,6 @@ def ready(
     one that cannot be used."""
     given = operator or {}
     without = {key for value in plan.operator if value.name not in given for key in value.blocks}
-    problems = Problems(plan.problems)
     keys = {table.name: table.key for table in plan.schema.tables}
     sensitive = {each.resource: each.sensitive for each in plan.operator_operations}
     owners = tuple("" if each.of_row is None else each.of_row.resource for each in plan.schemes)
@@ -96,24 +103,30 @@ def ready(
     known = {scheme.parameter for scheme in schemes if scheme.where == "query"}
     if plan.versions is not None and plan.versions.by == "query":
         known.add(plan.versions.name)
-    rates_of = rates.by_endpoint(plan.limits)
-    routes = (
-        (
-            route.method,
-            route.segments,
-            endpoints.blocked(route)
-            if isinstance(route, Blocked) or route.key in without
-            else endpoints.served(route, problems, schemes, frozenset(known), rates_of.get(route.key, ())),
-        )
-        for route in plan.routes
-    )
     limits = plan.limits
+    rates_by_name = rates.by_name(limits)
+
+    def routes_of(
+        routes: tuple[Route, ...], problems: Problems, counted: Mapping[str, tuple[rates.Rate, ...]], version: str
+    ) -> Routes[Endpoint]:
+        return Routes(
+            (
+                route.method,
+                (*plan.base, *route.segments),
+                endpoints.blocked(route)
+                if isinstance(route, Blocked) or route.key in without
+                else endpoints.served(
+                    route, problems, schemes, frozenset(known), counted.get(route.key, ()), version
+                ),
+            )
+            for route in routes
+        )
+
+    versions = _versions(plan, rates_by_name, routes_of)
     env = constants(sources, given, cursor_key)
     return Service(
-        routes=Routes(paths(plan.base, plan.versions, routes)),
-        problems=problems,
+        versions=versions,
         schemes=schemes,
-        versions=plan.versions,
         cursors=Cursors(cursor_key),
         sources=sources,
         env=env,
@@ -122,11 +135,64 @@ def ready(
         headers_of_rates=rates.headers(limits),
         challenges=endpoints.challenges(schemes),
         log=_log(plan, given),
-        rates=tuple(dict.fromkeys(rate for each in rates_of.values() for rate in each)),
+        rates=tuple(rates_by_name.values()),
         timers=Timers(tuple(map(Timer, plan.timers)), env, sources) if plan.timers else None,
         cross_origin=None if plan.cross_origin is None else CrossOrigin(plan.cross_origin),
         keys=None if limits.keys_kept_microseconds is None else Keys(cursor_key, limits.keys_kept_microseconds),
     )
+
+
+RoutesOf: TypeAlias = Callable[
+    [tuple[Route, ...], Problems, Mapping[str, tuple[rates.Rate, ...]], str], Routes[Endpoint]
+]
+"""The routes of one version, by its name, with what counts the requests to each endpoint."""
+
+
+def _versions(plan: ServicePlan, rates_by_name: Mapping[str, rates.Rate], routes_of: RoutesOf) -> Versions:
+    stated, problems = plan.versions, Problems(plan.problems)
+    counted = rates.by_endpoint(plan.limits, rates_by_name)
+    newest = routes_of(plan.routes, problems, counted, "" if stated is None else stated.current)
+    if stated is None:
+        return Versions(plan.base, None, (Version(newest, problems),))
+    found = []
+    above = None
+    for each in stated.versions:
+        own_routes, own = newest, problems
+        if each.problems is not None:
+            own = Problems(each.problems)
+            counts = {key: tuple(rates_by_name[name] for name in names) for key, names in each.counted.items()}
+            own_routes = routes_of(each.routes, own, counts, each.name)
+        announced = each.deprecated is not None or each.sunset is not None
+        found.append(
+            Version(
+                routes=own_routes,
+                problems=own,
+                name=each.name,
+                headers=headers_of(each, stated),
+                retired=each.retired,
+                links=_links(plan, each, above) if announced and above is not None else None,
+                above=None if above is None else above.retired,
+                served=each.served,
+            )
+        )
+        above = each
+    return Versions(plan.base, stated, found)
+
+
+def _links(plan: ServicePlan, version: plan_of.Version, above: plan_of.Version) -> dict[str, Link]:
+    """Where each endpoint is in the version above."""
+    stated = plan.versions
+    if stated is None or not above.served:
+        return {}
+    there = {route.key: route.segments for route in above.routes or plan.routes}
+    found: dict[str, Link] = {}
+    for route in version.routes:
+        segments = there.get(version.above.get(route.key, ""))
+        if segments is not None:
+            leads = link(route.segments, segments, plan.base, stated.by, stated.name, above.name)
+            if leads is not None:
+                found[route.key] = leads
+    return found
 
 
 def _log(plan: ServicePlan, operator: Mapping[str, object]) -> Log | None:

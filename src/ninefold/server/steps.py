@@ -17,7 +17,6 @@ from typing import Any, assert_never
 from ninefold.database.protocol import Row, Stored, Unavailable
 from ninefold.plan import environment
 from ninefold.server import media_types
-from ninefold.server.admit import Asked, asked_version
 from ninefold.server.authenticate import ANYONE, NOBODY, AnyCertificate, Caller, Certificates, Passwords, Tokens
 from ninefold.server.certificates import Certificate
 from ninefold.server.certificates import read as read_certificate
@@ -49,36 +48,39 @@ def start(x: Exchange) -> Next:
     service, request = x.service, x.request
     if request.method == "OPTIONS" and request.path == b"*":
         return Response(204, ((b"allow", service.routes.allow),))
-    found = service.routes.find(request.method, request.path)
-    version = asked_version(service.versions, request, x.query)
+    x.version, found = service.versions.find(request, x.query)
+    version = x.version
     if not isinstance(found, Found):
         if isinstance(found, NotAllowed):
             x.allow = ((b"allow", found.allow),)
             if request.method == "OPTIONS":
                 return Response(204, x.allow)
         x.refuse(Failure("method not allowed" if isinstance(found, NotAllowed) else "no such path"))
-        if version is Asked.UNKNOWN:
-            x.refuse(Failure("unknown version"))
+        _of_version(x)
         return x.answer()
-    x.endpoint, in_path = found.endpoint
-    version = version if in_path is Asked.CURRENT else in_path
-    if x.endpoint.blocked or version is Asked.OTHER:
+    x.endpoint, x.values = found.endpoint, found.values
+    if x.endpoint.blocked or not version.served:
         return NOT_IN_FORCE
-    if version is Asked.UNKNOWN:
-        x.refuse(Failure("unknown version"))
+    _of_version(x)
     _path_values(x, found.values)
     if x.endpoint.offers is not None and not media_types.accepts(request.headers.get("accept", ""), x.endpoint.offers):
         x.refuse(Failure("not acceptable"))
     return authenticate(x) if service.timers is None else service.timers.settled(x.env["now"], lambda: authenticate(x))
 
 
+def _of_version(x: Exchange) -> None:
+    """What is wrong with the version that is asked for."""
+    if not x.version.known:
+        x.refuse(Failure("unknown version"))
+    elif x.version.is_retired(x.service.sources.clock()):
+        x.refuse(Failure("retired version"))
+
+
 def _path_values(x: Exchange, texts: Sequence[str]) -> None:
     if not x.endpoint.names:
         return
     values: dict[str, Any] = {}
-    # A version in the path comes before the names of the endpoint.
-    own = texts[-len(x.endpoint.names) :]
-    for text, (name, type_, resource) in zip(own, x.endpoint.names, strict=True):
+    for text, (name, type_, resource) in zip(texts, x.endpoint.names, strict=True):
         try:
             values[name] = from_text(type_, text)
         except Invalid:
@@ -267,7 +269,7 @@ def parameters(x: Exchange) -> Next:
     failures.extend(_read_own(x))
     failures.extend(_read_key(x))
     operation = endpoint.any_operation if x.admission is None else x.admission.operation
-    x.call = Call(x.request, x.env, x.service.sources, x.service.cursors, endpoint.key, x.caller.who)
+    x.call = Call(x.request, x.env, x.service.sources, x.service.cursors, endpoint.scope, x.caller.who)
     x.call.log = x.service.log
     if isinstance(operation, List):
         x.call.page = operation.pages.read(x.query, x.env, failures)
@@ -323,7 +325,7 @@ def read_body(x: Exchange) -> Next:
         x.refuse(TOO_LARGE)
         return operate(x)
     # What cannot be decoded is read only to see whether it is too large, where that comes first.
-    if unsupported is not None and x.settled(x.service.problems.rank(TOO_LARGE, x.endpoint.errors or {})):
+    if unsupported is not None and x.settled(x.version.problems.rank(TOO_LARGE, x.endpoint.errors or {})):
         return operate(x)
     if not x.request.has_content:
         return decode(x, b"")
@@ -393,7 +395,7 @@ def operate(x: Exchange) -> Next:
         x.holds = True
     if not x.failures:
         return perform(x)
-    if x.held is not None and not x.settled(x.service.problems.rank(MISMATCH, x.endpoint.errors or {}) + 1):
+    if x.held is not None and not x.settled(x.version.problems.rank(MISMATCH, x.endpoint.errors or {}) + 1):
         return Wait(Select(*x.held.finding), partial(_compared, x, x.held))
     return judged(x)
 
@@ -404,7 +406,7 @@ def _held(x: Exchange) -> Held | None:
         return None
     content = (x.request.path, x.request.query, x.content)
     caller, now = x.caller, x.service.sources.clock()
-    return x.service.keys.held(x.key, caller.who, caller.identity, x.endpoint.key, content, now)
+    return x.service.keys.held(x.key, caller.who, caller.identity, x.endpoint.scope, content, now)
 
 
 def _compared(x: Exchange, held: Held, rows: Sequence[Row]) -> Next:

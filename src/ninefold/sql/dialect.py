@@ -7,13 +7,17 @@ columns, binds, or stand in parentheses.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Protocol, TypeAlias
 
 from ninefold.sql.fragment import Fragment, join
-from ninefold.values import WHITE_SPACE, Array, Boolean, Object, Type
+from ninefold.values import WHITE_SPACE, Anything, Array, Boolean, Null, Object, Type
 
 Build: TypeAlias = Callable[[tuple[Fragment, ...]], Fragment]
+
+
+ROWS: Final = Array(items=Array(items=Null()), nullable=True)
+"""The type of what `gather_rows` makes."""
 
 
 class Dialect(Protocol):
@@ -34,6 +38,9 @@ class Dialect(Protocol):
 
     def same(self, left: Fragment, right: Fragment) -> Fragment:
         """Equality in which null is equal to null; never null."""
+
+    def same_json(self, left: Fragment, right: Fragment) -> Fragment:
+        """The same of JSON values: members in any order, `1` and `1.0` alike."""
 
     def choose(self, condition: Fragment, yes: Fragment, no: Fragment) -> Fragment:
         """`?:`; null where the condition is."""
@@ -58,6 +65,10 @@ class Dialect(Protocol):
 
     def gather(self, item: Fragment, type_: Type, order: tuple[Fragment, ...]) -> Fragment:
         """The aggregate that makes an array of items in an order."""
+
+    def gather_rows(self, cells: Sequence[Fragment], types: Sequence[Type], order: tuple[Fragment, ...]) -> Fragment:
+        """The aggregate that makes an array of rows, each an array of its cells in the forms that they are stored in.
+        A cell that is such an array itself is of the type `ROWS`."""
 
     def total(self, column: str, source: Fragment) -> Fragment:
         """A query for the sum of an integer column; null if an item is null, or if it overflows."""
@@ -123,6 +134,13 @@ def _finite(text: str) -> str:
     """SQLite says null for what is not a number, and Infinity for what is too large for one."""
     return f"nullif(nullif({text}, 9e999), -9e999)"
 
+
+_NODES: Final = "SELECT fullkey, replace(type, 'integer', 'real'), atom FROM json_tree({0})"
+_SAME_JSON: Final = (
+    "({0} IS {1} OR ({0} IS NOT NULL AND {1} IS NOT NULL"
+    f" AND NOT EXISTS ({_NODES} EXCEPT {_NODES.replace('{0}', '{1}')})"
+    f" AND NOT EXISTS ({_NODES.replace('{0}', '{1}')} EXCEPT {_NODES})))"
+)
 
 _TEMPLATES: Final[Mapping[str, str]] = {
     "add_integer": "({0} + {1})",
@@ -207,6 +225,9 @@ class SQLite:
     def same(self, left: Fragment, right: Fragment) -> Fragment:
         return "(" + left + " IS " + right + ")"
 
+    def same_json(self, left: Fragment, right: Fragment) -> Fragment:
+        return once((left, right), template(_SAME_JSON))
+
     def choose(self, condition: Fragment, yes: Fragment, no: Fragment) -> Fragment:
         return "CASE " + condition + " WHEN 1 THEN " + yes + " WHEN 0 THEN " + no + " END"
 
@@ -238,6 +259,10 @@ class SQLite:
         ordered = " ORDER BY " + join(", ", order) if order else Fragment("")
         return "json_group_array(" + item + ordered + ")"
 
+    def gather_rows(self, cells: Sequence[Fragment], types: Sequence[Type], order: tuple[Fragment, ...]) -> Fragment:
+        ordered = " ORDER BY " + join(", ", order) if order else Fragment("")
+        return "json_group_array(json_array(" + join(", ", map(_cell, cells, types)) + ")" + ordered + ")"
+
     def total(self, column: str, source: Fragment) -> Fragment:
         # sum() ends the statement when it overflows: the two halves of each integer cannot.
         halves = (
@@ -246,6 +271,13 @@ class SQLite:
         )
         sum_ = "SELECT c, (h + (l >> 32)) * 4294967296 + (l & 4294967295) AS n FROM (" + (halves + source) + ")"
         return "SELECT CASE WHEN c AND typeof(n) = 'integer' THEN n END FROM (" + sum_ + ")"
+
+
+def _cell(cell: Fragment, type_: Type) -> Fragment:
+    if type_ == ROWS:
+        return "json(" + cell + ")"
+    # JSON stays the text that it is, whatever SQLite remembers of having made it: it is passed on as it stands.
+    return "(" + cell + " || '')" if isinstance(type_, Array | Object | Anything) else cell
 
 
 SQLITE: Final[Dialect] = SQLite()

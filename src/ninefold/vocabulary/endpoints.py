@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ninefold.vocabulary.json_schema import parameter_keywords
 from ninefold.vocabulary.key import Key, adds, asked, names, reserved, restricts
 from ninefold.vocabulary.limits import pages
@@ -42,7 +44,10 @@ VERBS = (
 )  # fmt: skip
 """What an endpoint may do, besides the contract's own transitions."""
 
-OUTCOMES = ("created", "unchanged", "replaced", "removed", "absent")
+ENDS: Mapping[str, tuple[str, str]] = {"ensure": ("created", "unchanged"), "remove": ("removed", "absent")}
+"""The verbs that end well in two ways: what was to be done was done, or there was nothing to do."""
+
+OUTCOMES = tuple(outcome for ends in ENDS.values() for outcome in ends)
 """The good ends of operations that have several."""
 
 _E = "ENDPOINT"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from ninefold.checked.endpoints import Admission, Endpoint
-from ninefold.plan.operations import Operation
+from ninefold.plan.operations import Operation, Write
 from ninefold.planner.endpoints.compute import compute
 from ninefold.planner.endpoints.create import create
 from ninefold.planner.endpoints.delete import delete
 from ninefold.planner.endpoints.ensure import ensure
+from ninefold.planner.endpoints.givers import givers
 from ninefold.planner.endpoints.list import list_rows
 from ninefold.planner.endpoints.read import read
 from ninefold.planner.endpoints.remove import remove
@@ -18,6 +21,14 @@ from ninefold.planner.perspective import Perspective
 
 
 def plan(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> Operation:
+    operation = _plan(endpoint, admission, perspective)
+    if not isinstance(operation, Write):
+        return operation
+    resource = perspective.checked.resources[operation.resource]
+    return replace(operation, places=givers(endpoint, resource, perspective))
+
+
+def _plan(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> Operation:
     match endpoint.verb:
         case "create":
             return create(endpoint, admission, perspective)

@@ -6,11 +6,12 @@ from ninefold.checked.endpoints import Admission, Endpoint
 from ninefold.plan.operations import Write
 from ninefold.plan.statement import Statement
 from ninefold.planner.endpoints.read import requirements_of_row
+from ninefold.planner.endpoints.representation import represented
 from ninefold.planner.endpoints.rows import acted_on, answer, outer_join, pieces, row_columns
 from ninefold.planner.events import caused_by_deletion
 from ninefold.planner.falling import not_referred_to
 from ninefold.planner.perspective import Perspective
-from ninefold.planner.requirements import all_of, guard, judge, path_conditions, unchanged
+from ninefold.planner.requirements import all_of, guard, judge, says_which, unchanged
 from ninefold.sql.fragment import Fragment, identifier, join
 
 
@@ -24,7 +25,7 @@ def delete(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
     required += not_referred_to(resource, perspective)
     columns = row_columns(resource, perspective)
     response = answer(endpoint, columns, perspective)
-    found = [perspective.holds(each, columns.rows) for each in path_conditions(endpoint)]
+    found = says_which(endpoint, columns.rows, perspective)
     which = [*found, *[each.holds for each in required]]
     text = (
         f"DELETE FROM {identifier(resource.name)} WHERE "
@@ -40,5 +41,6 @@ def delete(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
         judge=judge(outer_join(resource, endpoint, perspective), required, endpoint, resource, perspective),
         key=resource.identifier,
         validator=endpoint.validator,
+        represented=represented(endpoint, admission, resource, perspective),
         before=caused_by_deletion("delete", resource, which, perspective),
     )

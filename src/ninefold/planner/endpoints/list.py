@@ -16,7 +16,7 @@ from ninefold.planner.contents import Columns
 from ninefold.planner.endpoints.rows import acted_on, answer, row_columns
 from ninefold.planner.perspective import Perspective
 from ninefold.planner.places import by_key, stated, traced
-from ninefold.planner.requirements import all_of, judge, parents, path_conditions
+from ninefold.planner.requirements import all_of, judge, parents, says_which
 from ninefold.sql.fragment import Fragment, bind, identifier, join
 from ninefold.values import Integer, Row
 
@@ -27,7 +27,7 @@ def list_rows(endpoint: Endpoint, admission: Admission, perspective: Perspective
     response = answer(endpoint, columns, perspective)
     on_the_way = parents(endpoint, perspective)
 
-    conditions = [perspective.holds(each, columns.rows) for each in path_conditions(endpoint)]
+    conditions = says_which(endpoint, columns.rows, perspective)
     conditions += [each.holds for each in on_the_way]
     seen = perspective.present(resource.name, resource.name)
     if seen is not None:
@@ -80,6 +80,7 @@ def list_rows(endpoint: Endpoint, admission: Admission, perspective: Perspective
         sort_trace=stated(perspective.checked.places, "endpoints", endpoint.key, "sorts"),
         count=count,
         judge=judge(Fragment("(SELECT 1)"), on_the_way, endpoint, resource, perspective) if on_the_way else None,
+        validator=endpoint.validator,
     )
 
 
@@ -113,7 +114,8 @@ def _orders(endpoint: Endpoint, resource: Resource) -> dict[str, SortKeys]:
     stated: dict[str, SortKeys] = {"": () if endpoint.sorts is None else endpoint.sorts.default}
     if endpoint.sorts is not None and endpoint.sorts.parameter is not None:
         for keys in endpoint.sorts.offered:
-            stated[",".join(f"-{field}" if descending else field for field, descending in keys)] = keys
+            names = [(resource.fields[field].called or field, descending) for field, descending in keys]
+            stated[",".join(f"-{name}" if descending else name for name, descending in names)] = keys
     return {title: _with_identifier(keys, resource) for title, keys in stated.items()}
 
 

@@ -14,7 +14,7 @@ from ninefold.planner.requirements import (
     guard,
     judge,
     parents,
-    path_conditions,
+    says_which,
     permission,
     presence,
     still_there,
@@ -41,7 +41,7 @@ def read(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> 
     required += [guard(each, resource, perspective) for each in endpoint.guards]
     columns = row_columns(resource, perspective)
     response = answer(endpoint, columns, perspective)
-    found = [perspective.holds(each, columns.rows) for each in path_conditions(endpoint)]
+    found = says_which(endpoint, columns.rows, perspective)
     name = identifier(resource.name)
     text = (
         "SELECT " + columns.listed + f" FROM {name} AS {name} WHERE " + all_of([*found, *[r.holds for r in required]])

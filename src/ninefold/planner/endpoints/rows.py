@@ -6,13 +6,15 @@ import hashlib
 
 import msgspec
 
+from ninefold.checked import endpoints as checked
 from ninefold.checked.endpoints import Endpoint
 from ninefold.checked.resources import Resource
 from ninefold.plan.responses import Response
 from ninefold.plan.statement import Piece
 from ninefold.planner.contents import Columns, response
 from ninefold.planner.perspective import Perspective
-from ninefold.planner.requirements import all_of, path_conditions
+from ninefold.planner.places import stated
+from ninefold.planner.requirements import all_of, says_which
 from ninefold.sql.fragment import Fragment, identifier
 
 
@@ -33,27 +35,53 @@ def pieces(text: Fragment) -> tuple[Piece, ...]:
 def outer_join(resource: Resource, endpoint: Endpoint, perspective: Perspective) -> Fragment:
     """The row that the path names, or one row without values."""
     rows = {resource.name: resource.name}
-    found = [perspective.holds(each, rows) for each in path_conditions(endpoint)]
+    found = says_which(endpoint, rows, perspective)
     name = identifier(resource.name)
     return f"(SELECT 1) LEFT JOIN {name} AS {name} ON " + all_of(found)
 
 
-def answer(endpoint: Endpoint, columns: Columns, perspective: Perspective) -> Response:
-    """The response, with an entity tag where the endpoint has validators."""
-    planned = response(endpoint.response, perspective.checked.response_media_type, columns)
-    if not endpoint.validator or endpoint.resource is None:
+def answer(
+    endpoint: Endpoint, columns: Columns, perspective: Perspective, end: checked.Response | None = None
+) -> Response:
+    """The response (of one `end`, where there are two), with an entity tag where the endpoint has validators."""
+    planned = response(end or endpoint.response, perspective.checked.response_media_type, columns)
+    if not endpoint.validator:
         return planned
+    if endpoint.verb in ("list", "compute"):
+        validators = stated(perspective.checked.places, "endpoints", endpoint.key, "validators")
+        return msgspec.structs.replace(
+            planned,
+            digested=True,
+            tag_prefix=_prefix(endpoint, perspective),
+            places=planned.places | {"etag": validators},
+        )
+    if endpoint.resource is None:
+        return planned
+    if endpoint.verb in ("delete", "remove"):  # what is gone has no entity tag; what is to go is named by one
+        return msgspec.structs.replace(planned, tag_prefix=_prefix(endpoint, perspective))
     revision = columns.add_revision(endpoint.resource)
-    return msgspec.structs.replace(planned, revision=revision, tag_prefix=_prefix(endpoint, perspective))
+    validators = stated(perspective.checked.places, "endpoints", endpoint.key, "validators")
+    return msgspec.structs.replace(
+        planned,
+        revision=revision,
+        digested=endpoint.digested,
+        tag_prefix=_prefix(endpoint, perspective),
+        places=planned.places | {"etag": validators},
+    )
+
+
+def is_at_path_of(other: Endpoint, endpoint: Endpoint) -> bool:
+    paths = ([getattr(segment, "text", segment) for segment in each.segments] for each in (other, endpoint))
+    return next(paths) == next(paths)
 
 
 def _prefix(endpoint: Endpoint, perspective: Perspective) -> str:
     """Tells apart what one revision looked like under different contracts: a digest of all that is answered at
     this path, so that an entity tag of GET serves for PATCH, whose own response may differ."""
     shown = [
-        repr(other.response.content)
+        repr(end.content)
         for other in perspective.checked.endpoints
-        if [getattr(each, "text", each) for each in other.segments]
-        == [getattr(each, "text", each) for each in endpoint.segments]
+        for end in (other.response, *(() if other.untouched is None else (other.untouched,)))
+        if is_at_path_of(other, endpoint)
     ]
     return hashlib.sha256("\n".join(sorted(shown)).encode()).hexdigest()[:8]

@@ -32,7 +32,8 @@ def pointers(endpoint: Endpoint) -> dict[str, str]:
 
 def uniques(endpoint: Endpoint, resource: Resource, perspective: Perspective, on_update: bool) -> list[Requirement]:
     """The keys and unique fields that this endpoint may bring to collide. A value made at random is not among
-    them: if it collides after all, that is no fault of the request, and the write is tried again."""
+    them: if it collides after all, that is no fault of the request, and the write is tried again. Nor is what
+    `ensure` knows its row by."""
     written = pointers(endpoint)
     groups = [
         resource.identifier,
@@ -42,6 +43,8 @@ def uniques(endpoint: Endpoint, resource: Resource, perspective: Perspective, on
     rows = {resource.name: resource.name}
     found = []
     for group in dict.fromkeys(groups):
+        if group == endpoint.known_by:
+            continue
         fields = [resource.fields[name] for name in group]
         made = {each.name: _made(each, endpoint, on_update) for each in fields if each.name not in written}
         touched = not on_update or any(name in written or made[name] is not None for name in group)

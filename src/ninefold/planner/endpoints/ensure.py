@@ -1,0 +1,205 @@
+"""`ensure R`: a row that is created, or that is there already as it is wanted.
+
+Three texts are made of the same requirements. The insert asks them of the row as it would be; where the row is there,
+a select asks them of the row as it is; and where neither gives a row, the judge asks them of the one or the other and
+says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+
+from ninefold.checked.endpoints import Admission, Endpoint
+from ninefold.checked.resources import Field, Resource
+from ninefold.expressions.rewrite import free_variables, walk
+from ninefold.expressions.tree import Call, Typed
+from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
+from ninefold.plan.operations import Untouched, Write
+from ninefold.plan.problems import Condition
+from ninefold.plan.statement import Statement
+from ninefold.planner import inputs
+from ninefold.planner.endpoints.create import (
+    belonging,
+    made,
+    references_from_path,
+    references_there,
+    row_to_store,
+)
+from ninefold.planner.endpoints.rows import acted_on, answer, pieces, row_columns
+from ninefold.planner.endpoints.writes import RANDOM, invariants, pointers, read_after, uniques
+from ninefold.planner.events import caused
+from ninefold.planner.perspective import Perspective
+from ninefold.planner.places import traced
+from ninefold.planner.requirements import (
+    THERE,
+    Requirement,
+    Scope,
+    all_of,
+    column,
+    guard,
+    judge,
+    parents,
+    permission,
+    presence,
+    still_there,
+    unchanged,
+)
+from ninefold.sql.fragment import Fragment, bind, identifier, join
+from ninefold.values import Anything, Array, Object
+
+
+class _Row(Enum):
+    """Which row goes by the resource's name in a text."""
+
+    AS_IT_WOULD_BE = "as it would be"
+    AS_IT_IS = "as it is"
+    EITHER = "either"
+
+
+def ensure(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> Write:
+    resource = acted_on(endpoint, perspective)
+    from_path = references_from_path(endpoint, resource, perspective)
+    values, targets = row_to_store(resource, from_path)
+    name = identifier(resource.name)
+    columns = row_columns(resource, perspective)
+    created = answer(endpoint, columns, perspective)
+    unchanged_ = answer(endpoint, columns, perspective, endpoint.untouched)
+    checks = invariants(resource, perspective)
+    events = caused("ensure", resource, perspective)
+    returning, read, told = read_after(endpoint, resource, columns, checks, perspective, bool(events))
+
+    def requirements(row: _Row) -> list[Requirement]:
+        return _requirements(endpoint, admission, resource, from_path, perspective, row)
+
+    insert = (
+        f"INSERT INTO {name} ({', '.join(targets)}) SELECT "
+        + ", ".join(f"{name}.{target}" for target in targets)
+        + " FROM (SELECT "
+        + join(", ", values)
+        + f") AS {name} WHERE "
+        + all_of([each.holds for each in requirements(_Row.AS_IT_WOULD_BE)])
+        + " ON CONFLICT DO NOTHING RETURNING "
+        + returning
+    )
+    wanted = [_is_the_one(resource.name, endpoint, resource, from_path)]
+    wanted += [each.holds for each in requirements(_Row.AS_IT_IS)]
+    found = "SELECT " + returning + f" FROM {name} AS {name} WHERE " + all_of(wanted)
+    results = tuple(columns.results)
+    return Write(
+        resource=resource.name,
+        response=created,
+        verb="ensure",
+        statement=Statement(pieces(insert), results),
+        untouched=Untouched(Statement(pieces(found), results), unchanged_),
+        judge=judge(
+            _either(endpoint, resource, from_path, values), requirements(_Row.EITHER), endpoint, resource, perspective
+        ),
+        assigns=made(endpoint, resource, pointers(endpoint), from_path),
+        key=resource.identifier,
+        read=read,
+        invariants=tuple(each.condition for each in checks),
+        details=told,
+        validator=endpoint.validator,
+        after=events,
+    )
+
+
+def _requirements(
+    endpoint: Endpoint,
+    admission: Admission,
+    resource: Resource,
+    from_path: dict[str, Fragment],
+    perspective: Perspective,
+    row: _Row,
+) -> list[Requirement]:
+    given = pointers(endpoint)
+    required = parents(endpoint, perspective)
+    required += belonging(endpoint, resource, perspective, Scope.EITHER)
+    of_the_row = [*presence(endpoint, resource, perspective), *still_there(endpoint, resource, perspective)]
+    required += _where(row, _Row.AS_IT_IS, of_the_row, resource)
+    required += references_there(resource, given, from_path, perspective)
+    required += permission(admission, resource, perspective, Scope.EITHER)
+    if endpoint.validator:
+        stale = unchanged(resource, endpoint.place, perspective)
+        no_condition = Requirement(stale.condition, bind(inputs.MUST_BE_THERE) + " IS NULL", Scope.EITHER)
+        required += _where(row, _Row.AS_IT_WOULD_BE, [no_condition], resource)
+        required += _where(row, _Row.AS_IT_IS, [stale], resource)
+    required += [guard(each, resource, perspective, Scope.EITHER) for each in endpoint.guards]
+    required += _where(row, _Row.AS_IT_WOULD_BE, uniques(endpoint, resource, perspective, on_update=False), resource)
+    required += _where(row, _Row.AS_IT_IS, list(_same(endpoint, resource, perspective)), resource)
+    return required
+
+
+def _where(row: _Row, about: _Row, requirements: list[Requirement], resource: Resource) -> Iterator[Requirement]:
+    """Requirements that are about one of the rows alone."""
+    for each in requirements:
+        if row is about:
+            yield each
+        elif row is _Row.EITHER:
+            there = column(resource.name, THERE)
+            other = "NOT " + there if about is _Row.AS_IT_IS else there
+            yield Requirement(each.condition, "(" + other + " OR " + each.holds + ")", each.scope, each.fields)
+
+
+def _same(endpoint: Endpoint, resource: Resource, perspective: Perspective) -> Iterator[Requirement]:
+    """The row is as it is wanted: what the request gives is what it has, and what `sets` gives."""
+    sets = dict(endpoint.sets)
+    given = pointers(endpoint)
+    named = {(*name.through, name.field)[0] for name in endpoint.names}
+    tests = []
+    for field in resource.fields.values():
+        if field.secret is not None or field.name in endpoint.known_by or field.name in named:
+            continue
+        if field.name in sets and not (field.name in given or _new_each_time(sets[field.name])):
+            tests.append(_is(field, resource, perspective))
+        elif field.name in given:
+            same = _is(field, resource, perspective)
+            # What the body leaves out is no value, unless the contract makes one.
+            made_of_nothing = field.name in sets or field.on_create is not None or field.on_change is not None
+            left_out = "(" + bind(inputs.is_given(field.name)) + " IS NOT TRUE OR " + same + ")"
+            tests.append(left_out if made_of_nothing else same)
+    if tests:
+        condition = Condition("different", subject=resource.name, trace=traced(endpoint.place))
+        yield Requirement(condition, "(" + all_of(tests) + ")", Scope.EITHER)
+
+
+def _is(field: Field, resource: Resource, perspective: Perspective) -> Fragment:
+    found, wanted = column(resource.name, field.name), bind(inputs.new_value(field.name, field.type))
+    if isinstance(field.type, Array | Object | Anything):
+        return perspective.dialect.same_json(found, wanted)
+    return perspective.dialect.same(found, wanted)
+
+
+def _new_each_time(made_by: Typed) -> bool:
+    return "now" in free_variables(made_by) or any(
+        isinstance(node, Call) and node.function in RANDOM for node in walk(made_by)
+    )
+
+
+def _is_the_one(alias: str, endpoint: Endpoint, resource: Resource, from_path: dict[str, Fragment]) -> Fragment:
+    """The row under `alias` is the one that is meant."""
+    named = {each.field: inputs.path_value(each.text, each.type) for each in endpoint.names if not each.through}
+    values = (
+        from_path.get(key) or bind(named.get(key) or inputs.new_value(key, resource.fields[key].type))
+        for key in endpoint.known_by
+    )
+    return all_of([column(alias, key) + " = " + value for key, value in zip(endpoint.known_by, values, strict=True)])
+
+
+def _either(endpoint: Endpoint, resource: Resource, from_path: dict[str, Fragment], values: list[Fragment]) -> Fragment:
+    """The row that is meant, where it is there; else the row as it would be."""
+    name, alias = identifier(resource.name), "the row there"
+    would = "SELECT " + join(", ", values)
+    stored = [field for field in resource.fields.values() if field.stored and not field.serial]
+    shown = [field.name for field in stored] + [REVISION_COLUMN]
+    if resource.machine is not None:
+        shown.append(ENTERED_COLUMN)
+    for field in resource.fields.values():
+        if field.serial:
+            would = would + f", NULL AS {identifier(field.name)}"
+            shown.append(field.name)
+    the_one = f" FROM {name} AS {identifier(alias)} WHERE " + _is_the_one(alias, endpoint, resource, from_path)
+    would = would + f", FALSE AS {identifier(THERE)} WHERE NOT EXISTS (SELECT 1" + the_one + ")"
+    there = "SELECT " + join(", ", [column(alias, each) for each in shown]) + ", TRUE" + the_one
+    return "(" + would + " UNION ALL " + there + f") AS {name}"
