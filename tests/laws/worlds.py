@@ -411,7 +411,11 @@ def int_arrays(draw: st.DrawFn, at: Names) -> str:
             inner = at.deeper(items=(*at.items, fresh))
             return f"all(item).flatMap({fresh}, {draw(st.sampled_from([f'{fresh}.nums', f'{fresh}.more']))})"
         case _:
-            return f"{draw(int_arrays(down))}.{draw(st.sampled_from(['distinct', 'sort']))}()"
+            if draw(st.booleans()):
+                return f"{draw(int_arrays(down))}.{draw(st.sampled_from(['distinct', 'sort', 'reverse']))}()"
+            inner = at.deeper(items=(*at.items, fresh))
+            key = draw(st.one_of(integers(inner), texts(inner), st.sampled_from([f"{fresh}.b", f"{fresh}.t"])))
+            return f"{draw(item_rows(at))}.sortBy({fresh}, {key}).map({fresh}, {fresh}.id)"
 
 
 @st.composite
@@ -431,7 +435,7 @@ def text_arrays(draw: st.DrawFn, at: Names) -> str:
         case 3:
             return f"[{draw(texts(at.deeper()))}, {draw(texts(at.deeper()))}]"
         case _:
-            return f"{draw(text_arrays(at.deeper()))}.{draw(st.sampled_from(['distinct', 'sort']))}()"
+            return f"{draw(text_arrays(at.deeper()))}.{draw(st.sampled_from(['distinct', 'sort', 'reverse']))}()"
 
 
 @st.composite

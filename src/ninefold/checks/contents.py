@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from ninefold.checked.endpoints import Array, Content, Leaf, Object, Rows
+from ninefold.checked.endpoints import Array, Content, Each, Leaf, Object, Rows
 from ninefold.checked.resources import Field, Resource
 from ninefold.checks.codes import NO_SUCH_VIEW, NOT_SHOWABLE
-from ninefold.checks.findings import Findings, typed
+from ninefold.checks.findings import Findings, reads_database, several, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.contract import expression as stated
 from ninefold.contract.fact import Gap, Proposal, value_of
 from ninefold.contract.resources import View
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import did_you_mean
-from ninefold.expressions.ast import Ast, Invocation, Member, Name
+from ninefold.expressions.ast import Ast, Invocation, ListLiteral, Literal, MapLiteral, Member, Name, every
 from ninefold.expressions.check import check
-from ninefold.expressions.rewrite import substitute
+from ninefold.expressions.codes import NAME_TAKEN
+from ninefold.expressions.rewrite import free_variables, substitute
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.values import Array as ArrayType
@@ -56,8 +58,10 @@ def check_content(template: stated.Template, scope: Scope, showing: Showing, dep
         case stated.Leaf(expression):
             return _leaf(expression, scope, showing, depth)
         case stated.Members(members):
-            found = [(each.name, check_content(each.value, scope, showing, depth)) for each in members]
-            complete = tuple((name, content) for name, content in found if content is not None)
+            found = [(each, check_content(each.value, scope, showing, depth)) for each in members]
+            complete = tuple(
+                (each.name, stated_at(content, showing, each.span)) for each, content in found if content is not None
+            )
             return Object(complete) if len(complete) == len(found) else None
         case stated.Items(items):
             several = [check_content(item, scope, showing, depth) for item in items]
@@ -65,20 +69,49 @@ def check_content(template: stated.Template, scope: Scope, showing: Showing, dep
             return Array(whole) if len(whole) == len(several) else None
 
 
+def stated_at(content: Content, showing: Showing, *spans: Span) -> Content:
+    """The same content, which is also stated there."""
+    places = (*map(showing.findings.place, spans), *content.trace)
+    return replace(content, trace=tuple(dict.fromkeys(places)))
+
+
 def _leaf(expression: stated.Expression, scope: Scope, showing: Showing, depth: int) -> Content | None:
+    content = _shown(expression, scope, showing, depth)
+    return None if content is None else stated_at(content, showing, expression.span)
+
+
+def _shown(expression: stated.Expression, scope: Scope, showing: Showing, depth: int) -> Content | None:
     ast = expression.ast
     if showing.listed is not None and _is_items(ast):
         return Rows(whole_row(showing.listed, showing))
+    if showing.listed is not None and any(_is_items(each) for each in every(ast)) and not _shows_page(ast, showing):
+        showing.findings.say(
+            NOT_SHOWABLE,
+            "the rows of the page are shown one after another, and nothing else is made of them",
+            Label(expression.span, "reads `page.items`"),
+            help=("write `page.items`, a view applied to it, or `page.items.map(x, …)`",),
+        )
+        return None
+    if (
+        showing.listed is not None
+        and isinstance(ast, Invocation)
+        and ast.function == "map"
+        and _shows_page(ast, showing)
+    ):
+        return _taken_apart(ast, expression, scope, showing, depth)
     if isinstance(ast, Invocation) and ast.target is None and len(ast.arguments) == 1 and _is_view(ast, showing):
         return _applied(ast, expression, scope, showing, depth)
     if isinstance(ast, Invocation) and ast.target is None and showing.views_are_open():
         return None
+    if _is_template(ast, showing) and not _is_of_the_request(ast, scope):
+        return _taken_apart(ast, expression, scope, showing, depth)
     # A bare name is a row to be taken apart, or needs no database: several identifiers are no hindrance.
-    found = typed(expression, scope, None, showing.findings, in_sql=not isinstance(ast, Name))
+    bare = isinstance(ast, Name) and ast.name not in scope.items
+    found = typed(expression, scope, None, showing.findings, in_sql=not bare)
     if found is None:
         return None
     if isinstance(found.type, Row):
-        if isinstance(found, Variable):
+        if isinstance(found, Variable) and bare:
             return _of_row(found, whole_row(found.type.resource, showing), showing)
         return Leaf(found, _null_shown(found, showing))
     if isinstance(found.type, Digest):
@@ -93,6 +126,110 @@ def _is_items(ast: Ast) -> bool:
     return (
         isinstance(ast, Member) and ast.name == "items" and isinstance(ast.operand, Name) and ast.operand.name == "page"
     )
+
+
+def _shows_page(ast: Ast, showing: Showing) -> bool:
+    """Whether an expression shows each row of the page, or is made of parts that do."""
+    match ast:
+        case Invocation(function="map", target=target, arguments=(Name(), body)) if target is not None:
+            return _is_items(target) and not any(map(_is_items, every(body)))
+        case Invocation(target=None, arguments=(argument,)):
+            return _is_items(argument)
+        case MapLiteral() | ListLiteral():
+            return _is_template(ast, showing)
+        case _:
+            return False
+
+
+def _is_template(ast: Ast, showing: Showing) -> bool:
+    """Whether an expression makes objects: it then is a template within a template."""
+    match ast:
+        case MapLiteral():
+            return True
+        case ListLiteral(items=items):
+            return any(_is_template(item, showing) for item in items)
+        case Invocation(function="map", target=target, arguments=(Name(), *bodies)) if target is not None and bodies:
+            return _is_template(bodies[-1], showing)
+        case Invocation(target=None, arguments=(_,)):
+            return _is_view(ast, showing)
+        case _:
+            return False
+
+
+def _is_of_the_request(ast: Ast, scope: Scope) -> bool:
+    """Whether an expression makes its objects of what comes with the request: no row has a part in it."""
+    found = check(ast, scope).typed
+    return found is not None and not reads_database(found, scope)
+
+
+def _taken_apart(ast: Ast, expression: stated.Expression, scope: Scope, showing: Showing, depth: int) -> Content | None:
+    """`{'sku': line.sku, 'item': short(line.item)}`, `order.lines.map(l, {…})`, `[{…}, {…}]`."""
+
+    def inner(part: Ast) -> Content | None:
+        return _leaf(replace(expression, ast=part), scope, showing, depth)
+
+    match ast:
+        case MapLiteral(entries=entries):
+            members: dict[str, Content | None] = {}
+            for key, value in entries:
+                if not isinstance(key, Literal) or not isinstance(key.value, str) or key.value in members:
+                    # What is wrong with its names, expressions say of every object.
+                    nothing = Literal(None, ast.start, ast.start)
+                    names = replace(ast, entries=tuple((each, nothing) for each, _ in entries))
+                    typed(replace(expression, ast=names), scope, None, showing.findings)
+                    return None
+                members[key.value] = inner(value)
+            complete = tuple((name, content) for name, content in members.items() if content is not None)
+            return Object(complete) if len(complete) == len(members) else None
+        case ListLiteral(items=items):
+            several_ = [content for item in items if (content := inner(item)) is not None]
+            return Array(tuple(several_)) if len(several_) == len(items) else None
+        case Invocation(target=target, arguments=(Name() as variable, *conditions, body)) if target is not None:
+            return _each(ast, variable, conditions, body, expression, scope, showing, depth)
+        case _:
+            return None
+
+
+def _each(
+    call: Invocation,
+    variable: Name,
+    conditions: list[Ast],
+    body: Ast,
+    expression: stated.Expression,
+    scope: Scope,
+    showing: Showing,
+    depth: int,
+) -> Content | None:
+    """`order.lines.map(l, {…})`, `order.lines.map(l, l.open, line(l))`: the items of an array, each a template."""
+    assert call.target is not None
+    if variable.name in scope.variables:
+        showing.findings.say(
+            NAME_TAKEN,
+            f"`{variable.name}` is already the name of something else here",
+            Label(expression.written.part(variable.start, variable.end)),
+        )
+        return None
+    if showing.listed is not None and _is_items(call.target) and not conditions:
+        row = Variable(showing.listed, Row(resource=showing.listed))
+        within = replace(scope, variables={**scope.variables, variable.name: row.type})
+        item = _leaf(replace(expression, ast=body), within, replace(showing, listed=None), depth)
+        return None if item is None else Rows(_moved(item, variable.name, row))
+    chosen: Ast = call.target
+    if conditions:
+        chosen = replace(call, function="filter", arguments=(variable, *conditions))
+    range_ = several(replace(expression, ast=chosen), scope, showing.findings)
+    if range_ is None:
+        return None
+    if not isinstance(range_.type, ArrayType):
+        typed(replace(expression, ast=replace(call, arguments=(variable, variable))), scope, None, showing.findings)
+        return None
+    within = replace(
+        scope,
+        variables={**scope.variables, variable.name: range_.type.items},
+        items=(*scope.items, variable.name),
+    )
+    item = _leaf(replace(expression, ast=body), within, replace(showing, listed=None), depth)
+    return None if item is None else Each(range_, variable.name, item)
 
 
 def _is_view(call: Invocation, showing: Showing) -> bool:
@@ -113,13 +250,9 @@ def _applied(
     probed = check(argument.ast, scope).typed
     rows = probed.type.items if probed is not None and isinstance(probed.type, ArrayType) else None
     if isinstance(rows, Row):
-        showing.findings.say(
-            NO_SUCH_VIEW,
-            f"`{call.function}` is applied to several rows",
-            Label(expression.written.part(argument.ast.start, argument.ast.end), "a list of rows"),
-            help=(f"rows are shown as objects by an endpoint that lists them: `does: list {rows.resource}`",),
-        )
-        return None
+        found = several(argument, scope, showing.findings)
+        content = None if found is None else _view(call, rows.resource, expression, showing, depth)
+        return None if found is None or content is None else Each(found, rows.resource, content)
     row = typed(argument, scope, None, showing.findings, in_sql=not isinstance(argument.ast, Name))
     if row is None:
         return None
@@ -159,6 +292,9 @@ def view_of(view: View, resource: str, showing: Showing, depth: int = 0) -> Cont
     scope = showing.vocabulary.scope(resource)
     if not isinstance(view.template, stated.Items):
         content = check_content(view.template, scope, showing, depth)
+        if content is None:
+            return None
+        content = stated_at(content, showing, view.span)
         return replace(content, named=f"{resource}.{view.name}") if isinstance(content, Object) else content
     members: list[tuple[str, Content]] = []
     complete = True
@@ -183,20 +319,23 @@ def view_of(view: View, resource: str, showing: Showing, depth: int = 0) -> Cont
                         Label(expression.span, "can be shown to nobody"),
                         help=(f"a token that was just made is `issued.{name}`",) if field.secret == "token" else (),
                     )
-                else:
-                    members.append((name, _field(resource, field, showing)))
+                elif field.called is not None:
+                    leaf = _field(resource, field, showing)
+                    members.append((field.called, stated_at(leaf, showing, expression.span)))
             case stated.Members(mappings):
                 for each in mappings:
                     content = check_content(each.value, scope, showing, depth)
                     complete = complete and content is not None
                     if content is not None:
-                        members.append((each.name, content))
+                        members.append((each.name, stated_at(content, showing, each.span)))
             case _:
                 complete = False
                 showing.findings.say(
                     NOT_SHOWABLE, f"the view `{view.name}` lists something that is not a field", Label(view.span)
                 )
-    return Object(tuple(members), named=f"{resource}.{view.name}") if complete else None
+    if not complete:
+        return None
+    return stated_at(Object(tuple(members), named=f"{resource}.{view.name}"), showing, view.span)
 
 
 def check_views(showing: Showing) -> None:
@@ -208,15 +347,20 @@ def check_views(showing: Showing) -> None:
 
 def whole_row(resource: str, showing: Showing) -> Content:
     """Fixed meaning 1: all fields that are not `secret`, in written order; a reference is its identifier."""
-    fields = showing.resources[resource].fields.values()
-    members = tuple((each.name, _field(resource, each, showing)) for each in fields if each.secret is None)
+    members = tuple(
+        (each.called, _field(resource, each, showing))
+        for each in showing.resources[resource].fields.values()
+        if each.secret is None and each.called is not None and (each.seen is None or each.seen.instead is None)
+    )
     return Object(members, named=resource)
 
 
 def _field(resource: str, field: Field, showing: Showing) -> Leaf:
+    if field.seen is not None and field.seen.instead is not None:
+        field = showing.resources[resource].fields[field.seen.instead]
     row = Variable(resource, Row(resource=resource))
     through = "field" if field.computed is None else "computed"
-    return Leaf(Select(row, field.name, field.type, through), field.null_shown)  # type: ignore[arg-type]
+    return Leaf(Select(row, field.name, field.type, through), field.null_shown, (field.place,))  # type: ignore[arg-type]
 
 
 def _of_row(row: Typed, content: Content, showing: Showing) -> Content:
@@ -225,6 +369,8 @@ def _of_row(row: Typed, content: Content, showing: Showing) -> Content:
     if isinstance(row, Variable) and row.name == resource:
         return content
     moved = _moved(content, resource, row)
+    if isinstance(row, Variable):
+        return moved  # one of several that are there and seen
     # A row reached through a reference may be hidden from the caller, whatever the reference says.
     if isinstance(moved, Object):
         return replace(moved, present=row, null_shown=_null_shown(row, showing))
@@ -240,9 +386,17 @@ def _moved(content: Content, resource: str, row: Typed) -> Content:
             present = None if content.present is None else substitute(content.present, resource, row)
             return replace(content, members=members, present=present)
         case Array():
-            return Array(tuple(_moved(each, resource, row) for each in content.items))
+            return replace(content, items=tuple(_moved(each, resource, row) for each in content.items))
         case Rows():
             return content
+        case Each(range=range_, variable=variable, item=item):
+            if variable in free_variables(row) and variable != resource:
+                # The name would stand for another row within.
+                other = f"{variable}'"
+                item = _moved(item, variable, Variable(other, range_.type.items))  # type: ignore[union-attr]
+                variable = other
+            item = item if variable == resource else _moved(item, resource, row)
+            return replace(content, range=substitute(range_, resource, row), variable=variable, item=item)
 
 
 def _null_shown(found: Typed, showing: Showing) -> bool:

@@ -206,9 +206,11 @@ def _told(g: Grounds, endpoint: Endpoint, words: str) -> list[Item]:
 
 
 def _conditional(endpoint: Endpoint) -> Iterator[str]:
-    if any(action.verb == "read" for action in actions(endpoint)):
-        yield "`If-None-Match` with the entity tag of the row is answered with 304 (RFC 9110, section 13.1.2)"
-    yield "`If-Match` without the entity tag of the row is refused (RFC 9110, section 13.1.1)"
+    if any(action.verb in ("read", "list", "compute") for action in actions(endpoint)):
+        yield "`If-None-Match` with the entity tag of what is shown is answered with 304 (RFC 9110, section 13.1.2)"
+        yield "`If-Match` without the entity tag of what is shown is refused (RFC 9110, section 13.1.1)"
+    else:
+        yield "`If-Match` without the entity tag that GET gives is refused (RFC 9110, section 13.1.1)"
 
 
 def _parameters(g: Grounds, kind: str, fact: Fact[tuple[Parameter, ...]] | None) -> Iterator[Item]:

@@ -34,7 +34,7 @@ def responses(g: Grounds, endpoint: Endpoint) -> list[Item]:
         for each in value_of(endpoint.headers) or ()
     ] or g.fact("headers", endpoint.headers)
     if isinstance(endpoint.validators, Shown):
-        words = "the header `ETag` is the entity tag of the row"
+        words = "the header `ETag` is the entity tag of what GET shows"
         items += g.fact("validators", endpoint.validators, lambda _: words, (20,), whole=True)
     items += g.fact("cross origin", g.contract.endpoints.cross_origin)
     return items

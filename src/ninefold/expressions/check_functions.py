@@ -46,7 +46,7 @@ from ninefold.values import (
     timestamp,
 )
 
-_COMPREHENSIONS: Final = frozenset(("exists", "exists_one", "all", "filter", "map", "flatMap"))
+_COMPREHENSIONS: Final = frozenset(("exists", "exists_one", "all", "filter", "map", "flatMap", "sortBy"))
 _SCALARS: Final = (Boolean, Integer, Number, Text, Timestamp, Duration)
 _ELSEWHERE: Final = {
     "len": "size",
@@ -283,12 +283,22 @@ class Functions(Parts):
         if len(arguments) == 3 and condition is None:
             return None
         last = arguments[-1]
-        body = self.typed(last) if macro in ("map", "flatMap") else self._condition(last, who)
+        body = self.typed(last) if macro in ("map", "flatMap", "sortBy") else self._condition(last, who)
         if body is None:
             return None
         made: Type = Boolean()
         if macro == "filter":
             made = required(array)
+        elif macro == "sortBy":
+            made = required(array)
+            if not isinstance(body.type, _SCALARS):
+                self._problem(
+                    codes.WRONG_ARGUMENTS,
+                    f"{who} orders by a plain value, and this is {describe(body.type)}",
+                    last,
+                    label=f"this is {describe(body.type)}",
+                )
+                return None
         elif macro == "map":
             made = Array(items=body.type)
         elif macro == "flatMap":

@@ -396,8 +396,14 @@ def _comprehension(typed: Comprehension, model: Model) -> Evaluate:
             return lambda env: [value for _, values in each(env, chosen) for value in values]
         case "map":
             return lambda env: [value for _, value in each(env, body)]
+        case "sortBy":
+            return lambda env: _sorted(list(each(env, body)))
         case "flatMap":
             return lambda env: [value for _, values in each(env, body) for value in _value(values)]
+
+
+def _sorted(keyed: list[tuple[Any, Any]]) -> list[Any]:
+    return [item for item, key in sorted(keyed, key=lambda pair: (pair[1] is None, pair[1]))]
 
 
 def _quantifier(range_: Evaluate, body: Evaluate, variable: str, decisive: bool) -> Evaluate:

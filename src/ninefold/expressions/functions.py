@@ -284,6 +284,15 @@ def _functions() -> Iterable[Overload]:
     yield Overload(
         "sort", "sort", "method", (ANY_ARRAY,), lambda of: required(of[0]), in_order, "in ascending order, nulls last"
     )
+    yield Overload(
+        "reverse",
+        "reverse",
+        "method",
+        (ANY_ARRAY,),
+        lambda of: required(of[0]),
+        lambda values: values[::-1],
+        "the last one first",
+    )
     yield row("slug", "slug", (TEXT,), TEXT, slug, "letters and digits, lower case, joined by hyphens", "function")
     yield Overload("uuid", "uuid", "function", (), TEXT, new_uuid, "a new random UUID (version 4)", pure=False)
     yield Overload("token", "token", "function", (), TEXT, new_token, "256 new random bits, URL-safe", pure=False)
@@ -305,6 +314,7 @@ MACROS: Final = {
     "filter": "`a.filter(x, c)`: those x of which c is true",
     "map": "`a.map(x, e)`, `a.map(x, c, e)`: e for each x (of which c is true)",
     "flatMap": "`a.flatMap(x, e)`: the items of the arrays e, one array after the other",
+    "sortBy": "`a.sortBy(x, e)`: the same items in ascending order of e, nulls last; equal ones as they were",
 }
 """Written like functions, but they have a variable of their own, or look at what they do not evaluate."""
 

@@ -18,6 +18,7 @@ from ninefold.expressions.tree import (
     Typed,
     Variable,
 )
+from ninefold.values import Anything, Array, Type
 
 
 def walk(typed: Typed) -> Iterator[Typed]:
@@ -84,5 +85,32 @@ def rewrite(typed: Typed, change: Callable[[Typed], Typed | None]) -> Typed:
 
 
 def substitute(typed: Typed, root: str, by: Typed) -> Typed:
-    """The expression with another in the place of a root."""
-    return rewrite(typed, lambda node: by if isinstance(node, Variable) and node.name == root else None)
+    """The expression with another in the place of a root. Where a comprehension's own variable has the name of
+    something that the other one reads, it is given another name."""
+    read = free_variables(by)
+
+    def change(node: Typed) -> Typed | None:
+        match node:
+            case Variable(name=name) if name == root:
+                return by
+            case Comprehension(variable=name, body=body, condition=condition) if name in read and name != root:
+                other = f"{name}'"
+                renamed = Variable(name=other, type=_item_of(node))
+                return rewrite(
+                    msgspec.structs.replace(
+                        node,
+                        variable=other,
+                        body=substitute(body, name, renamed),
+                        condition=None if condition is None else substitute(condition, name, renamed),
+                    ),
+                    change,
+                )
+            case _:
+                return None
+
+    return rewrite(typed, change)
+
+
+def _item_of(comprehension: Comprehension) -> Type:
+    items = comprehension.range.type
+    return items.items if isinstance(items, Array) else Anything()

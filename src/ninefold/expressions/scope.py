@@ -67,13 +67,15 @@ class Scope:
     """The names that an expression may use. An object without members admits any (`claims.NAME`).
 
     `request_only`: judged before the database is asked. `serial`: the place is an `on create`, where
-    `serial()` may stand alone.
+    `serial()` may stand alone. `items`: the variables, besides rows, whose values the database has: each stands for one
+    item of an array.
     """
 
     variables: Mapping[str, Type | Inferred]
     model: Model = field(default_factory=dict)
     request_only: bool = False
     serial: bool = False
+    items: Collection[str] = ()
 
 
 def describe(type_: Type) -> str:

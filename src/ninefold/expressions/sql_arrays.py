@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ninefold.expressions.sql_parts import Binding, Bindings, ReferredRow, Relation, Scalar, TableRow, exists, unless
+from ninefold.expressions.sql_parts import (
+    Binding,
+    Bindings,
+    Key,
+    ReferredRow,
+    Relation,
+    Scalar,
+    TableRow,
+    exists,
+    unless,
+)
 from ninefold.expressions.sql_rows import Rows
 from ninefold.expressions.tree import (
     All,
@@ -88,8 +98,8 @@ class Arrays(Rows):
             raise self.refuse(typed, "of which type the items are, is not stated")
         # By way of a derived table: an aggregate of an outer row's column alone would belong to the outer query.
         alias = self.fresh()
-        columns = (item.text + " AS v", *(key + f" AS n{index}" for index, key in enumerate(items.order)))
-        order = tuple(Fragment(f"{alias}.n{index}") for index in range(len(items.order)))
+        columns = (item.text + " AS v", *items.order_columns)
+        order = tuple(key.ordering for key in items.ordered_as(alias))
         array = self.dialect.gather(Fragment(f"{alias}.v"), item.type, order)
         text = "(SELECT " + array + " FROM (" + items.query(join(", ", columns)) + f") AS {alias})"
         return Scalar(unless(items.failures, text), typed.type, fails=bool(items.failures))
@@ -135,8 +145,12 @@ class Arrays(Rows):
             case Call(function="sort", arguments=[array]):
                 items = self._settled(self.relation(array, scope, ordered=False))
                 item = self._of_binding(array, items.element)
-                nulls = ("(" + item.text + " IS NULL)",) if item.nullable else ()
-                return replace(items, order=(*nulls, item.text))
+                return replace(items, order=_ascending(item))
+            case Comprehension(macro="sortBy"):
+                return self._sorted(typed, scope)
+            case Call(function="reverse", arguments=[array]):
+                items = self._settled(self.relation(array, scope))
+                return replace(items, order=tuple(replace(key, descending=not key.descending) for key in items.order))
             case MakeArray(items=members):
                 return self._written(typed, members, scope)
             case Call(function="+"):
@@ -151,13 +165,20 @@ class Arrays(Rows):
         item = Scalar(self.dialect.item(alias, type_), type_, type_.nullable)
         failures = ("(" + stored.text + " IS NULL)",) if stored.fails or stored.nullable else ()
         return Relation(
-            self.dialect.items(stored.text, alias), item, order=(self.dialect.position(alias),), failures=failures
+            self.dialect.items(stored.text, alias), item, order=(Key(self.dialect.position(alias)),), failures=failures
         )
 
-    def _row_order(self, node: Typed, row: TableRow) -> tuple[Fragment, ...]:
+    def _row_order(self, node: Typed, row: TableRow) -> tuple[Key, ...]:
         """Rows are in the order of their identifiers."""
         names = self._shape(node, row.resource).identifier
-        return tuple(Fragment(f"{row.alias}.{identifier(name)}") for name in names)
+        return tuple(Key(Fragment(f"{row.alias}.{identifier(name)}")) for name in names)
+
+    def _sorted(self, typed: Comprehension, scope: Bindings) -> Relation:
+        """In ascending order of a key; where it leaves items equal, in the order that they had."""
+        items = self._settled(self.relation(typed.range, scope))
+        key = self.scalar(typed.body, {**scope, typed.variable: self._bindable(typed.range, items.element)})
+        failures = (exists(items.query("1", key.is_broken)),) if key.fails else ()
+        return replace(items, order=(*_ascending(key), *items.order), failures=(*items.failures, *failures))
 
     def _referring(self, select: Select, scope: Bindings) -> Relation:
         """The rows that refer back to a row."""
@@ -208,11 +229,13 @@ class Arrays(Rows):
         if not ordered:
             source = "(" + items.query("DISTINCT " + item.text + " AS v") + f") AS {alias}"
         else:
-            numbered = "row_number() OVER (ORDER BY " + join(", ", items.order) + ") AS n"
+            numbered = "row_number() OVER (ORDER BY " + join(", ", [key.ordering for key in items.order]) + ") AS n"
             rows = "(" + items.query(item.text + " AS v, " + numbered) + f") AS {alias}"
             source = f"(SELECT {alias}.v AS v, min({alias}.n) AS n FROM " + rows + f" GROUP BY {alias}.v) AS {alias}"
         value = replace(item, text=Fragment(f"{alias}.v"))
-        return Relation(source, value, (), (Fragment(f"{alias}.n"),) if ordered else (), items.failures, derived=True)
+        return Relation(
+            source, value, (), (Key(Fragment(f"{alias}.n")),) if ordered else (), items.failures, derived=True
+        )
 
     def _written(self, typed: MakeArray, members: list[Typed], scope: Bindings) -> Relation:
         """A list literal, as rows."""
@@ -222,4 +245,10 @@ class Arrays(Rows):
         failures = tuple(one.is_broken for one in made if one.fails)
         item = Scalar(Fragment(f"{alias}.v"), typed.type.items, any(one.nullable for one in made))
         source = "(" + join(" UNION ALL ", queries) + f") AS {alias}"
-        return Relation(source, item, (), (Fragment(f"{alias}.n"),), failures, derived=True)
+        return Relation(source, item, (), (Key(Fragment(f"{alias}.n")),), failures, derived=True)
+
+
+def _ascending(key: Scalar) -> tuple[Key, ...]:
+    """Nulls last."""
+    nulls = (Key("(" + key.text + " IS NULL)"),) if key.nullable else ()
+    return (*nulls, Key(key.text))

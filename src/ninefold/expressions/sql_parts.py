@@ -77,8 +77,28 @@ class ReferredRow:
     loaded: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One of several values: the column `v` of a source in FROM that goes by the alias."""
+
+    alias: str
+    type: Type
+
+
 Binding: TypeAlias = Scalar | TableRow | ReferredRow
 Bindings: TypeAlias = Mapping[str, Binding]
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What rows are ordered by."""
+
+    text: Fragment
+    descending: bool = False
+
+    @property
+    def ordering(self) -> Fragment:
+        return self.text + " DESC" if self.descending else self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +112,17 @@ class Relation:
     source: Fragment
     element: Binding
     where: tuple[Fragment, ...] = ()
-    order: tuple[Fragment, ...] = ()
+    order: tuple[Key, ...] = ()
     failures: tuple[Fragment, ...] = ()
     derived: bool = False
+
+    @property
+    def order_columns(self) -> tuple[Fragment, ...]:
+        """The keys of the order as columns, so that a query around it can be in that order: `ordered_as`."""
+        return tuple(key.text + f" AS n{index}" for index, key in enumerate(self.order))
+
+    def ordered_as(self, alias: str) -> tuple[Key, ...]:
+        return tuple(Key(Fragment(f"{alias}.n{index}"), key.descending) for index, key in enumerate(self.order))
 
     def query(self, columns: Fragment | str, *more: Fragment) -> Fragment:
         """`SELECT columns FROM …`, with further conditions."""

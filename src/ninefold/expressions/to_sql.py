@@ -10,7 +10,8 @@ The largest parts that read no row are binds: one `?` each, evaluated before the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from ninefold.expressions import codes
@@ -24,7 +25,18 @@ from ninefold.expressions.reads import (
 )
 from ninefold.expressions.scope import Model
 from ninefold.expressions.sql_operators import Operators
-from ninefold.expressions.sql_parts import Binding, Bindings, NotInSQL, Scalar, TableRow, Visible
+from ninefold.expressions.sql_parts import (
+    Binding,
+    Bindings,
+    Item,
+    NotInSQL,
+    ReferredRow,
+    Relation,
+    Scalar,
+    TableRow,
+    Visible,
+    unless,
+)
 from ninefold.expressions.tree import (
     All,
     Call,
@@ -37,10 +49,10 @@ from ninefold.expressions.tree import (
     Variable,
 )
 from ninefold.sql.dialect import SQLITE, Dialect
-from ninefold.sql.fragment import Fragment, bind, identifier
-from ninefold.values import Array, Boolean, Digest, Object, Row, Type
+from ninefold.sql.fragment import Fragment, bind, identifier, join
+from ninefold.values import Anything, Array, Boolean, Digest, Object, Row, Type
 
-__all__ = ["LONGEST", "NotInSQL", "Visible", "everything", "sql_problem", "to_sql"]
+__all__ = ["LONGEST", "Item", "Items", "NotInSQL", "Visible", "everything", "items_of", "sql_problem", "to_sql"]
 
 LONGEST: Final = 60_000
 """Characters of one expression in SQL."""
@@ -55,39 +67,90 @@ def to_sql(
     typed: Typed,
     *,
     model: Model,
-    rows: Mapping[str, str] | None = None,
+    rows: Mapping[str, str | Item] | None = None,
     dialect: Dialect = SQLITE,
     visible: Visible = everything,
     condition: bool = False,
 ) -> Fragment:
     """The value of an expression as SQL.
 
-    `rows` leads from row variables to the aliases of their tables. A table is called as its resource, a column
-    as its field. `condition`: only truth counts, as in WHERE. Raises `NotInSQL` for what `sql_problem` refuses.
+    `rows` leads from row variables to the aliases of their tables, and from those of `items_of` to what they stand
+    for. A table is called as its resource, a column as its field. `condition`: only truth counts, as in WHERE. Raises
+    `NotInSQL` for what `sql_problem` refuses.
 
     What is stored of a secret may be compared (a credential is found by it), and is never the value itself.
     """
     if _holds_secret(typed.type):
         raise NotInSQL(codes.SECRET, "what is stored of a secret is not readable", typed)
-    writer = _Writer(model, dialect, visible, frozenset((rows or {}).values()), typed)
-    scope: dict[str, Binding] = {}
-    for name, alias in (rows or {}).items():
-        scope[name] = TableRow(_resource_of(typed, name) or name, identifier(alias))
+    writer, scope = _begun(typed, model, rows or {}, dialect, visible)
     return writer.scalar(typed, scope, condition).text
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """The items of an array, each a row of a query. `item` is what the variable that stands for one of them is bound
+    to: the alias of the table whose row it is, or the value."""
+
+    item: str | Item
+    relation: Relation
+    alias: str
+
+    def gathered(self, cells: Sequence[Fragment], types: Sequence[Type], dialect: Dialect) -> Fragment:
+        """All of them as one value of the type `ROWS`, in their order: for each item the array of its cells."""
+        order = tuple(key.ordering for key in self.relation.ordered_as(self.alias))
+        named = [*(cell + f" AS c{index}" for index, cell in enumerate(cells)), *self.relation.order_columns]
+        given = [Fragment(f"{self.alias}.c{index}") for index in range(len(cells))]
+        # By way of a derived table: an aggregate of an outer row's column alone would belong to the outer query.
+        query = self.relation.query(join(", ", named or [Fragment("1")]))
+        text = "(SELECT " + dialect.gather_rows(given, types, order) + " FROM (" + query + f") AS {self.alias})"
+        return unless(self.relation.failures, text)
+
+
+def items_of(
+    typed: Typed,
+    *,
+    model: Model,
+    rows: Mapping[str, str | Item] | None = None,
+    dialect: Dialect = SQLITE,
+    visible: Visible = everything,
+) -> Items:
+    """The items of an array as rows, of which further expressions may be asked: `rows` as in `to_sql`. Rows that are
+    not visible are not among them. Raises `NotInSQL`."""
+    writer, scope = _begun(typed, model, rows or {}, dialect, visible)
+    return writer.items(typed, scope)
+
+
+def _begun(
+    typed: Typed, model: Model, rows: Mapping[str, str | Item], dialect: Dialect, visible: Visible
+) -> tuple[_Writer, dict[str, Binding]]:
+    taken = frozenset(each.alias if isinstance(each, Item) else each for each in rows.values())
+    scope: dict[str, Binding] = {}
+    for name, each in rows.items():
+        if isinstance(each, Item):
+            scope[name] = Scalar(Fragment(f"{identifier(each.alias)}.v"), each.type, each.type.nullable)
+        else:
+            scope[name] = TableRow(_resource_of(typed, name) or name, identifier(each))
+    return _Writer(model, dialect, visible, taken, typed), scope
 
 
 def sql_problem(
     typed: Typed,
-    rows: Mapping[str, str] | tuple[str, ...] | frozenset[str] = (),
+    rows: Mapping[str, str | Item] | tuple[str, ...] | frozenset[str] = (),
     *,
     model: Model = NO_MODEL,
     dialect: Dialect = SQLITE,
     places: Mapping[int, tuple[int, int]] | None = None,
+    several: bool = False,
 ) -> Problem | None:
     """Why an expression cannot be part of a statement; `None` if it can. With the `places` of its check, the
-    problem stands where its cause is written, otherwise at the start."""
+    problem stands where its cause is written, otherwise at the start. `several`: of an array, what is wanted are its
+    items."""
+    bound = rows if isinstance(rows, Mapping) else {name: name for name in rows}
     try:
-        to_sql(typed, model=model, rows={name: name for name in rows}, dialect=dialect)
+        if several:
+            items_of(typed, model=model, rows=bound, dialect=dialect)
+        else:
+            to_sql(typed, model=model, rows=bound, dialect=dialect)
     except NotInSQL as refused:
         start, end = (places or {}).get(id(refused.node)) or (places or {}).get(id(typed)) or (0, 0)
         return Problem(refused.code, refused.message, start, end, refused.help)
@@ -137,11 +200,11 @@ class _Writer(Operators):
         match typed:
             case Variable(name=name):
                 return self._of_binding(typed, scope[name])
-            case Select(through="back") | All() | Comprehension(macro="filter" | "map" | "flatMap"):
+            case Select(through="back") | All() | Comprehension(macro="filter" | "map" | "flatMap" | "sortBy"):
                 return self._gathered(typed, self.relation(typed, scope))
             case Select():
                 return self._select(typed, scope, positive)
-            case Call(function="distinct" | "sort") | MakeArray():
+            case Call(function="distinct" | "sort" | "reverse") | MakeArray():
                 return self._gathered(typed, self.relation(typed, scope))
             case Call():
                 return self._call(typed, scope, positive)
@@ -151,7 +214,38 @@ class _Writer(Operators):
                 raise self.refuse(
                     typed,
                     "an object cannot be made of rows in the database",
-                    "rows are shown as objects by an endpoint that lists them; here one field of each can be",
+                    "what a response shows can be an object; what is compared, counted or computed cannot",
                 )
             case Constant():
                 return self._bound(typed, scope)
+
+    def items(self, typed: Typed, scope: Bindings) -> Items:
+        """The items of an array-typed expression, each under an alias of its own."""
+        relation = self._settled(self.relation(typed, scope))
+        element = relation.element
+        match element:
+            case TableRow(alias=alias):
+                return Items(_unquoted(alias), relation, self.fresh())
+            case Scalar():
+                value = element
+            case ReferredRow():
+                value = element.identifier
+        assert isinstance(typed.type, Array)
+        if isinstance(typed.type.items, Anything):
+            raise self.refuse(typed, "of which type the items are, is not stated")
+        alias = self.fresh()
+        columns = (value.text + " AS v", *relation.order_columns)
+        source = "(" + relation.query(join(", ", columns)) + f") AS {alias}"
+        found = replace(relation, source=source, where=(), order=relation.ordered_as(alias), derived=True)
+        if not isinstance(typed.type.items, Row):
+            return Items(Item(_unquoted(alias), typed.type.items), found, self.fresh())
+        # Rows that are known by their identifiers: those of them that are there.
+        own, _ = self._identifier(typed, typed.type.items.resource)
+        table, row, seen = self.table(typed.type.items.resource)
+        same = Fragment(f"{row.alias}.{identifier(own)} = {alias}.v")
+        joined = replace(found, source=join(", ", (source, table)), element=row, where=(same, *seen))
+        return Items(_unquoted(row.alias), joined, self.fresh())
+
+
+def _unquoted(alias: str) -> str:
+    return alias[1:-1]

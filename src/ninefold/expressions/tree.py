@@ -58,7 +58,7 @@ class Call(_Node, frozen=True, tag="call"):
 class Comprehension(_Node, frozen=True, tag="comprehension"):
     """A macro over a list or over rows: `range.exists(variable, body)`."""
 
-    macro: Literal["exists", "exists_one", "all", "filter", "map", "flatMap"]
+    macro: Literal["exists", "exists_one", "all", "filter", "map", "flatMap", "sortBy"]
     range: Typed
     variable: str
     body: Typed

@@ -8,7 +8,7 @@ from typing import Any, assert_never
 
 import msgspec
 
-from ninefold.checked.endpoints import Array, Content, Leaf, Object, Rows
+from ninefold.checked.endpoints import Array, Content, Each, Leaf, Object, Rows
 from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.expressions.rewrite import free_variables
 from ninefold.expressions.tree import Select, Typed, Variable
@@ -83,12 +83,17 @@ def _of_operation(operation: Operation) -> Iterator[Condition]:
                 yield Condition("stale", subject=operation.resource)
         case List(judge=judge):
             yield from () if judge is None else judge.conditions
+            if operation.validator:
+                yield Condition("stale", subject=operation.resource)
         case Write(judge=judge):
             yield from judge.conditions
             yield from operation.invariants
         case Stream(resume=str()):
             yield Condition("invalid")
-        case Compute() | Stream():
+        case Compute():
+            if operation.validator:
+                yield Condition("stale")
+        case Stream():
             pass
         case _:
             assert_never(operation)
@@ -242,7 +247,7 @@ def _reads_only_the_error(content: Content) -> bool:
             return all(_reads_only_the_error(value) for _, value in members)
         case Array(items=items):
             return all(map(_reads_only_the_error, items))
-        case Rows():
+        case Rows() | Each():
             return False
 
 
@@ -259,5 +264,5 @@ def _value(content: Content, env: Mapping[str, Any]) -> Any:
             return {name: value for name, value, of in values if value is not None or getattr(of, "null_shown", False)}
         case Array(items=items):
             return [value for each in items if (value := _value(each, env)) is not None]
-        case Rows():
+        case Rows() | Each():
             return None

@@ -10,7 +10,7 @@ from ninefold.openapi.limits import page_parameters
 from ninefold.openapi.schemas import field_schema, stated, type_schema
 from ninefold.openapi.service import Endpoint, Json, Service
 from ninefold.openapi.versioning import version_parameters
-from ninefold.plan.operations import List, Read, Stream, Write
+from ninefold.plan.operations import Compute, List, Read, Stream
 from ninefold.plan.routes import Parameter
 
 _OTHERWISE_DESCRIBED = frozenset(("accept", "authorization", "content-type"))
@@ -71,9 +71,9 @@ def _conditional(endpoint: Endpoint) -> Iterator[Json]:
     """`If-Match` and `If-None-Match` act where there are entity tags (RFC 9110 13.1); a stream goes on where the named
     header says."""
     operations = [each.operation for each in endpoint.route.admissions]
-    if any(isinstance(each, Read | Write) and each.validator for each in operations):
+    if any(not isinstance(each, Stream) and each.validator for each in operations):
         yield {"name": "If-Match", "in": "header", "schema": {"type": "string"}}
-    if any(isinstance(each, Read) and each.validator for each in operations):
+    if any(isinstance(each, Read | List | Compute) and each.validator for each in operations):
         yield {"name": "If-None-Match", "in": "header", "schema": {"type": "string"}}
     for name in dict.fromkeys(each.resume for each in operations if isinstance(each, Stream)):
         if name is not None:

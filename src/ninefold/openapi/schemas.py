@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, assert_never
 
-from ninefold.checked.endpoints import Array, Content, Leaf, Object, Rows
+from ninefold.checked.endpoints import Array, Content, Each, Leaf, Object, Rows
 from ninefold.checked.resources import Field, Resource
 from ninefold.expressions.reads import may_fail
 from ninefold.expressions.rewrite import rewrite
-from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.expressions.tree import All, Comprehension, Select, Typed, Variable
 from ninefold.openapi.service import Json, Service
 from ninefold.values import (
     Anything,
@@ -171,6 +171,9 @@ def shown(content: Content, service: Service) -> Json:
             return {"type": "array", "items": one} if distinct else {"type": "array", "maxItems": 0}
         case Rows(item=item):
             return {"type": "array", "items": value_or_null(item, service)}
+        case Each(item=item):
+            # An item that shows nothing is left out.
+            return {"type": "array", "items": shown(item, service)}
         case _:
             assert_never(content)
 
@@ -204,12 +207,27 @@ def is_certain(content: Content, service: Service) -> bool:
             return _has_value(row) and service.is_seen_by_all(row.type.resource)
         case Array() | Rows():
             return True
+        case Each(range=several):
+            return _is_there(several)
         case _:
             assert_never(content)
 
 
 def _has_value(typed: Typed) -> bool:
     return not typed.type.nullable and not may_fail(typed)
+
+
+def _is_there(several: Typed) -> bool:
+    """Whether an array that the database gives has a value always: all rows, or those that refer to a row that is
+    at hand."""
+    match several:
+        case All() | Select(through="back", operand=Variable()):
+            return True
+        case Comprehension(macro="filter" | "map", range=range_, body=body, condition=condition):
+            asked = [each for each in (body, condition) if each is not None]
+            return _is_there(range_) and not any(each.type.nullable or may_fail(each) for each in asked)
+        case _:
+            return _has_value(several)
 
 
 def _null_shown(content: Content) -> bool:
@@ -253,5 +271,7 @@ def rewritten(content: Content, change: Callable[[Typed], Typed | None]) -> Cont
             return Array(tuple(rewritten(each, change) for each in content.items))
         case Rows():
             return content
+        case Each():
+            return replace(content, range=rewrite(content.range, change), item=rewritten(content.item, change))
         case _:
             assert_never(content)

@@ -7,10 +7,14 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from ninefold.expressions.tree import Typed
+from ninefold.plan.places import Place
+from ninefold.plan.statement import ResultColumn
 
 
-class _Content(msgspec.Struct, frozen=True, tag_field="content", omit_defaults=True):
-    pass
+class _Content(msgspec.Struct, frozen=True, tag_field="content", omit_defaults=True, kw_only=True):
+    """`trace`: where it is stated, with the name under which it is a member, and the fields that it reads."""
+
+    trace: tuple[Place, ...] = ()
 
 
 class FromColumn(_Content, frozen=True, tag="column"):
@@ -48,19 +52,35 @@ class EachRow(_Content, frozen=True, tag="rows"):
     item: Content
 
 
-Content: TypeAlias = FromColumn | FromExpression | ObjectOf | ArrayOf | EachRow
+class EachOf(_Content, frozen=True, tag="each"):
+    """The items of an array within a row. The column holds them as a JSON array of arrays, in each of which there are
+    the stored values of `columns`; of one of these, `item` is shown, as of a row. Left out where the column has no
+    value, and so is an item that shows nothing."""
+
+    column: int
+    columns: tuple[ResultColumn, ...]
+    item: Content
+
+
+Content: TypeAlias = FromColumn | FromExpression | ObjectOf | ArrayOf | EachRow | EachOf
 
 
 class Response(msgspec.Struct, frozen=True, omit_defaults=True):
     """`content` None: no body and no media type. `revision` is the column of the row's revision where an
-    entity tag is given; `tag_prefix` then tells apart what the same revision looked like under another contract."""
+    entity tag is given; `tag_prefix` then tells apart what the same revision looked like under another contract.
+    `digested`: the tag is of the content as well, which may change while the row stays as it is.
+    `trace`: where the status is stated; `places`: where headers are that no fact writes as such, by their names in
+    lower case."""
 
     status: int
     media_type: str | None = None
     content: Content | None = None
     headers: tuple[tuple[str, FromColumn | FromExpression], ...] = ()
     revision: int | None = None
+    digested: bool = False
     tag_prefix: str = ""
+    trace: tuple[Place, ...] = ()
+    places: dict[str, tuple[Place, ...]] = {}
 
 
 In: TypeAlias = Literal["body", "query", "path", "header"]

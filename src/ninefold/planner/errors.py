@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from ninefold.checked.endpoints import Array, Content, Leaf, Object, Rows
+from ninefold.checked.endpoints import Array, Content, Each, Leaf, Object, Rows
 from ninefold.checked.service import Checked
 from ninefold.meanings import BARE_STATUSES, precedence
 from ninefold.plan import responses as planned
+from ninefold.plan.places import Place
 from ninefold.plan.problems import ErrorCode, Problems
-from ninefold.planner.places import traced
+from ninefold.planner.places import by_key, stated, traced
 
 
 def problems(checked: Checked) -> Problems:
@@ -22,7 +23,9 @@ def problems(checked: Checked) -> Problems:
                 title=code.title,
                 detail=code.detail if code.resource is None else None,
                 about=code.about,
+                called=code.called,
                 trace=traced(code.place),
+                places=by_key(checked.places, _OF_A_CODE, "errors", "codes", code.name),
             )
             for code in errors.codes
         ),
@@ -30,17 +33,34 @@ def problems(checked: Checked) -> Problems:
         media_type=errors.media_type,
         content=None if errors.content is None else _content(errors.content),
         messages=dict(errors.messages),
+        places=_places(checked),
     )
+
+
+_OF_A_CODE = ("status", "title", "detail", "about", "when")
+
+
+def _places(checked: Checked) -> dict[str, Place]:
+    found = by_key(checked.places, ("precedence",), "errors")
+    found |= by_key(checked.places, ("media type",), "errors", "shape")
+    for condition, code in checked.errors.conditions.items():
+        when = ("errors", "codes", code, "when")
+        # One condition stands behind the key itself, several in a list.
+        for place in stated(checked.places, *when, condition) or stated(checked.places, *when):
+            found[f"when {condition}"] = place
+    messages = by_key(checked.places, checked.errors.messages, "errors", "messages")
+    return found | {f"messages {rule}": place for rule, place in messages.items()}
 
 
 def _content(wanted: Content) -> planned.Content:
     """An error reads no row but through its detail, so all of it is expressions."""
     match wanted:
         case Leaf():
-            return planned.FromExpression(wanted.expression, wanted.null_shown)
+            return planned.FromExpression(wanted.expression, wanted.null_shown, trace=traced(*wanted.trace))
         case Object():
-            return planned.ObjectOf(tuple((name, _content(value)) for name, value in wanted.members))
+            members = tuple((name, _content(value)) for name, value in wanted.members)
+            return planned.ObjectOf(members, trace=traced(*wanted.trace))
         case Array():
-            return planned.ArrayOf(tuple(_content(item) for item in wanted.items))
-        case Rows():
+            return planned.ArrayOf(tuple(_content(item) for item in wanted.items), trace=traced(*wanted.trace))
+        case Rows() | Each():
             return _content(wanted.item)

@@ -10,7 +10,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from ninefold.checked.service import Checked
-from ninefold.expressions.to_sql import to_sql
+from ninefold.diagnostics.source import Place
+from ninefold.expressions.to_sql import Item, Items, items_of, to_sql
 from ninefold.expressions.tree import Constant, Typed
 from ninefold.sql.dialect import Dialect
 from ninefold.sql.fragment import Fragment, bind, identifier, join
@@ -41,6 +42,16 @@ class Perspective:
         rule = rules[self.who]
         return None if rule is None else self.holds(rule, {resource: alias})
 
+    def rule(self, resource: str) -> tuple[Place, ...]:
+        """Where the contract says which rows of a resource this caller sees, and what the others are to it."""
+        places = self.checked.places
+        if self.who == OPERATOR or self.visible(resource, resource) is None:
+            return ()
+        return (
+            *places.nearest("authentication", "rows", resource, self.who),
+            *places.at("authentication", "unseen rows"),
+        )
+
     def there(self, resource: str, alias: str, besides: Collection[str] = ()) -> Fragment | None:
         """The condition of the rows that are not in a state of `gone`, or in one of the states `besides`; None: all
         of them. The operator looks at every row."""
@@ -57,16 +68,21 @@ class Perspective:
         conditions = [each for each in (self.there(resource, alias), self.visible(resource, alias)) if each is not None]
         return join(" AND ", ["(" + each + ")" for each in conditions]) if conditions else None
 
-    def holds(self, typed: Typed, rows: Mapping[str, str]) -> Fragment:
+    def holds(self, typed: Typed, rows: Mapping[str, str | Item]) -> Fragment:
         """A condition of the contract's own authority (row rules, permissions, guards, invariants): it reads all
         rows."""
         return to_sql(typed, model=self.checked.model, rows=rows, dialect=self.dialect, condition=True)
 
-    def value(self, typed: Typed, rows: Mapping[str, str]) -> Fragment:
+    def value(self, typed: Typed, rows: Mapping[str, str | Item]) -> Fragment:
         """A value that the contract itself gives (`sets`): it reads all rows."""
         return to_sql(typed, model=self.checked.model, rows=rows, dialect=self.dialect)
 
-    def shown(self, typed: Typed, rows: Mapping[str, str]) -> Fragment:
+    def shown(self, typed: Typed, rows: Mapping[str, str | Item]) -> Fragment:
         """An expression whose value the caller gets to know (views, filters, sorts): of other resources it reads
         only the rows that the caller sees and that are not gone."""
         return to_sql(typed, model=self.checked.model, rows=rows, dialect=self.dialect, visible=self.present)
+
+    def items(self, typed: Typed, rows: Mapping[str, str | Item]) -> Items:
+        """The items of an array that are shown one by one: of rows, those that the caller sees and that are not
+        gone."""
+        return items_of(typed, model=self.checked.model, rows=rows, dialect=self.dialect, visible=self.present)

@@ -26,7 +26,7 @@ from ninefold.expressions.ast import (
     Unary,
 )
 
-MACROS = frozenset({"exists", "exists_one", "all", "filter", "map", "flatMap"})
+MACROS = frozenset({"exists", "exists_one", "all", "filter", "map", "flatMap", "sortBy"})
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ class Walk:
                 rows = self.read(target, roots)
                 inner = {**roots, variable: rows} if rows is not None else _without(roots, variable)
                 result = self.each(bodies, inner)
-                return rows if macro == "filter" else result if macro in ("map", "flatMap") else None
+                return rows if macro in ("filter", "sortBy") else result if macro in ("map", "flatMap") else None
             case Invocation(function, None, (argument,)):
                 resource_of_argument = self.read(argument, roots)
                 if resource_of_argument is not None and resource_of_argument in self.graph.resources:
@@ -180,7 +180,7 @@ class Walk:
             case _:
                 rows = self.read(call.target, roots) if call.target is not None else None
                 self.each(call.arguments, roots)
-                return rows if call.function in ("distinct", "sort") else None
+                return rows if call.function in ("distinct", "sort", "reverse") else None
 
 
 def names_in(ast: Ast) -> Iterator[str]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from base64 import urlsafe_b64encode
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Literal
 
 # Possessive (`*+`), so that a long run of spaces is gone over once.
@@ -42,8 +44,21 @@ def unchanged(if_none_match: str, opaque: str) -> bool:
 
 def revisions(if_match: str, prefix: str) -> list[str] | None:
     """The revisions that a write may find, by strong comparison (RFC 9110 13.1.1); None: any (`*`). A field that
-    cannot be read names none: whoever sent it wants to be sure, and cannot be."""
+    cannot be read names none: whoever sent it wants to be sure, and cannot be. Where a tag is of the content as well,
+    the revision is what stands before the digest."""
     tags = entity_tags(if_match)
     if tags == "*":
         return None
-    return [tag.opaque[len(prefix) :] for tag in tags or () if not tag.weak and tag.opaque.startswith(prefix)]
+    named = [tag.opaque[len(prefix) :] for tag in tags or () if not tag.weak and tag.opaque.startswith(prefix)]
+    return [each.partition(".")[0] for each in named]
+
+
+def names(if_match: str, opaque: str | None) -> bool:
+    """Whether If-Match names a tag, by strong comparison; None: there is no representation that has one."""
+    tags = entity_tags(if_match)
+    return opaque is not None and (tags == "*" or any(tag.opaque == opaque and not tag.weak for tag in tags or ()))
+
+
+def digest(body: bytes) -> str:
+    """What tells one content from another, as a part of a tag: 128 bits of SHA-256, URL-safe."""
+    return urlsafe_b64encode(sha256(body).digest()[:16]).rstrip(b"=").decode("ascii")

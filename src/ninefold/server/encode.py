@@ -12,6 +12,7 @@ from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.expressions.tree import Typed
 from ninefold.plan import responses as plan
 from ninefold.plan.statement import ResultColumn
+from ninefold.server import conditional
 from ninefold.server.messages import HeaderFields, Response, header_value, uri_reference
 from ninefold.values import Anything, Array, Boolean, Digest, Duration, Object, Type, to_json
 
@@ -24,12 +25,13 @@ _REFERENCES = frozenset((b"location", b"content-location"))
 """Headers whose values are URI references."""
 
 _encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(tuple[tuple[Any, ...], ...]).decode
 
 
 class Shape:
     """A plan's response made ready: status, headers and content."""
 
-    __slots__ = ("_content_type", "_headers", "_revision", "_show", "_status", "tag_prefix")
+    __slots__ = ("_content_type", "_headers", "_revision", "_show", "_status", "digested", "tag_prefix")
 
     def __init__(self, response: plan.Response, columns: Sequence[ResultColumn]) -> None:
         self._status = response.status
@@ -40,27 +42,41 @@ class Shape:
         self._headers = tuple((header_value(name.lower()), show(value, columns)) for name, value in response.headers)
         self._revision = response.revision
         self.tag_prefix = response.tag_prefix
+        self.digested = response.digested
 
-    def opaque(self, row: Row) -> str | None:
-        """The opaque part of the row's entity tag (RFC 9110 8.8.3); None: the response has no tag."""
-        return None if self._revision is None else self.tag_prefix + str(row[self._revision])
+    def body(self, row: Row, rows: Sequence[Row], env: Env) -> bytes | None:
+        """The content for a row, or for the rows of a page; None: there is none."""
+        return None if self._show is None else _encode(self._show(row, rows, env))
 
-    def filled(self, row: Row, rows: Sequence[Row], env: Env) -> Response:
-        """The response for a row, or for the rows of a page."""
-        if self._show is None:
-            return Response(self._status, self._own_headers(row, rows, env))
-        body = _encode(self._show(row, rows, env))
-        return Response(self._status, self._content_type + self._own_headers(row, rows, env), body)
+    def opaque(self, row: Row, body: bytes | None) -> str | None:
+        """The opaque part of the entity tag (RFC 9110 8.8.3), of the row's revision and, where it is `digested`, of the
+        body; None: the response has no tag."""
+        if not self.digested:
+            return None if self._revision is None else self.tag_prefix + str(row[self._revision])
+        revision = "" if self._revision is None else str(row[self._revision])
+        return f"{self.tag_prefix}{revision}.{conditional.digest(body or b'')}"
 
-    def not_modified(self, row: Row, env: Env) -> Response:
+    def filled(self, row: Row, rows: Sequence[Row], env: Env, opaque: str | None = None) -> Response:
+        """The response for a row, or for the rows of a page. `opaque`: of a tag that is not of this response's own
+        content."""
+        body = self.body(row, rows, env)
+        return self.whole(row, rows, env, body, self.opaque(row, body) if opaque is None else opaque)
+
+    def whole(self, row: Row, rows: Sequence[Row], env: Env, body: bytes | None, opaque: str | None) -> Response:
+        """The response with a body that is made already."""
+        headers = self._own_headers(row, rows, env, opaque)
+        if body is None:
+            return Response(self._status, headers)
+        return Response(self._status, self._content_type + headers, body)
+
+    def not_modified(self, row: Row, rows: Sequence[Row], env: Env, opaque: str) -> Response:
         """304 in place of the response, with what would be known of it without the content (RFC 9110 15.4.5)."""
-        return Response(304, self._own_headers(row, (), env))
+        return Response(304, self._own_headers(row, rows, env, opaque))
 
-    def _own_headers(self, row: Row, rows: Sequence[Row], env: Env) -> HeaderFields:
-        if not self._headers and self._revision is None:
+    def _own_headers(self, row: Row, rows: Sequence[Row], env: Env, opaque: str | None) -> HeaderFields:
+        if not self._headers and opaque is None:
             return ()
         fields: list[tuple[bytes, bytes]] = []
-        opaque = self.opaque(row)
         if opaque is not None:
             fields.append((b"etag", header_value(f'"{opaque}"')))
         for name, value in self._headers:
@@ -85,6 +101,8 @@ def show(content: plan.Content, columns: Sequence[ResultColumn]) -> Show:
         case plan.EachRow(item=item):
             each = show(item, columns)
             return lambda row, rows, env: [each(one, rows, env) for one in rows]
+        case plan.EachOf():
+            return _each(content)
         case _:
             assert_never(content)
 
@@ -157,11 +175,25 @@ def _array(items: tuple[plan.Content, ...], columns: Sequence[ResultColumn]) -> 
     return shown
 
 
+def _each(content: plan.EachOf) -> Show:
+    index, item = content.column, show(content.item, content.columns)
+
+    def shown(row: Row, rows: Sequence[Row], env: Env) -> Any:
+        stored: Any = row[index]
+        if stored is None:
+            return None
+        # Items within items have been decoded with them.
+        within = _decode(stored) if type(stored) is str else stored
+        return [value for cells in within if (value := item(cells, rows, env)) is not None]
+
+    return shown
+
+
 def _null_shown(content: plan.Content) -> bool:
     match content:
         case plan.FromColumn() | plan.FromExpression() | plan.ObjectOf():
             return content.null_shown
-        case plan.ArrayOf() | plan.EachRow():
+        case plan.ArrayOf() | plan.EachRow() | plan.EachOf():
             return False
 
 

@@ -1,0 +1,54 @@
+"""What GET shows at the path of a write: what entity tags are of, where they are of more than the row."""
+
+from __future__ import annotations
+
+from ninefold.checked.endpoints import Admission, Endpoint
+from ninefold.checked.resources import Resource
+from ninefold.plan.operations import Represented
+from ninefold.plan.statement import Statement
+from ninefold.planner import inputs
+from ninefold.planner.endpoints.read import requirements_of_row
+from ninefold.planner.endpoints.rows import answer, is_at_path_of, pieces, row_columns
+from ninefold.planner.perspective import Perspective
+from ninefold.planner.requirements import all_of, column, guard, path_conditions
+from ninefold.sql.fragment import bind, identifier
+
+
+def represented(
+    endpoint: Endpoint, admission: Admission, resource: Resource, perspective: Perspective
+) -> Represented | None:
+    """None: the tags are of the row alone, or this caller is given none by GET."""
+    if not endpoint.validator:
+        return None
+    for shown in perspective.checked.endpoints:
+        if (
+            shown.verb == "read"
+            and shown.resource == resource.name
+            and shown.digested
+            and is_at_path_of(shown, endpoint)
+        ):
+            own = next((each for each in shown.admissions if each.who == perspective.who), None)
+            if own is None or (own.of_request and own.condition not in (None, admission.condition)):
+                return None
+            return _represented(endpoint, shown, own, resource, perspective)
+    return None
+
+
+def _represented(
+    endpoint: Endpoint, shown: Endpoint, admission: Admission, resource: Resource, perspective: Perspective
+) -> Represented:
+    columns = row_columns(resource, perspective)
+    response = answer(shown, columns, perspective)
+    required = requirements_of_row(shown, admission, resource, perspective)
+    required += [guard(each, resource, perspective) for each in shown.guards]
+    holds = [each.holds for each in required]
+    name = identifier(resource.name)
+    select = "SELECT " + columns.listed + f" FROM {name} AS {name} WHERE "
+    by_path = [perspective.holds(each, columns.rows) for each in path_conditions(endpoint)]
+    by_key = [
+        column(resource.name, key) + " = " + bind(inputs.row_key(key, resource.fields[key].type))
+        for key in resource.identifier
+    ]
+    results = tuple(columns.results)
+    after = None if endpoint.verb == "delete" else Statement(pieces(select + all_of([*by_key, *holds])), results)
+    return Represented(Statement(pieces(select + all_of([*by_path, *holds])), results), response, after)
