@@ -37,7 +37,7 @@ STAGES = {
     },
     "checked": {"service"},
     "checks": {
-        *("check", "codes", "findings", "given", "later", "bodies", "contents", "lists", "model", "paths"),
+        *("check", "codes", "due", "findings", "given", "later", "bodies", "contents", "lists", "model", "paths"),
         *("records", "responses", "schemas", "storable", "timers", "without_effect"),
     },
     "openapi": {"document", "service", "bodies", "parameters", "responses", "schemas"},

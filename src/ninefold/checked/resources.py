@@ -22,6 +22,19 @@ class Rule:
 
 
 @dataclass(frozen=True)
+class Seen:
+    """How callers of an older version see a field. `called` None: it is not there for them. `instead`: the field that
+    is shown in its place. What they give is held to `schema` besides that of the field, or, where something is `stored`
+    that is made of it (of the root `value`), to `schema` alone, and has the type `given`."""
+
+    called: str | None
+    instead: str | None = None
+    schema: Mapping[str, Any] | None = None
+    given: Type | None = None
+    stored: Typed | None = None
+
+
+@dataclass(frozen=True)
 class Field:
     """`schema` is the JSON Schema that a given value must meet, with everything that it refers to inside it; that
     of a reference is its target's identifier's. `null_shown`: the schema admits null."""
@@ -46,7 +59,13 @@ class Field:
     secret: Literal["token", "password"] | None = None
     sensitive: bool = False
     serial: bool = False
+    seen: Seen | None = None
     rules: tuple[Rule, ...] = field(default=(), repr=False, compare=False)
+
+    @property
+    def called(self) -> str | None:
+        """Its name for callers; None: it is not there for them."""
+        return self.name if self.seen is None else self.seen.called
 
 
 @dataclass(frozen=True)
@@ -60,7 +79,8 @@ class Guard:
 
 @dataclass(frozen=True)
 class Transition:
-    """`after`: microseconds after which the service takes it by itself; None: it waits to be asked."""
+    """`after`: microseconds after which the service takes it by itself, or the time or duration over the row at or after
+    which it does; None: it waits to be asked."""
 
     name: str
     origins: tuple[str, ...]
@@ -68,7 +88,15 @@ class Transition:
     place: Place
     guard: Guard | None = None
     sets: tuple[tuple[str, Typed], ...] = ()
-    after: int | None = None
+    after: int | Typed | None = None
+
+
+@dataclass(frozen=True)
+class Expiry:
+    """The time at which a row deletes itself; null: never."""
+
+    at: Typed
+    place: Place
 
 
 @dataclass(frozen=True)
@@ -92,6 +120,7 @@ class Resource:
     invariants: tuple[Guard, ...] = ()
     machine: Machine | None = None
     creation_stopped: tuple[str, ...] = ()
+    expiry: Expiry | None = None
 
     @property
     def key(self) -> Field:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from ninefold.checked.resources import Field, Guard, Resource
+from ninefold.checked.resources import Expiry, Field, Guard, Resource
 from ninefold.checks.codes import COMPOSITE_TARGET, DELETE_CLEARS_REQUIRED, NOT_AN_IDENTIFIER
+from ninefold.checks.due import time_of_row
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.given import check_given
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.rules import Rules
 from ninefold.checks.schemas import SharedSchemas, admits_null, identifier_schema, kinds_of_identifier, schema_of
+from ninefold.checks.seen import seen
 from ninefold.contract import resources as stated
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Fact, Shown, is_stated, value_of
@@ -40,9 +42,34 @@ def check_resources(
             fields=fields,
             unique=tuple(tuple(part.text for part in group) for group in value_of(resource.unique) or ()),
             invariants=tuple(_invariants(resource, vocabulary, findings)),
+            expiry=_expiry(resource, contract, vocabulary, findings),
         )
         _identifier(found[name], resource, findings)
     return found
+
+
+def _expiry(
+    resource: stated.Resource, contract: Contract, vocabulary: Vocabulary, findings: Findings
+) -> Expiry | None:
+    """None also where it is not shown what a deletion does to a row that refers to one of these."""
+    if not isinstance(resource.expires, Shown):
+        return None
+    at = time_of_row(resource.expires.value, resource.name, (Timestamp(),), vocabulary, findings)
+    reached, falls = {resource.name}, True
+    while True:
+        more = set()
+        for each in value_of(contract.resources.resources) or ():
+            for field in value_of(each.fields) or ():
+                target = value_of(field.refers_to)
+                if target is not None and target.text in reached:
+                    what = value_of(field.on_delete)
+                    falls = falls and what is not None
+                    if what is not None and what.text == "cascade":
+                        more.add(each.name)
+        if more <= reached:
+            break
+        reached |= more
+    return Expiry(at, findings.place(resource.expires.span)) if at is not None and falls else None
 
 
 PLAIN = (Boolean, Integer, Number, Row, Text, Timestamp)
@@ -113,7 +140,9 @@ def _field(
     given = Text() if secret is not None else required(type_)
     on_create = _given(field.on_create, replace(scope, serial=True), optional(given), findings)
     on_change = _given(field.on_change, scope, optional(given), findings)
-    value_scope = replace(scope, variables={**scope.variables, "value": Anything(nullable=True)})
+    # What is normalised is of the field's type: what is not is left to its schema.
+    value = Anything(nullable=True) if target is not None else optional(given) if null_shown else given
+    value_scope = replace(scope, variables={**scope.variables, "value": value})
     needed = {part.text for part in value_of(resource.required) or ()}
     on_delete = value_of(field.on_delete)
     if on_delete is not None and on_delete.text == "clear" and field.name in needed:
@@ -145,6 +174,7 @@ def _field(
         # What is left open may be sensitive, and is taken to be.
         sensitive=field.sensitive is not None and value_of(field.sensitive) is not False,
         serial=serial,
+        seen=None if field.seen is None else seen(field.seen, resource.name, schema, type_, schemas, findings),
         rules=rules.of_field(field, resource),
     )
     for fact, made in ((field.on_create, checked.on_create), (field.on_change, on_change)):

@@ -7,17 +7,18 @@ from dataclasses import replace
 
 from ninefold.checked.resources import Guard, Machine, Resource, Transition
 from ninefold.checks.codes import DEAD_END, FINAL_IS_LEFT, UNREACHABLE_STATE, UNUSED_TRANSITION
+from ninefold.checks.due import time_of_row
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.given import check_given
 from ninefold.checks.model import Vocabulary
 from ninefold.contract import states as stated
-from ninefold.contract.expression import Assignment
+from ninefold.contract.expression import Assignment, Expression
 from ninefold.contract.fact import Fact, Shown, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.tree import Typed
 from ninefold.questions.question import INITIAL, MACHINE, STATES, OpenQuestion
-from ninefold.values import optional
+from ninefold.values import Duration, Timestamp, optional
 
 
 def check_states(
@@ -75,7 +76,10 @@ def _transition(
     if origin is None or to is None:
         return None
     place = findings.place(transition.span)
-    after = value_of(transition.after)
+    stated_after = value_of(transition.after)
+    after: int | Typed | None = stated_after if isinstance(stated_after, int) else None
+    if isinstance(stated_after, Expression):
+        after = time_of_row(stated_after, resource.name, (Timestamp(), Duration()), vocabulary, findings)
     return Transition(transition.name, tuple(each.text for each in origin), to.text, place, guard, sets, after)
 
 

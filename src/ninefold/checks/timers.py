@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from ninefold.checked.events import Events
 from ninefold.checked.resources import Resource
 from ninefold.checks.codes import TIMER_WITHOUT_REQUEST
+from ninefold.checks.due import OF_REQUESTS, roots
 from ninefold.checks.findings import Findings
 from ninefold.checks.responses import expressions_of
 from ninefold.contract import resources as stated
@@ -15,12 +16,8 @@ from ninefold.contract.service import Contract
 from ninefold.contract.states import Transition
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
-from ninefold.expressions.reads import computed_of
-from ninefold.expressions.rewrite import free_variables, walk
 from ninefold.expressions.scope import Model
-from ninefold.expressions.tree import Select, Typed
-
-OF_REQUESTS = frozenset({"caller", "request"})
+from ninefold.expressions.tree import Typed
 
 
 def check_timers(
@@ -49,17 +46,6 @@ def _reading(reached: list[tuple[Typed, Span]], model: Model) -> Iterator[tuple[
     for typed, span in reached:
         for root in sorted(roots(typed, model) & OF_REQUESTS):
             yield root, span
-
-
-def roots(typed: Typed, model: Model, seen: frozenset[tuple[str, str]] = frozenset()) -> set[str]:
-    """The roots that an expression reads, through computed fields as well."""
-    found = free_variables(typed)
-    for node in walk(typed):
-        if isinstance(node, Select) and node.through == "computed":
-            computed = computed_of(node, model)
-            if computed is not None and (computed[0], node.name) not in seen:
-                found |= roots(computed[1], model, seen | {(computed[0], node.name)})
-    return found
 
 
 def _reached(transition: Transition, resource: Resource, declared: stated.Resource) -> Iterator[tuple[Typed, Span]]:

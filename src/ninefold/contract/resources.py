@@ -93,6 +93,7 @@ class Resource:
     invariants: Fact[tuple[Invariant, ...]] | None
     records: Fact[Node] | None
     views: Fact[tuple[View, ...]] | None
+    expires: Fact[Expression] | None
 
 
 @dataclass(frozen=True, slots=True)

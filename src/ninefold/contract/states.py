@@ -11,7 +11,7 @@ from ninefold.diagnostics.source import Span
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """`after` is an ISO 8601 duration in microseconds."""
+    """`after`: an ISO 8601 duration in microseconds, or an expression over the row."""
 
     name: str
     span: Span
@@ -20,7 +20,7 @@ class Transition:
     when: Fact[Expression] | None
     otherwise: Fact[Name] | None
     sets: Fact[tuple[Assignment, ...]] | None
-    after: Fact[int] | None
+    after: Fact[int | Expression] | None
 
 
 @dataclass(frozen=True, slots=True)

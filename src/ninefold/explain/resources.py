@@ -130,7 +130,7 @@ def resource(g: Grounds, own: Resource) -> Item:
     facts += [invariant(g, each, "holds after every write", (10,)) for each in value_of(own.invariants) or ()]
     for view in value_of(own.views) or ():
         facts.append(g.item(f"the view `{view.name}`: {g.written(_extent(view.template))}", view.span))
-    facts += g.fact("records", own.records)
+    facts += g.fact("records", own.records) + g.expression("deletes itself at", own.expires, (44,))
     return g.item(f"`{own.name}`", own.span, facts)
 
 

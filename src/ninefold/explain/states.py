@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ninefold.contract.fact import Name, value_of
+from ninefold.contract.expression import Expression
+from ninefold.contract.fact import Name, Shown, value_of
 from ninefold.contract.states import Machine, ResourceStates, Transition
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
@@ -15,8 +16,14 @@ def transition(g: Grounds, own: Transition) -> Item:
     facts += g.expression("guard", own.when, (9, 10))
     facts += g.fact("else", own.otherwise, lambda name: f"`{name.text}`")
     facts += [g.item(f"sets `{each.name}`: `{each.value.text}`", each.span) for each in value_of(own.sets) or ()]
-    facts += g.fact("taken by the service after", own.after, duration, (10, 30))
+    by_row = isinstance(own.after, Shown) and isinstance(own.after.value, Expression)
+    called, meanings = ("taken by the service at", (10, 44)) if by_row else ("taken by the service after", (10, 30))
+    facts += g.fact(called, own.after, when, meanings)
     return g.together(f"the transition `{own.name}`", own.span, facts)
+
+
+def when(after: int | Expression) -> str:
+    return duration(after) if isinstance(after, int) else f"`{after.text}`"
 
 
 def machine(g: Grounds, own: ResourceStates) -> Item:

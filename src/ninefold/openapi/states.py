@@ -40,7 +40,7 @@ def _transition(stated_: stated.Transition, service: Service) -> Json:
             when=None if when is None else when.text,
             otherwise=None if otherwise is None else otherwise.text,
             sets={each.name: each.value.text for each in value_of(stated_.sets) or ()} or None,
-            after=None if after is None else duration_text(after),
+            after=duration_text(after) if isinstance(after, int) else None if after is None else after.text,
         ),
         "line": service.line(stated_.span),
     }

@@ -66,6 +66,10 @@ def _indexes(resource: Resource, checked: Checked) -> Iterator[Index]:
     machine = resource.machine
     if machine is not None and any(each.after is not None for each in machine.transitions.values()):
         wanted.append((machine.field, ENTERED_COLUMN))
+        named = (_field_alone(each.after, resource) for each in machine.transitions.values())
+        wanted += [(machine.field, name) for name in named if name is not None]
+    if resource.expiry is not None and (expires := _field_alone(resource.expiry.at, resource)) is not None:
+        wanted.append((expires,))
     for endpoint in checked.endpoints:
         if endpoint.verb == "list" and endpoint.resource == resource.name:
             wanted += _orders(endpoint, resource, checked)
@@ -78,6 +82,17 @@ def _indexes(resource: Resource, checked: Checked) -> Iterator[Index]:
         longer = (other for other in (*seen, *wanted) if other != columns)
         if columns not in seen and not any(other[: len(columns)] == columns for other in longer):
             yield Index(_title(resource, columns), columns)
+
+
+def _field_alone(typed: int | Typed | None, resource: Resource) -> str | None:
+    """The stored field that an expression is, if it is nothing else."""
+    match typed:
+        case Select(operand=Variable(name=name), name=field) if name == resource.name and _stored(
+            resource.fields.get(field)
+        ):
+            return field
+        case _:
+            return None
 
 
 def _title(resource: Resource, columns: tuple[str, ...]) -> str:

@@ -18,6 +18,7 @@ from ninefold.questions.question import (
     At,
     OpenQuestion,
     blocking,
+    leaving_out,
     unanswered,
 )
 from ninefold.questions.survey import Survey
@@ -51,10 +52,13 @@ def _of_resource(survey: Survey, resource: Resource) -> Iterator[OpenQuestion]:
         if at := _unreadable(survey, subject, field):
             yield blocking(READABLE, subject, at, reaching)
         target = value_of(field.refers_to)
-        if target is not None and (deleting := survey.deleting(target.text)):
-            if at := unanswered(field.on_delete, field.span):
-                text = f"what deleting the `{target.text}` does that `{subject}` refers to"
+        at = unanswered(field.on_delete, field.span)
+        if target is not None and at is not None:
+            text = f"what deleting the `{target.text}` does that `{subject}` refers to"
+            if deleting := survey.deleting(target.text):
                 yield blocking(ON_DELETE, subject, at, deleting, text)
+            elif survey.expires(target.text):
+                yield leaving_out(ON_DELETE, subject, at, f"the end of each `{target.text}` by itself", text)
     signing_in = (*survey.signing_in(resource.name), *_by_password(survey, resource.name))
     if signing_in and not any(_is_password(field) for field in fields):
         text = f"which field of `{resource.name}` is the password that callers and sign ins are held to"

@@ -148,6 +148,13 @@ class Survey:
         own = {a.subject for a in actions(endpoint) if a.verb in ("delete", "remove") and a.subject}
         return frozenset().union(*(self._falling_with(each) for each in own))
 
+    def expires(self, resource: str) -> bool:
+        """Whether rows of a resource end by themselves, be it through a cascade."""
+        return any(
+            each.expires is not None and resource in self._falling_with(each.name)
+            for each in self.graph.resources.values()
+        )
+
     def _falling_with(self, resource: str) -> frozenset[str]:
         found, waiting = {resource}, [resource]
         while waiting:

@@ -44,6 +44,7 @@ def resource(r: Reading, entry: Entry) -> Resource:
         invariants=level.fact("invariants", invariants),
         records=level.fact("records", records),
         views=level.fact("views", views),
+        expires=level.fact("expires", expires),
     )
 
 
@@ -85,6 +86,14 @@ def own_schema(r: Reading, level: Level, entry: Entry) -> Fact[Schema] | None:
         return None
     keywords = only_keywords(entry.value)
     return r.fact(keywords, Slot(entry.name, JSONSchema()), schema) if keywords.entries else None
+
+
+def expires(r: Reading, node: Node, slot: Slot) -> Expression | None:
+    """`{at: …}`"""
+    level = r.level(node, 2, "RESOURCE.expires", slot.called)
+    if isinstance(node, Mapping) and node.get("at") is None:
+        r.wrong_shape(node, slot, help=("write the time: `expires: {at: …}`",))
+    return level.inner("at", expression)
 
 
 def back(r: Reading, node: Node, slot: Slot) -> Name | None:

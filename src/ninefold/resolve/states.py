@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
+from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Name, Shown
 from ninefold.contract.states import Machine, ResourceStates, States, Transition
 from ninefold.diagnostics.diagnostic import Label
@@ -11,8 +14,8 @@ from ninefold.resolve.expressions import assignments, expression
 from ninefold.resolve.identifiers import declare
 from ninefold.resolve.quantities import duration
 from ninefold.resolve.reading import Reading, Slot, spoken
-from ninefold.syntax.nodes import Entry, Mapping, Node, Part
-from ninefold.vocabulary.shapes import Members
+from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar
+from ninefold.vocabulary.shapes import Duration, Members
 
 
 def states(r: Reading, part: Part) -> States:
@@ -70,5 +73,16 @@ def transition(r: Reading, entry: Entry) -> Transition:
         when=level.fact("when", expression),
         otherwise=level.fact("otherwise", leaves.name),
         sets=level.fact("sets", assignments),
-        after=level.fact("after", duration),
+        after=level.fact("after", after),
     )
+
+
+_OF_A_ROW = re.compile(r"\.\s*[A-Za-z_]|\(")
+"""What an expression that gives a time has, and no duration: a field of the row, or a function."""
+
+
+def after(r: Reading, node: Node, slot: Slot) -> int | Expression | None:
+    """A duration, or an expression over the row."""
+    if isinstance(node, Scalar) and (_OF_A_ROW.search(node.text) or node.text in r.terms):
+        return expression(r, node, slot)
+    return duration(r, node, Slot(slot.called, Duration()))

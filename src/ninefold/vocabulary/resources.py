@@ -56,6 +56,10 @@ KEYS: tuple[Key, ...] = (
     adds(2, "RESOURCE.records", ListOf(Members()), "Rows that the contract itself states.", "There are no such rows."),
     adds(2, "RESOURCE.records.RECORD", MappingOf("fields to values"), "A row, by its fields.", "There is no such row."),
     adds(2, "RESOURCE.records.RECORD.FIELD", JSON(), "The value of the field.", "The field has no value."),
+    adds(2, "RESOURCE.expires", Members(), "Rows delete themselves.", "A row is there until it is deleted."),
+    adds(2, "RESOURCE.expires.at", Expression(),
+         "When a row deletes itself, from the row; one for which there is no time is there until it is deleted.",
+         "A row is there until it is deleted."),
     names(2, "RESOURCE.views", MappingOf("views to what they show"), "Ways to show a row, each a function of a row.",
           "Each use of a view is an error."),
     names(2, "RESOURCE.views.VIEW", Template(),
@@ -111,5 +115,4 @@ KEYS: tuple[Key, ...] = (
           "reads its name, with what can be read there; it reads only terms that are written before it.",
           "Each use of a term is an error."),
     names(2, "terms.TERM", Expression(), "A named expression.", "Each use of its name is an error."),
-    reserved(2, "RESOURCE.expires", Members(), "When a row deletes itself."),
 )  # fmt: skip

@@ -8,6 +8,7 @@ from ninefold.vocabulary.shapes import (
     Expression,
     ListOf,
     MappingOf,
+    OneOf,
     Members,
     Name,
     Names,
@@ -46,7 +47,8 @@ KEYS: tuple[Key, ...] = (
          "It changes the state alone."),
     adds(3, f"{_TRANSITION}.sets.FIELD", Expression(), "The value that it gives the field.",
          "The field keeps its value."),
-    adds(3, f"{_TRANSITION}.after", Duration(),
-         "The service takes it by itself when the row has been in `from` for so long.", "It waits to be asked."),
+    adds(3, f"{_TRANSITION}.after", OneOf((Duration(), Expression())),
+         "The service takes it by itself when the row has been in `from` for so long; or at the time that an expression "
+         "over the row gives, or once the duration that it gives has passed.", "It waits to be asked."),
     reserved(3, f"{_TRANSITION}.then", ListOf(Members()), "Other rows that change with it."),
 )  # fmt: skip
