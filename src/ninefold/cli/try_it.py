@@ -10,8 +10,10 @@ from collections.abc import Collection, Iterable, Iterator
 from ninefold.cli.announcement import blocked_by
 from ninefold.development.callers import Known
 from ninefold.development.samples import sample
-from ninefold.plan.authentication import LookedUp, Scheme
-from ninefold.plan.operations import List, Write
+from ninefold.expressions.tree import Select, Variable
+from ninefold.plan.authentication import Issued, LookedUp, Password, Scheme
+from ninefold.plan.operations import Issue, List, Write
+from ninefold.plan.responses import Content, FromExpression, ObjectOf
 from ninefold.plan.routes import Admission, Served
 from ninefold.plan.service import ServicePlan
 
@@ -20,7 +22,7 @@ def lines(plan: ServicePlan, url: str, given: Collection[str]) -> Iterator[str]:
     """At most three `curl` lines: create something as anyone, create something with a credential, list something;
     and where the credential of the later ones is in the answer to the first, a line that says so."""
     routes = [route for route in _complete(plan) if not blocked_by(plan, route, given)]
-    schemes = {scheme.scheme: scheme for scheme in plan.schemes if isinstance(scheme.verified, LookedUp)}
+    schemes = {scheme.scheme: scheme for scheme in plan.schemes if isinstance(scheme.verified, LookedUp | Issued)}
     found: dict[str, str] = {}
     for route in routes:
         for admission in route.admissions:
@@ -49,11 +51,31 @@ def _secrets(routes: Iterable[Served], schemes: Iterable[Scheme]) -> Iterator[st
         for route in routes:
             for admission in route.admissions:
                 match admission:
+                    case Admission(who="anyone", operation=Write(verb="create", issues=Issue(scheme=name)) as made) if (
+                        name == scheme.scheme and (told := _told(made.response.content))
+                    ):
+                        yield f"{_variable(scheme)}='the {told} of that answer'"
+                        return
                     case Admission(who="anyone", operation=Write(verb="create", resource=resource, assigns=assigns)):
                         fields = [assign.field for assign in assigns if assign.secret == "token"]
                         if scheme.of_row and resource == scheme.of_row.resource and len(fields) == 1:
                             yield f"{_variable(scheme)}='the {fields[0]} of that answer'"
                             return
+
+
+def _told(content: Content | None) -> str | None:
+    """Where a response tells the credential that was just issued, as members with dots between them."""
+    match content:
+        case FromExpression(expression=Select(operand=Variable(name="caller"), name="credential")):
+            return "credential"
+        case FromExpression(expression=Select(operand=Variable(name="issued"))):
+            return "credential"
+        case ObjectOf(members=members):
+            for name, each in members:
+                told = _told(each)
+                if told is not None:
+                    return name if told == "credential" and isinstance(each, FromExpression) else f"{name}.{told}"
+    return None
 
 
 def _kind(admission: Admission, schemes: Collection[str]) -> str | None:
@@ -103,6 +125,8 @@ def _credential(scheme: Scheme) -> list[str]:
 
 def _with(scheme: Scheme, credential: str) -> list[str]:
     """The option that carries a credential that is known."""
+    if isinstance(scheme.verified, Password):
+        return ["-u", shlex.quote(credential)]
     match scheme.where:
         case "authorization":
             return ["-H", shlex.quote(f"Authorization: {scheme.name} {credential}")]

@@ -21,6 +21,7 @@ from ninefold.database.failures import words
 from ninefold.database.protocol import Stored
 from ninefold.plan.environment import REVISION_COLUMN
 from ninefold.plan.schema import Column, Schema, Table
+from ninefold.sql import credentials
 from ninefold.sql.fragment import identifier
 
 Make: TypeAlias = Callable[[str, str, Mapping[str, Stored]], Stored]
@@ -91,6 +92,7 @@ class _Copy:
     def __init__(self, old: apsw.Connection, new: apsw.Connection, stored: Schema, schema: Schema, make: Make) -> None:
         self._old, self._new = old, new
         self._stored = {table.name: table for table in stored.tables}
+        self._issued = frozenset(stored.credentials)
         self._schema = schema
         self._make = make
         self._left: list[str] = []
@@ -110,6 +112,9 @@ class _Copy:
         for name in self._stored.keys() - {table.name for table in wanted.tables}:
             self._leave(self._count(self._old, name), f"resource `{name}` is not in the contract any more")
         self._references(wanted)
+        for name in wanted.credentials:
+            if name in self._issued and name in self._stored:
+                self._credentials(name)
         rows = sum(self._count(self._new, table.name) for table in wanted.tables)
         self._new.execute("COMMIT")
         return CarriedOver(rows, tuple(self._left))
@@ -166,6 +171,21 @@ class _Copy:
             if value is None:
                 raise _WithoutValue(column.name)
             yield value
+
+    def _credentials(self, resource: str) -> None:
+        """Those that were issued to rows which came along, as long as these are known by the same fields."""
+        new = next(table for table in self._schema.tables if table.name == resource)
+        if self._stored[resource].key != new.key:
+            return
+        columns = (credentials.DIGEST, credentials.SCHEME, credentials.EXPIRES, *map(identifier, new.key))
+        name, listed = credentials.table_of(resource), ", ".join(columns)
+        same = " AND ".join(f"row.{identifier(key)} = ?{3 + n}" for n, key in enumerate(new.key, start=1))
+        keep = (
+            f"INSERT INTO {name} ({listed}) SELECT {', '.join(f'?{n}' for n in range(1, len(columns) + 1))}"
+            f" WHERE EXISTS (SELECT 1 FROM {identifier(resource)} AS row WHERE {same})"
+        )
+        for row in self._old.execute(f"SELECT {listed} FROM {name}"):
+            self._new.execute(keep, row)
 
     def _references(self, schema: Schema) -> None:
         """A reference to a row that stayed behind is cleared where it may be, else its row stays behind as well, and

@@ -12,8 +12,9 @@ from __future__ import annotations
 import hmac
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
-from typing import Any
+from typing import Any, TypeVar, assert_never
 
 from ninefold.database.protocol import Session, Unavailable
 from ninefold.database.sqlite import SQLite
@@ -21,17 +22,26 @@ from ninefold.development.claims import kinds
 from ninefold.development.identity import Identity
 from ninefold.development.samples import admits, sample
 from ninefold.expressions.evaluate import EvaluationError
+from ninefold.expressions.operations import new_token
 from ninefold.operator.rows import Adding, Caller, look
-from ninefold.plan.authentication import LookedUp, Scheme
+from ninefold.plan import environment
+from ninefold.plan.authentication import Issued, LookedUp, Password, Scheme
+from ninefold.plan.operations import Issue, Write
 from ninefold.plan.operator import Adding as AddingPlan
 from ninefold.plan.operator import OperatorOperations
+from ninefold.plan.routes import Served
 from ninefold.plan.service import ServicePlan
 from ninefold.server import authenticate
+from ninefold.server.authenticate import Passwords, Tokens
 from ninefold.server.execute import Call, NothingFound, Refusal
+from ninefold.server.passwords import is_password
 from ninefold.server.problems import Failure
 from ninefold.server.service import constants
 from ninefold.server.sources import Sources
+from ninefold.server.statements import Prepared
 from ninefold.values import Row
+
+_Known = TypeVar("_Known", Tokens, Passwords)
 
 TURNS = 5
 """Other values that are tried where a row of the operator's own has the first ones."""
@@ -71,13 +81,13 @@ async def callers(
         if scheme.where == "certificate":
             found.append(Unknown(scheme.scheme, "dev speaks plain HTTP, where no client has a certificate"))
             continue
-        if not isinstance(scheme.verified, LookedUp):
+        if not isinstance(scheme.verified, LookedUp | Issued | Password):
             found.append(
                 Unknown(scheme.scheme, "such a caller cannot be had yet: this build accepts no credential of it")
             )
             continue
         try:
-            found.append(await _caller(plan, scheme, scheme.verified.resource, database, given))
+            found.append(await _caller(plan, scheme, scheme.verified, database, given))
         except _NoRow as reason:
             found.append(Unknown(scheme.scheme, str(reason)))
         except Unavailable as error:
@@ -100,16 +110,30 @@ class _NoRow(Exception):
 
 
 async def _caller(
-    plan: ServicePlan, scheme: Scheme, resource: str, database: SQLite, given: Mapping[str, object]
+    plan: ServicePlan,
+    scheme: Scheme,
+    verified: LookedUp | Issued | Password,
+    database: SQLite,
+    given: Mapping[str, object],
 ) -> Known:
     caller = Caller(given)
     maker = _Maker(plan, caller, database.key(f"dev {scheme.scheme}"))
+    match verified:
+        case LookedUp():
+            make = maker.known
+        case Issued():
+            make = maker.issued
+        case Password():
+            make = maker.with_password
+        case _:
+            assert_never(verified)
     for turn in range(TURNS):
         try:
-            return await database.transact(lambda session, turn=turn: maker.known(scheme, resource, session, turn))  # type: ignore[misc]
+            return await database.transact(partial(make, scheme, verified.resource, turn))
         except (Refusal, NothingFound):
             continue
-    raise _NoRow(f"the contract refuses a row of {resource} made of samples; `ninefold add` makes one of yours")
+    name = verified.resource
+    raise _NoRow(f"the contract refuses a row of {name} made of samples; `ninefold add` makes one of yours")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,24 +142,66 @@ class _Maker:
     caller: Caller
     key: bytes
 
-    def known(self, scheme: Scheme, resource: str, session: Session, turn: int) -> Known:
+    def known(self, scheme: Scheme, resource: str, turn: int, session: Session) -> Known:
         """The caller of one turn: found, or added. Raises Refusal, NothingFound and _NoRow."""
         operations, plan = self._operations(resource)
-        table = next(table for table in self.plan.schema.tables if table.name == operations.resource)
-        ready = authenticate.Scheme(scheme, table.key)
-        assert isinstance(ready.known_by, authenticate.Tokens)
+        ready, known_by = self._ready(scheme, Tokens)
         env = constants(Sources(), self.caller.given)
         adding, own = Adding(operations, plan), Caller(self.caller.given, _derived(self.key, turn))
         call = self._prepared(adding, plan, own, session, turn, 0)
         tokens = adding.issued(call).values()
         for attempt in (0, 1):
             for token in tokens:
-                if rows := session.run(*ready.known_by.find(ready.known_by.proof(token), env)):
+                if rows := session.run(*known_by.find(known_by.proof(token), env)):
                     row = ready.caller(rows[0], env).identity or ""
                     return Known(scheme.scheme, token, f"{operations.resource} {row}")
             if attempt == 0:
                 adding.stored(call, session)
         raise _NoRow(f"a row of {operations.resource} holds no credential that is made for it")
+
+    def issued(self, scheme: Scheme, resource: str, turn: int, session: Session) -> Known:
+        """The caller to whose row a credential was issued, which lasts as long as the row."""
+        token = new_token(_derived(self.key, turn).of_expressions())
+        proof, env = Tokens.proof(token), constants(Sources(), self.caller.given)
+        ready, tokens = self._ready(scheme, Tokens)
+        issue = _issue(self.plan, scheme.scheme)
+        if issue is None:
+            raise _NoRow("no endpoint issues a credential of it")
+        if not session.run(*tokens.find(proof, env)):
+            operations, plan = self._operations(resource)
+            adding, own = Adding(operations, plan), Caller(self.caller.given, _derived(self.key, turn))
+            row = adding.stored(self._prepared(adding, plan, own, session, turn, 0), session)
+            key = {name: row[name] for name in plan.create.key}
+            env |= {environment.ISSUED: {**proof, "expires": None}, environment.ROW: key}
+            session.run(*Prepared(issue.store).bound(env))
+        [found, *_] = session.run(*tokens.find(proof, env))
+        return Known(scheme.scheme, token, f"{resource} {ready.caller(found, env).identity or ''}")
+
+    def with_password(self, scheme: Scheme, resource: str, turn: int, session: Session) -> Known:
+        """The caller of a row with a password that is made for it; the credential is both, as `curl -u` takes them."""
+        assert isinstance(scheme.verified, Password)
+        env = constants(Sources(), self.caller.given)
+        ready, passwords = self._ready(scheme, Passwords)
+        operations, plan = self._operations(resource)
+        adding, own = Adding(operations, plan), Caller(self.caller.given, _derived(self.key, turn))
+        call = self._prepared(adding, plan, own, session, turn, 0)
+        fields = (scheme.verified.user, scheme.verified.password)
+        user, password = (str((call.body or {}).get(name, "")) for name in fields)
+        for attempt in (0, 1):
+            for row in session.run(*passwords.named(user, env)):
+                if is_password(row[0], password):
+                    who = ready.caller(row[1:], env).identity or ""
+                    return Known(scheme.scheme, f"{user}:{password}", f"{resource} {who}")
+            if attempt == 0:
+                adding.stored(call, session)
+        raise _NoRow(f"a row of {resource} cannot be found by its user-id")
+
+    def _ready(self, scheme: Scheme, kind: type[_Known]) -> tuple[authenticate.Scheme, _Known]:
+        owner = None if scheme.of_row is None else scheme.of_row.resource
+        table = next(table for table in self.plan.schema.tables if table.name == owner)
+        ready = authenticate.Scheme(scheme, table.key)
+        assert isinstance(ready.known_by, kind)
+        return ready, ready.known_by
 
     def _operations(self, resource: str) -> tuple[OperatorOperations, AddingPlan]:
         operations = next(each for each in self.plan.operator_operations if each.resource == resource)
@@ -151,9 +217,14 @@ class _Maker:
         if not isinstance(document, dict):
             raise _NoRow(f"no sample of a {adding.resource} fits its schema; `ninefold add` makes one of yours")
         schemas = plan.body.schema.get("properties", {})
+        passwords = {assign.field for assign in plan.create.assigns if assign.secret == "password"}
         for field in plan.body.fields:
             if field.field in document and isinstance(field.type, Row):
                 document[field.field] = self._some_row(field.type.resource, session, depth + 1)
+            elif field.field in passwords and field.field in document:
+                made = new_token(caller.sources.of_expressions())
+                admitted = admits(schemas.get(field.field, {}), made)
+                document[field.field] = made if admitted else document[field.field]
             elif turn and isinstance(document.get(field.field), str):
                 document[field.field] = _varied(document[field.field], schemas.get(field.field, {}), turn)
         values = adding.read(document)
@@ -174,6 +245,16 @@ class _Maker:
             return there[0][key]
         adding = Adding(operations, plan)
         return adding.stored(self._prepared(adding, plan, self.caller, session, 0, depth), session)[key]
+
+
+def _issue(plan: ServicePlan, scheme: str) -> Issue | None:
+    """How an endpoint issues a credential of a scheme; None: no endpoint does."""
+    for route in plan.routes:
+        for admission in route.admissions if isinstance(route, Served) else ():
+            operation = admission.operation
+            if isinstance(operation, Write) and operation.issues is not None and operation.issues.scheme == scheme:
+                return operation.issues
+    return None
 
 
 def _varied(text: str, schema: Any, turn: int) -> str:

@@ -60,11 +60,13 @@ class Issued(_OfRow, frozen=True, tag="issued"):
 
 
 class Password(_OfRow, frozen=True, tag="password"):
-    """It is a user-id and a password (RFC 7617). The user-id is of the type `user`, `normalise`d as the field is, and
-    finds the row (`$credential.user`). The first column of `find` is the Argon2id hash of the row's password, before
+    """It is a user-id and a password (RFC 7617): the fields `user` and `password` of the row. The user-id is of the type
+    `type`, `normalise`d as the field is, and finds the row (`$credential.user`). The first column of `find` is the Argon2id hash of the row's password, before
     those of `again`. With its switch `as verified` it gives the row only while its hash is `$credential.hash`."""
 
-    user: Type
+    user: str
+    password: str
+    type: Type
     normalise: Typed | None = None
 
 

@@ -97,7 +97,9 @@ def _password(resource: Resource, user: str, password: str, perspective: Perspec
         resource=name,
         find=Statement((*row.pieces, Piece(as_verified.text, as_verified.binds, "as verified")), row.columns),
         again=_row(resource, _same(resource), perspective),
-        user=type_,
+        user=user,
+        password=password,
+        type=type_,
         normalise=resource.fields[user].normalise,
     )
 

@@ -99,7 +99,7 @@ class Passwords(Rows):
 
     def __init__(self, verified: plan.Password, key: tuple[str, ...], sensitive: Collection[str]) -> None:
         super().__init__(verified, key, sensitive)
-        self._type = verified.user
+        self._type = verified.type
         self._normalise = None if verified.normalise is None else compile(verified.normalise)
 
     def named(self, user: str, env: Env) -> tuple[str, list[Stored]]:

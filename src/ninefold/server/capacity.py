@@ -21,6 +21,9 @@ STREAMS = 10_000
 BODY_BYTES = 256 * 1024 * 1024
 """Bytes of all bodies of requests on their way."""
 
+COMPUTATIONS = 100
+"""Passwords that are hashed or verified, or wait for that: a processor takes some dozens in a second."""
+
 STALLED_SECONDS = 30.0
 """Seconds without a byte of a body that is on its way; then its connection is closed."""
 
@@ -32,10 +35,12 @@ class Capacity:
     most_requests: int = REQUESTS
     most_bytes: int = BODY_BYTES
     most_streams: int = STREAMS
+    most_computations: int = COMPUTATIONS
     stalled_seconds: float = STALLED_SECONDS
     requests: int = 0
     bytes: int = 0
     streams: int = 0
+    computations: int = 0
 
     @property
     def is_used_up(self) -> bool:
@@ -57,6 +62,15 @@ class Capacity:
         finally:
             self.streams -= 1
             self.requests += 1
+
+    def compute(self) -> None:
+        """One more computation. Raises Unavailable where they are too many."""
+        if self.computations >= self.most_computations:
+            raise Unavailable("too many passwords wait to be verified")
+        self.computations += 1
+
+    def computed(self) -> None:
+        self.computations -= 1
 
     def hold(self, size: int) -> None:
         """More bytes of a body. Raises Unavailable where they are too many."""

@@ -440,7 +440,7 @@ def judged(x: Exchange) -> Next:
     admission, call = x.admission, x.call
     assert admission is not None and call is not None
     judge = admission.operation.judge
-    if judge is None or not x.addressable or x.rank <= admission.lowest:
+    if judge is None or not x.addressable or x.rank < admission.lowest:
         return x.answer()
     operation, values = admission.operation, call.body is not None
     if isinstance(operation, Write) and operation.password is not None:
