@@ -33,7 +33,7 @@ def explain_response(loaded: Loaded, found: Attribution) -> Explanation:
     page = _Page(loaded)
     sections = [
         Section("Why the request was refused", tuple(page.refusals(found.refusals))),
-        Section("The status", (page.part(str(found.status), found.causes, whole=True),)),
+        Section("The status", (page.part(str(found.status), page.beside(found), whole=True),)),
         Section("Headers", tuple(page.header(each) for each in found.headers)),
         Section("The body", tuple(page.members(found.members))),
         Section(
@@ -104,6 +104,11 @@ class _Page:
                 where = f"`{each.pointer}`" if each.pointer else "something that no fact names"
                 text += f": {where} in the {each.where or 'request'} does not keep the rule `{each.rule}`"
             yield self.part(text, each.causes, whole=True)
+
+    def beside(self, found: Attribution) -> tuple[Cause, ...]:
+        """The causes of a status that are not those of the refusal, which have been told."""
+        told = found.refusals[0].causes if found.refusals else ()
+        return tuple(each for each in found.causes if each not in told) or found.causes
 
     def header(self, header: Header) -> Item:
         causes = (*header.causes, *header.value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ninefold.meanings import BARE_STATUSES
@@ -26,7 +26,16 @@ from ninefold.trace.identifier import (
     outcome_number,
     write,
 )
-from ninefold.trace.nodes import body_fields, conditions, ends, header_names, header_parameters, query_parameters
+from ninefold.trace.nodes import (
+    Edition,
+    body_fields,
+    conditions,
+    editions,
+    ends,
+    header_names,
+    header_parameters,
+    query_parameters,
+)
 
 _NAME = HEADER.lower().encode("ascii")
 _CONDITIONS = {name: number for number, name in enumerate(BARE_STATUSES)}
@@ -36,20 +45,33 @@ class Tracer:
     """The identifiers of one plan's responses."""
 
     def __init__(self, plan: ServicePlan) -> None:
-        self._digest = digest(plan)
-        self._routes = {route.key: number for number, route in enumerate(plan.routes)}
-        self._served = {route.key: route for route in plan.routes if isinstance(route, Served)}
-        self._codes = {code.name: number for number, code in enumerate(plan.problems.codes)}
-        self._rates = {rate.name: number for number, rate in enumerate(plan.limits.rates)}
-        self._headers = {name.encode("ascii"): number for number, name in enumerate(header_names(plan))}
+        of, names = digest(plan), {name.encode("ascii"): number for number, name in enumerate(header_names(plan))}
+        found = [_Version(number, edition, of, names) for number, edition in enumerate(editions(plan))]
+        self._versions = {each.name: each for each in found}
+        self._newest = found[0]
 
     def traced(self, x: Exchange, response: Response | Follow) -> Response | Follow:
         """The same response with its identifier."""
+        version = self._versions.get(x.version.name, self._newest)
         if isinstance(response, Follow):
-            return replace(response, head=self._with(x, response.head))
-        return self._with(x, response)
+            return replace(response, head=version.traced(x, response.head))
+        return version.traced(x, response)
 
-    def _with(self, x: Exchange, response: Response) -> Response:
+
+class _Version:
+    """Those of one version, the `number`th of the plan whose digest is `of`."""
+
+    def __init__(self, number: int, edition: Edition, of: str, names: Mapping[bytes, int]) -> None:
+        self.name = None if edition.version is None else edition.version.name
+        self._digest = of
+        self._number = number
+        self._headers = names
+        self._routes = {route.key: number for number, route in enumerate(edition.routes)}
+        self._served = {route.key: route for route in edition.routes if isinstance(route, Served)}
+        self._codes = {code.name: number for number, code in enumerate(edition.problems.codes)}
+        self._rates = {rate.name: number for number, rate in enumerate(edition.plan.limits.rates)}
+
+    def traced(self, x: Exchange, response: Response) -> Response:
         value = write(self._digest, self._trace(x, response)).encode("ascii")
         return Response(response.status, (*response.headers, (_NAME, value)), response.body)
 
@@ -59,7 +81,7 @@ class Tracer:
         refusals = tuple(self._refusals(x, route)) if outcome == "refused" else ()
         headers, others = self._names(response.headers)
         return Trace(
-            version=0,
+            version=self._number,
             route=self._routes.get(self._key(x, outcome), -1),
             admission=_admission(x, route),
             outcome=outcome_number(outcome),
@@ -77,9 +99,9 @@ class Tracer:
         if x.endpoint.key:
             return x.endpoint.key
         for method in x.allow[0][1].decode("ascii").split(", ") if x.allow else ():
-            found = x.service.routes.find(method, x.request.path)
+            found = x.version.routes.find(method, x.request.path)
             if isinstance(found, Found):
-                return found.endpoint[0].key
+                return found.endpoint.key
         return ""
 
     def _names(self, fields: HeaderFields) -> tuple[int, tuple[str, ...]]:
@@ -96,7 +118,7 @@ class Tracer:
 
     def _refusals(self, x: Exchange, route: Served | None) -> Iterator[Refused]:
         """The failure that counts, then those that are told with it: of its rank and its code, about fields."""
-        problems, own = x.service.problems, x.endpoint.errors or {}
+        problems, own = x.version.problems, x.endpoint.errors or {}
         first = min(x.failures, key=lambda failure: problems.rank(failure, own))
         name, rank = problems.code(first, own), problems.rank(first, own)
         code = -1 if name is None else self._codes.get(name, -1)

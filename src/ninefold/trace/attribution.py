@@ -33,7 +33,16 @@ from ninefold.trace.causes import (
     Stored,
 )
 from ninefold.trace.identifier import NotATrace, Trace
-from ninefold.trace.nodes import OF_HTTP, OF_OTHER_ORIGINS, OF_STATUSES, ends, header_names
+from ninefold.trace.nodes import (
+    OF_HTTP,
+    OF_OTHER_ORIGINS,
+    OF_STATUSES,
+    OF_VERSIONS,
+    Edition,
+    editions,
+    ends,
+    header_names,
+)
 from ninefold.trace.refusals import NO_NODE, refusal, versions_places
 from ninefold.trace.values import Shown, holds_more, once, read_by, stated
 
@@ -48,14 +57,18 @@ def attribution(plan: ServicePlan, text: str) -> Attribution:
 
 def of_trace(plan: ServicePlan, trace: Trace) -> Attribution:
     """The same of an identifier that has been read. Raises NotATrace where it names what is not in the plan."""
-    route = _route(plan, trace)
+    every = editions(plan)
+    if not 0 <= trace.version < len(every):
+        raise NotATrace(NO_NODE)
+    edition = every[trace.version]
+    route = _route(edition, trace)
     admission = _admission(route, trace)
     served = route if isinstance(route, Served) else None
-    refusals = tuple(refusal(plan, served, trace.admission, each) for each in trace.refusals)
-    of = _Of(plan, trace, route, admission, refusals)
+    refusals = tuple(refusal(edition, served, trace.admission, each) for each in trace.refusals)
+    of = _Of(edition, trace, route, admission, refusals)
     return Attribution(
         endpoint=None if route is None else route.key,
-        version=None if plan.versions is None else plan.versions.current,
+        version=None if edition.version is None else edition.version.name,
         caller=None if admission is None else admission.who,
         status=trace.status,
         causes=of.status(),
@@ -66,12 +79,12 @@ def of_trace(plan: ServicePlan, trace: Trace) -> Attribution:
     )
 
 
-def _route(plan: ServicePlan, trace: Trace) -> Route | None:
+def _route(edition: Edition, trace: Trace) -> Route | None:
     if trace.route < 0:
         return None
-    if trace.route >= len(plan.routes):
+    if trace.route >= len(edition.routes):
         raise NotATrace(NO_NODE)
-    return plan.routes[trace.route]
+    return edition.routes[trace.route]
 
 
 def _admission(route: Route | None, trace: Trace) -> Admission | None:
@@ -87,13 +100,13 @@ class _Of:
 
     def __init__(
         self,
-        plan: ServicePlan,
+        edition: Edition,
         trace: Trace,
         route: Route | None,
         admission: Admission | None,
         refusals: tuple[Refusal, ...],
     ) -> None:
-        self.plan = plan
+        self.edition, self.plan, self.problems = edition, edition.plan, edition.problems
         self.trace = trace
         self.route = route
         self.operation: Operation | None = None if admission is None else admission.operation
@@ -106,7 +119,7 @@ class _Of:
         """The code with which the request was refused; None: it was not, or the condition has none."""
         if self.trace.ended != "refused" or not self.trace.refusals or self.trace.refusals[0].code < 0:
             return None
-        return self.plan.problems.codes[self.trace.refusals[0].code]
+        return self.problems.codes[self.trace.refusals[0].code]
 
     def _response(self) -> Response | None:
         """The good end, of which 304 is one."""
@@ -154,8 +167,8 @@ class _Of:
         for name in names:
             if name in self.places:
                 return self._stated(name)
-            place = self.plan.problems.places.get(f"when {name}")
-            if place is not None and self.plan.problems.conditions.get(name) == first.code:
+            place = self.problems.places.get(f"when {name}")
+            if place is not None and self.problems.conditions.get(name) == first.code:
                 return stated([place])
         return ()
 
@@ -199,11 +212,13 @@ class _Of:
         if self.response is not None:
             yield from self._of_response(name, self.response)
         if self.code is not None and name == "content-type":
-            causes = stated([place for key, place in self.plan.problems.places.items() if key == "media type"])
+            causes = stated([place for key, place in self.problems.places.items() if key == "media type"])
             yield causes, causes
         if name in OF_STATUSES:
             yield self._of_status(name)
         yield from self._of_rates(name)
+        if name in OF_VERSIONS:
+            yield self._of_version(name)
         if name in OF_OTHER_ORIGINS and self.plan.cross_origin is not None:
             causes = stated(self.plan.cross_origin.trace)
             yield causes, once(*causes, Requested("the header Origin"))
@@ -228,8 +243,21 @@ class _Of:
             admitted = [each for each in self.plan.schemes if each.scheme in schemes] or self.plan.schemes
             value = stated([place for each in admitted for place in each.trace])
             return once(section, *self._status_only(), *value), once(*value, section)
-        routes = self.plan.routes if self.route is None else self._same_path(self.route)
+        routes = self.edition.routes if self.route is None else self._same_path(self.route)
         return once(section, *self._status_only()), once(*stated([p for each in routes for p in each.trace]), section)
+
+    def _of_version(self, name: str) -> tuple[tuple[Cause, ...], tuple[Cause, ...]]:
+        """A version announces its end and what follows it; and answers differ by version."""
+        versions, version = self.plan.versions, self.edition.version
+        if versions is None or version is None:
+            return (), ()
+        if name == "vary":
+            found = stated(versions.trace) if versions.by in ("header", "media type") else ()
+        elif name == "link":
+            found = stated((*version.trace, *versions.trace)) if version is not versions.versions[0] else ()
+        else:
+            found = stated([version.places[key] for key in (name, f"{name[:-3]}ed") if key in version.places])
+        return found, once(*found, Http(OF_VERSIONS[name])) if found else ()
 
     def _status_only(self) -> tuple[Cause, ...]:
         return self._refused() if self.trace.ended == "refused" else ()
@@ -240,11 +268,11 @@ class _Of:
         def shape(each: Route) -> list[str | None]:
             return [segment if isinstance(segment, str) else None for segment in each.segments]
 
-        return tuple(each for each in self.plan.routes if shape(each) == shape(route))
+        return tuple(each for each in self.edition.routes if shape(each) == shape(route))
 
     def _of_rates(self, name: str) -> Iterator[tuple[tuple[Cause, ...], tuple[Cause, ...]]]:
         key = None if self.route is None else self.route.key
-        rates = stated([place for rate in self.plan.limits.rates if key in rate.endpoints for place in rate.trace])
+        rates = stated([place for rate in self.edition.rates(key) for place in rate.trace])
         for header in self.plan.limits.headers:
             if header.name.lower() == name:
                 counted = () if header.carries == "policies" else (Made("how many requests there have been"),)
@@ -261,7 +289,12 @@ class _Of:
             case Read() | List():
                 return Shown(operation.select.columns, operation.resource)
             case Write():
-                return Shown((operation.read or operation.statement).columns, operation.resource, operation.assigns)
+                return Shown(
+                    (operation.read or operation.statement).columns,
+                    operation.resource,
+                    operation.assigns,
+                    operation.places,
+                )
             case None:
                 return Shown()
             case _:
@@ -271,7 +304,7 @@ class _Of:
     def members(self) -> Iterator[Member]:
         if self.trace.ended == "answered" and self.response is not None and self.response.content is not None:
             yield from self._shown().members(self.response.content)
-        problems = self.plan.problems
+        problems = self.problems
         if self.code is not None and problems.content is not None:
             yield from self._of_error(problems.content, self.code, ())
 
@@ -295,7 +328,7 @@ class _Of:
 
     def _told(self, name: str, code: ErrorCode) -> tuple[Cause, ...]:
         """What `error.NAME` tells."""
-        places, problems = code.places, self.plan.problems
+        places, problems = code.places, self.problems
         match name:
             case "code":
                 return stated(code.trace)
@@ -315,7 +348,7 @@ class _Of:
 
     def _message(self, rule: str) -> Iterator[str]:
         for key in (f"messages {rule}", "messages otherwise"):
-            if key in self.plan.problems.places:
+            if key in self.problems.places:
                 yield key
                 return
 

@@ -21,13 +21,13 @@ HEADER = "Ninefold-Trace"
 
 FORM = "1"
 
-LONGEST = 1_000
+LONGEST = 2_000
 """Characters of an identifier."""
 
-MOST_REFUSALS = 24
+MOST_REFUSALS = 16
 """Refusals that an identifier holds; of more, the first ones."""
 
-MOST_NAMES = 8
+MOST_NAMES = 4
 """Headers that it holds by name, because the plan does not know them: there should be none."""
 
 Outcome: TypeAlias = Literal["answered", "not modified", "refused", "not in force", "methods", "stalled"]

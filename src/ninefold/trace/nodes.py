@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
+from ninefold.plan.limits import Rate
 from ninefold.plan.operations import List, Operation, Read, Stream, Write
-from ninefold.plan.problems import Condition
+from ninefold.plan.problems import Condition, Problems
 from ninefold.plan.responses import Response
-from ninefold.plan.routes import BodyField, Served
+from ninefold.plan.routes import BodyField, Route, Served
 from ninefold.plan.service import ServicePlan
+from ninefold.plan.versioning import Version
 
 OF_HTTP = {
     "date": "RFC 9110, section 6.6.1",
@@ -35,7 +38,44 @@ OF_OTHER_ORIGINS = (
 )
 """Headers that tell browsers what scripts of other origins may do (https://fetch.spec.whatwg.org/#http-cors-protocol)."""
 
+OF_VERSIONS = {
+    "deprecation": "RFC 9745",
+    "link": "RFC 5829, section 3.3",
+    "sunset": "RFC 8594",
+    "vary": "RFC 9110, section 12.5.5",
+}
+"""Headers that tell of versions, with what defines them."""
+
 IDEMPOTENCY_KEY = "idempotency-key"
+
+
+@dataclass(frozen=True)
+class Edition:
+    """What a plan does in one version. `version` None: it has none."""
+
+    plan: ServicePlan
+    routes: tuple[Route, ...]
+    problems: Problems
+    version: Version | None = None
+
+    def rates(self, key: str | None) -> tuple[Rate, ...]:
+        """The rates that count the requests to an endpoint, by its key."""
+        rates, counted = self.plan.limits.rates, None if self.version is None else self.version.counted
+        if self.version is None or self.version.problems is None or counted is None:
+            return tuple(rate for rate in rates if key in rate.endpoints)
+        return tuple(rate for rate in rates if rate.name in counted.get(key or "", ()))
+
+
+def editions(plan: ServicePlan) -> tuple[Edition, ...]:
+    """The versions of a plan, in the order in which identifiers count them; one where it has none."""
+    if plan.versions is None:
+        return (Edition(plan, plan.routes, plan.problems),)
+    return tuple(
+        Edition(plan, plan.routes, plan.problems, each)
+        if each.problems is None
+        else Edition(plan, each.routes, each.problems, each)
+        for each in plan.versions.versions
+    )
 
 
 def conditions(operation: Operation) -> tuple[Condition, ...]:
@@ -86,9 +126,11 @@ def header_names(plan: ServicePlan) -> tuple[str, ...]:
 
 def _names(plan: ServicePlan) -> Iterator[str]:
     yield from ("content-type", "etag", "retry-after", "cache-control")
+    yield from OF_VERSIONS if plan.versions is not None else ()
     yield from OF_OTHER_ORIGINS if plan.cross_origin is not None else ()
     yield from (header.name.lower() for header in plan.limits.headers)
-    for route in plan.routes:
-        for admission in route.admissions if isinstance(route, Served) else ():
-            for response in ends(admission.operation):
-                yield from (name.lower() for name, _ in response.headers)
+    for edition in editions(plan):
+        for route in edition.routes:
+            for admission in route.admissions if isinstance(route, Served) else ():
+                for response in ends(admission.operation):
+                    yield from (name.lower() for name, _ in response.headers)

@@ -9,7 +9,7 @@ from ninefold.plan.routes import BodyField, Parameter, Rule, Served
 from ninefold.plan.service import ServicePlan
 from ninefold.trace.causes import Cause, Fixed, Given, Http, Refusal, Requested
 from ninefold.trace.identifier import NotATrace, Refused
-from ninefold.trace.nodes import IDEMPOTENCY_KEY, body_fields, conditions, header_parameters, query_parameters
+from ninefold.trace.nodes import IDEMPOTENCY_KEY, Edition, body_fields, conditions, header_parameters, query_parameters
 from ninefold.trace.values import once, stated
 
 CONDITIONS = tuple(BARE_STATUSES)
@@ -18,14 +18,14 @@ CONDITIONS = tuple(BARE_STATUSES)
 NO_NODE = "it names something that is not in the plan"
 
 
-def refusal(plan: ServicePlan, route: Served | None, admission: int, refused: Refused) -> Refusal:
+def refusal(edition: Edition, route: Served | None, admission: int, refused: Refused) -> Refusal:
     """One failure with its causes. Raises NotATrace where the plan has no such node."""
     if not 0 <= refused.condition < len(CONDITIONS):
         raise NotATrace(NO_NODE)
     condition, subject = CONDITIONS[refused.condition], None
     trace: tuple[Place, ...] = ()
     if condition == "rate limited":
-        trace = _rate(plan, refused.node)
+        trace = _rate(edition.plan, refused.node)
     elif refused.node >= 0:
         if route is None or not 0 <= admission < len(route.admissions):
             raise NotATrace(NO_NODE)
@@ -33,12 +33,13 @@ def refusal(plan: ServicePlan, route: Served | None, admission: int, refused: Re
         if refused.node >= len(nodes) or nodes[refused.node].condition != condition:
             raise NotATrace(NO_NODE)
         subject, trace = nodes[refused.node].subject, nodes[refused.node].trace
-    if refused.code >= len(plan.problems.codes):
+    codes = edition.problems.codes
+    if refused.code >= len(codes):
         raise NotATrace(NO_NODE)
-    code = None if refused.code < 0 else plan.problems.codes[refused.code].name
+    code = None if refused.code < 0 else codes[refused.code].name
     causes = stated(trace)
     if refused.node < 0 or condition in ("rate limited", "invalid"):
-        causes = once(*causes, *_causes(plan, route, admission, condition))
+        causes = once(*causes, *_causes(edition, route, admission, condition))
     else:
         causes = once(*causes, *_MEANINGS.get(condition, ()), *_asked(route, condition))
     if not refused.rule:
@@ -97,9 +98,9 @@ def _asked(route: Served | None, condition: str) -> tuple[Cause, ...]:
     return stated([route.places[key] for key in _KEYS.get(condition, ()) if key in route.places])
 
 
-def _causes(plan: ServicePlan, route: Served | None, admission: int, condition: str) -> tuple[Cause, ...]:
+def _causes(edition: Edition, route: Served | None, admission: int, condition: str) -> tuple[Cause, ...]:
     """The causes of a condition that the server told without asking the database."""
-    found: list[Cause] = []
+    plan, found = edition.plan, list[Cause]()
     match condition:
         case "unauthenticated":
             found += () if route is None else stated([place for each in route.admissions for place in each.trace])
@@ -115,15 +116,19 @@ def _causes(plan: ServicePlan, route: Served | None, admission: int, condition: 
         case "method not allowed" | "missing" if route is not None:
             found += stated(route.trace)
         case "unknown version" | "retired version":
-            found += stated(versions_places(plan))
+            retired = () if edition.version is None else edition.version.places.values()
+            found += stated(
+                (*retired, *versions_places(plan)) if condition == "retired version" else versions_places(plan)
+            )
         case _:
             pass
     return once(*found, *_asked(route, condition), *_MEANINGS.get(condition, ()))
 
 
 def versions_places(plan: ServicePlan) -> tuple[Place, ...]:
+    """Where the versions are stated."""
     versions = plan.versions
-    return () if versions is None else tuple(getattr(versions, "trace", ()))
+    return () if versions is None else (*versions.trace, *(place for each in versions.versions for place in each.trace))
 
 
 # ── Values of the request ─────────────────────────────────────────────────────────────────────────────────────
@@ -150,9 +155,8 @@ def _of_body(route: Served, refused: Refused) -> tuple[str | None, tuple[Cause, 
         raise NotATrace(NO_NODE)
     if refused.target < 0:
         key = "requests unknown members" if refused.rule == "unknown" else "body"
-        return None, once(
-            *stated([route.places[key]] if key in route.places else ()), asked, *_unknown_meaning(refused)
-        )
+        none = (Fixed(18),) if route.body is not None and route.body.optional else ()
+        return None, once(*stated([route.places[key]] if key in route.places else ()), asked, *none)
     field = fields[refused.target]
     if refused.rule == "unknown":
         found = [route.places[key] for key in ("requests unknown members",) if key in route.places]
@@ -166,7 +170,7 @@ def _of_body(route: Served, refused: Refused) -> tuple[str | None, tuple[Cause, 
         ]
         return _pointer(field.pointer[: refused.depth]), once(*stated((*found, *required)), asked)
     at, rules = _rule(field, refused)
-    return _pointer((*field.pointer, *at)), once(*stated((*rules, *field.trace)), *_of_type(refused.rule), asked)
+    return _pointer((*field.pointer, *at)), once(*stated((*rules, *field.trace)), *_of_type(refused), asked)
 
 
 def _rule(field: BodyField | Parameter, refused: Refused) -> tuple[tuple[str, ...], list[Place]]:
@@ -179,15 +183,11 @@ def _rule(field: BodyField | Parameter, refused: Refused) -> tuple[tuple[str, ..
     return rule.path, [each.place for each in field.rules if (each.path, each.keyword) == (rule.path, rule.keyword)]
 
 
-def _of_type(rule: str) -> tuple[Cause, ...]:
-    """The fixed meanings of rules that no keyword states: what is a value of a type at all, and references."""
-    return {"refers to": (Fixed(16),), "type": (Fixed(3),), "format": (Fixed(3),), "pattern": (Fixed(13),)}.get(
-        rule, ()
-    )
-
-
-def _unknown_meaning(refused: Refused) -> tuple[Cause, ...]:
-    return (Fixed(18),) if refused.rule == "unknown" else ()
+def _of_type(refused: Refused) -> tuple[Cause, ...]:
+    """The fixed meanings of a rule: of references, and of what no keyword of the field states."""
+    if refused.rule == "refers to":
+        return (Fixed(16),)
+    return (Fixed(3), Fixed(13)) if refused.at < 0 and refused.rule in ("type", "format", "pattern") else ()
 
 
 def _pointer(path: tuple[str, ...]) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import msgspec
 
@@ -62,11 +62,13 @@ def read_by(typed: Typed) -> Iterator[Cause]:
 
 @dataclass(frozen=True)
 class Shown:
-    """What a content is shown from: the columns of a result, and of a write what gives the fields of its row."""
+    """What a content is shown from: the columns of a result, and of a write what gives the fields of its row,
+    and where that is stated (`givers`)."""
 
     columns: Sequence[ResultColumn] = ()
     resource: str | None = None
     assigns: Sequence[Assign] = ()
+    givers: Mapping[str, tuple[Place, ...]] = field(default_factory=dict)
 
     def members(self, content: Content, path: Path = ()) -> Iterator[Member]:
         """The member at a path, and those below it, in written order."""
@@ -105,7 +107,8 @@ class Shown:
                     found.append(Requested("the body"))
                 if assign.otherwise is not None:
                     found += read_by(assign.otherwise)
-        return once(*found)
+        of_field = self.givers.get(name, ()) if resource == self.resource else ()
+        return once(*found, *stated(of_field))
 
 
 def _elements(members: Iterator[Member], causes: tuple[Cause, ...]) -> Iterator[Member]:

@@ -1,0 +1,39 @@
+"""Where it is stated what gives each field its value in a write, beside the field itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ninefold.checked.endpoints import Endpoint
+from ninefold.checked.resources import Resource
+from ninefold.plan.places import Place
+from ninefold.planner.perspective import Perspective
+from ninefold.planner.places import stated
+
+_MAKING = frozenset({"create", "ensure"})
+
+
+def givers(endpoint: Endpoint, resource: Resource, perspective: Perspective) -> dict[str, tuple[Place, ...]]:
+    """By field: the body that gives it, `sets`, the state that a row begins or comes to be in, `on create` and `on
+    change`."""
+    found = {name: tuple(_of(name, endpoint, resource, perspective)) for name in resource.fields}
+    return {name: places for name, places in found.items() if places}
+
+
+def _of(name: str, endpoint: Endpoint, resource: Resource, perspective: Perspective) -> Iterator[Place]:
+    places, machine, transition = perspective.checked.places, resource.machine, endpoint.transition
+    if any(leaf.field == name for leaf in endpoint.body or ()):
+        yield from stated(places, "endpoints", endpoint.key, "body")
+    yield from stated(places, "endpoints", endpoint.key, "sets", name)
+    if transition is not None:
+        path = ("states", resource.name, "transitions", transition.name)
+        yield from stated(places, *path, "sets", name)
+        if machine is not None and machine.field == name:
+            yield from stated(places, *path, "to")
+    making = endpoint.verb in _MAKING
+    if making and machine is not None and machine.field == name:
+        yield from stated(places, "states", resource.name, "initial")
+    field = ("resources", resource.name, "fields", name)
+    if making or resource.fields[name].again_on or endpoint.verb == "replace":
+        yield from stated(places, *field, "on create")
+    yield from stated(places, *field, "on change")
