@@ -73,7 +73,8 @@ SEVERAL_RESPONSES = _code(
 
 NO_SUCH_END = _code(
     "NF0581", Severity.ERROR, "an operation does not end in this way",
-    "`ensure` ends as `created` or `unchanged`, `remove` as `removed` or `absent`. Every other verb ends well in one way.",
+    "`ensure` ends as `created` or `unchanged`, `remove` as `removed` or `absent`. Every other verb ends well in one "
+    "way.",
     "`does: create tag` with `responses: {created: {201: tag}}`",
     "`responses: {201: tag}`; or `does: ensure tag` with `responses: {created: {201: tag}, unchanged: {200: tag}}`",
 )  # fmt: skip
@@ -490,6 +491,7 @@ CODES: tuple[Code, ...] = (
     TIMER_WITHOUT_REQUEST, RECORD_VALUE, RECORD_INCOMPLETE, RECORD_TWICE, RECORD_REFERENCE, SEVERAL_VALUES,
     NOT_AN_ALGORITHM, ISSUER_TWICE, SIGNED_WITHOUT, WITHOUT_VALUE, SAYS_NOTHING, GIVEN_OTHERWISE, STATE_OF_NOTHING,
     HEADER_OF_HTTP, SAME_BUT_FOR_CASE, SECOND_SERIAL, TYPE_IN_ITSELF, FINAL_IS_LEFT, NOT_AN_IDENTIFIER,
-    GIVEN_VALUE, DETAIL_OF_ANOTHER, OFFERED_TO_NOBODY, NO_SUCH_END, ANY_ORIGIN_WITH_CREDENTIALS, NO_SUCH_SCOPE, SCOPES_TWICE, CERTIFICATE_FIELD,
+    GIVEN_VALUE, DETAIL_OF_ANOTHER, OFFERED_TO_NOBODY, NO_SUCH_END,
+    ANY_ORIGIN_WITH_CREDENTIALS, NO_SUCH_SCOPE, SCOPES_TWICE, CERTIFICATE_FIELD,
     NOT_FOUND_BY, SIGN_IN_BODY, ISSUES_FOR_NOBODY, NEVER_ISSUED, LOSES, NOT_IN_FORCE,
 )  # fmt: skip

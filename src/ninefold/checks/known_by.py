@@ -12,7 +12,7 @@ from ninefold.checks.paths import is_one_row
 from ninefold.contract import endpoints as stated
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.rewrite import free_variables, walk
-from ninefold.expressions.tree import Call
+from ninefold.expressions.tree import Call, Typed
 
 NEW_EACH_TIME = frozenset({"uuid", "token", "random", "serial"})
 """The functions whose values no row that is there can be known by."""
@@ -24,7 +24,7 @@ def known_by(
     resource: Resource,
     segments: Sequence[Segment],
     body: Sequence[BodyLeaf],
-    sets: Mapping[str, object],
+    sets: Mapping[str, Typed],
     findings: Findings,
 ) -> tuple[str, ...] | None:
     """The first of the identifier, the unique fields and the lists of them whose values are all at hand: those of the
@@ -50,7 +50,9 @@ def known_by(
             return None
     if verb == "remove" and endpoint.row is not None:
         return ()
-    given: set[str] = {leaf.field for leaf in body} | set(sets) if verb == "ensure" else set()
+    given: set[str] = set()
+    if verb == "ensure":
+        given = {leaf.field for leaf in body} | {name for name, made in sets.items() if not _is_new_each_time(made)}
     at_hand = in_path | {
         name
         for name, field in resource.fields.items()
@@ -65,13 +67,14 @@ def known_by(
         return whole[0]
     if verb == "remove" and is_one_row(endpoint, names, resource):
         return ()
-    identifier = " and ".join(f"`{name}`" for name in resource.identifier)
+    clients = (group for group in groups if not any(resource.fields[name].serial for name in group))
+    key = " and ".join(f"`{name}`" for name in next(clients, resource.identifier))
     findings.say(
         NO_ROW,
         f"`{endpoint.key}` does not say which `{resource.name}`",
         Label(endpoint.span, "is known by no field of the request"),
         help=(
-            f"a `{resource.name}` is known by {identifier}: name it in the path"
+            f"a `{resource.name}` is known by {key}: name it in the path"
             + (", or give it in the body" if verb == "ensure" else ""),
         ),
     )
@@ -83,6 +86,9 @@ def _made_of_the_request(field: Field, resource: Resource, given: Collection[str
     made = field.on_create
     if made is None or field.serial or field.name in given:
         return False
-    roots = free_variables(made)
+    return not _is_new_each_time(made) and (verb == "ensure" or resource.name not in free_variables(made))
+
+
+def _is_new_each_time(made: Typed) -> bool:
     at_random = any(isinstance(node, Call) and node.function in NEW_EACH_TIME for node in walk(made))
-    return not at_random and "now" not in roots and (verb == "ensure" or resource.name not in roots)
+    return at_random or "now" in free_variables(made)

@@ -65,14 +65,18 @@ def check_responses(
         findings.say(
             SEVERAL_RESPONSES,
             f"`{endpoint.key}` has {len(responses)} responses, and "
-            + ("one for each of its two good ends" if ends else "one good end"),
+            + ("it is not said which of its two ends each is of" if ends else "one good end"),
             *(Label(each.span) for each in responses[:2]),
-            help=("errors and their statuses are part 7's",),
+            help=(f"write `{{{ends[0]}: {{201: …}}, {ends[1]}: {{200: …}}}}`",)
+            if ends
+            else ("errors and their statuses are part 7's",),
         )
         return None
     if not all(by_outcome) and not without:
         return None  # that an end has no response has been asked for
-    found = [_response(endpoint, each, verb, resource, showing) for each in (without or [each for [each] in by_outcome])]
+    found = [
+        _response(endpoint, each, verb, resource, showing) for each in (without or [each for [each] in by_outcome])
+    ]
     done, untouched = found[0], found[-1]
     return None if done is None or untouched is None else (done, untouched)
 

@@ -10,9 +10,9 @@ from ninefold.checked.endpoints import BodyLeaf, Endpoint, PathName, Stopped, Ve
 from ninefold.checked.endpoints import Parameter as CheckedParameter
 from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Checked
-from ninefold.plan.places import Place
 from ninefold.expressions.tree import Typed
 from ninefold.plan.cross_origin import CrossOrigin
+from ninefold.plan.places import Place
 from ninefold.plan.routes import Admission, Blocked, Body, BodyField, Parameter, PathParameter, Segment, Served
 from ninefold.planner import endpoints
 from ninefold.planner.perspective import Perspective

@@ -7,7 +7,7 @@ from collections.abc import Set
 from ninefold.contract.endpoints import Endpoint, PathName
 from ninefold.contract.fact import value_of
 from ninefold.contract.resources import Field
-from ninefold.expressions.ast import Invocation, Name, every
+from ninefold.expressions.ast import Ast, Invocation, Name, every
 from ninefold.questions.survey import Survey
 
 NEW_EACH_TIME = frozenset({"uuid", "token", "random", "serial"})
@@ -45,14 +45,18 @@ def named_in_path(endpoint: Endpoint, resource: str) -> set[str]:
 
 def _given(survey: Survey, endpoint: Endpoint, resource: str) -> set[str]:
     body = {name for owner, name in survey.body_fields(endpoint) if owner == resource}
-    return body | {each.name for each in value_of(endpoint.sets) or ()}
+    return body | {each.name for each in value_of(endpoint.sets) or () if not _is_new_each_time(each.value.ast)}
 
 
 def _is_the_same(field: Field) -> bool:
     """Whether what the contract makes on create is the same each time that the same caller asks for the same."""
     made = value_of(field.on_create)
-    return made is not None and not any(
+    return made is not None and not _is_new_each_time(made.ast)
+
+
+def _is_new_each_time(made: Ast) -> bool:
+    return any(
         (isinstance(node, Invocation) and node.function in NEW_EACH_TIME)
         or (isinstance(node, Name) and node.name == "now")
-        for node in every(made.ast)
+        for node in every(made)
     )

@@ -14,9 +14,9 @@ from ninefold.planner.requirements import (
     guard,
     judge,
     parents,
-    says_which,
     permission,
     presence,
+    says_which,
     still_there,
 )
 from ninefold.sql.fragment import identifier

@@ -28,10 +28,11 @@ from ninefold.planner.requirements import (
     guard,
     in_state,
     judge,
-    says_which,
     reference_there,
+    says_which,
     unchanged,
 )
+from ninefold.planner.upheld import Change, upheld
 from ninefold.sql.fragment import Fragment, bind, identifier, join
 from ninefold.values import Anything, Object, Text
 
@@ -74,9 +75,11 @@ def update(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
     issues, ends = issue(endpoint, resource, perspective.checked), _ends(assigns, resource, perspective)
     events = caused(endpoint.verb if transition is None else transition.name, resource, perspective)
     shown = represented(endpoint, admission, resource, perspective)
-    by_key = any((events, issues, ends, shown))
-    returning, read, told = read_after(endpoint, resource, columns, checks, perspective, by_key)
     found = says_which(endpoint, rows, perspective)
+    written = frozenset((*(field for field, _ in computed_sets), *(assign.field for assign in assigns)))
+    held = upheld(Change("update", resource, written, found), endpoint, perspective)
+    by_key = any((events, issues, ends, shown, held))
+    returning, read, told = read_after(endpoint, resource, columns, checks, perspective, by_key)
     pieces.append(_piece(" WHERE " + all_of([*found, *[each.holds for each in required]])))
     current = _current(resource, endpoint, assigns, [*found, *to_read])
     if current is not None:
@@ -98,6 +101,7 @@ def update(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
         details=told,
         validator=endpoint.validator,
         represented=shown,
+        upholds=held,
         after=events,
         issues=issues,
         ends=ends,
