@@ -313,6 +313,33 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "asked for: events of it arise, and what refuses a deletion keeps the row, which is asked again after every "
         "write. Without a value nothing is due. What is due has happened, whoever looks.",
     ),
+    (
+        "Credentials that the service issues",
+        "`issues` makes a credential for the row that the request has created, changed or signed in to: 256 random "
+        "bits, URL-safe. It is told once, as `caller.credential` and as `issued.SCHEME` (a token field of that name "
+        "comes before it); kept is its SHA-256 digest, from the same transaction on. It is good until `lasts` has "
+        "passed (`lasts: none`: without an end) and as long as its row is there and not gone; then it is a bad one. "
+        "Other credentials leave it alone, but whoever writes a password ends all that was issued to that row, except "
+        "for the one that the request presents. `caller.credential` is the one issued by the request, else the one "
+        "presented; a password and a certificate are read by nobody, and callers by these have none.",
+    ),
+    (
+        "Passwords",
+        "A `secret: password` is kept as an Argon2id hash (RFC 9106). `sign in R` finds one row by all else that the "
+        "body names, and by the path; it requires everything that the body names. A name that nobody has and a wrong "
+        "password are both `sign in refused`, after the same work, and so is a row that is gone; row rules hide none "
+        "from who knows its password. Permissions, guards and details read the row only once its password was right. "
+        "The row changes only where the endpoint has `sets`; then `on change` and invariants take part. HTTP's Basic "
+        "scheme (RFC 7617, in UTF-8) finds the row by the user-id, `normalise`d as its field is. Where more passwords "
+        "wait to be verified than are taken, the answer is `unavailable`.",
+    ),
+    (
+        "Challenges",
+        "An answer with the status 401 says how to be known (RFC 9110, section 11.6.1): a `WWW-Authenticate` for each "
+        "scheme that the endpoint admits, or for all where it admits none, with the `realm` where one is stated; of "
+        "Basic with `charset=\"UTF-8\"`; of `apiKey`, for which no auth-scheme is registered, with that word. To a "
+        "bearer token that is not good it says `error=\"invalid_token\"` (RFC 6750, section 3.1).",
+    ),
 )
 
 MEANINGS: tuple[Meaning, ...] = tuple(

@@ -63,7 +63,7 @@ def check_password(scheme: stated.Scheme, resources: Mapping[str, Resource], fin
         unique = [each.name for each in resource.fields.values() if each.unique and each.secret is None]
         findings.say(
             NOT_FOUND_BY,
-            f"no user-id is a `{matches.text}`",
+            f"`{matches.text}` is no user-id",
             Label(matches.span, f"`{matches.text}` {why}"),
             help=(f"name the unique field that users call themselves by, such as `{name}.{unique[0]}`",)
             if unique
@@ -164,7 +164,7 @@ def check_issues(
     if resource is not None and owner.text != resource.name:
         findings.say(
             ISSUES_FOR_NOBODY,
-            f"`{endpoint.key}` issues a credential of a `{owner.text}`, and acts on a `{resource.name}`",
+            f"`{endpoint.key}` issues a credential to rows of `{owner.text}`, and acts on `{resource.name}`",
             Label(named.span, f"`{scheme.name}` is of another resource"),
             Label(owner.span, "issued to these"),
         )
@@ -181,7 +181,8 @@ def never_issued(contract: Contract, findings: Findings) -> None:
     if any(each.issues is not None and not isinstance(each.issues, Shown | StatedNone) for each in endpoints):
         return
     for scheme in value_of(contract.authentication.schemes) or ():
-        if isinstance(scheme.issued_to, Shown) and scheme.name not in issued:
+        can_be = not scheme.is_basic and not isinstance(scheme.matches, Shown)
+        if isinstance(scheme.issued_to, Shown) and can_be and scheme.name not in issued:
             findings.say(
                 NEVER_ISSUED,
                 f"nothing issues a credential of `{scheme.name}`",

@@ -22,6 +22,8 @@ from ninefold.vocabulary.endpoints import VERBS
 TRANSITION = "a transition"
 ON_A_ROW = frozenset({"read", "update", "replace", "delete", "remove", "unsubscribe", TRANSITION})
 """The verbs that act on a row that is there."""
+CHANGING = ON_A_ROW | {"sign in"}
+"""Those that find it, or are told of it."""
 OF_NO_ROW = frozenset({"list", "compute", "stream events"})
 """The verbs that act on no one row."""
 
@@ -49,12 +51,14 @@ USES: Mapping[str, Use] = {
     "sorts": Use(frozenset({"list"}), "orders a list", {}),
     "pages": Use(frozenset({"list"}), "bounds a list", {}),
     "where": Use(
-        ON_A_ROW | {"list"},
+        ON_A_ROW | {"list", "sign in"},
         "says which rows are listed or acted on",
         {"create": "what has to hold of the new row is said by `when`"},
     ),
     "guards": Use(ANY_VERB - OF_NO_ROW, "judges the row that is acted on", {"list": WHICH_ARE_LISTED}),
-    "sets": Use(frozenset({"create", "update", "replace", "ensure", TRANSITION}), "gives values to a row", {}),
+    "sets": Use(
+        frozenset({"create", "update", "replace", "ensure", "sign in", TRANSITION}), "gives values to a row", {}
+    ),
     "patch": Use(frozenset({"update"}), "says how an update is read", {}),
     "validators": Use(ANY_VERB - {"stream events"}, "tells whether what is shown has changed", {}),
 }
@@ -110,7 +114,7 @@ def _endpoint(
     for action, verb in zip(actions, verbs, strict=True):
         subject = action.subject or ""
         if verb in USES["sets"].verbs:
-            _sets(endpoint.sets, resources.get(subject), machines.get(subject), verb in ON_A_ROW, findings)
+            _sets(endpoint.sets, resources.get(subject), machines.get(subject), verb in CHANGING, findings)
     sorts = value_of(endpoint.sorts)
     if sorts is not None and isinstance(sorts.offered, Shown) and isinstance(sorts.parameter, StatedNone | None):
         findings.say(
@@ -244,7 +248,8 @@ def _scheme(scheme: Scheme, findings: Findings) -> None:
     """What OpenAPI says of one type of scheme alone, and what only tokens have that somebody else signs."""
     type_ = value_of(scheme.type)
     signed = (scheme.open_id_connect_url, scheme.issuer, scheme.keys)
-    looked_up = isinstance(scheme.matches, Shown) and not any(isinstance(each, Shown) for each in signed)
+    others = (*signed, scheme.issued_to)
+    looked_up = isinstance(scheme.matches, Shown) and not any(isinstance(each, Shown) for each in others)
     idle: list[tuple[str, Fact[Any] | None, str]] = []
     matches = value_of(scheme.matches)
     if type_ is not None and type_.text != "mutualTLS":

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from typing import assert_never
 
-from ninefold.database.tables import create_resource
+from ninefold.database.tables import create_credentials, create_resource
 from ninefold.expressions.words import words
 from ninefold.plan.authentication import (
     AnyCertificate,
@@ -52,6 +52,10 @@ def _tables(plan: ServicePlan) -> Iterator[str]:
         yield from ("Tables", "")
     for table in plan.schema.tables:
         for statement in create_resource(table, plan.schema):
+            yield textwrap.indent(statement + ";", "  ")
+        yield ""
+    for name in plan.schema.credentials:
+        for statement in create_credentials(name, plan.schema):
             yield textwrap.indent(statement + ";", "  ")
         yield ""
 
@@ -154,6 +158,9 @@ def _operation(operation: Operation) -> Iterator[str]:
             for event in operation.before:
                 yield f"the event {event.kind}: its row, before the deletion"
                 yield from _indent(_statement(event.select), 1)
+            if operation.password is not None:
+                yield f"  $verified.hash: that of the password in the body's {operation.password.field}, if it is right"
+                yield from _indent(_statement(operation.password.find), 2)
             yield from _indent(_statement(operation.statement), 1)
             if operation.untouched is not None:
                 yield f"where that touches nothing: {_response(operation.untouched.response)}, if there is a row of"
@@ -164,6 +171,13 @@ def _operation(operation: Operation) -> Iterator[str]:
             if operation.read is not None:
                 yield "then, in the same transaction"
                 yield from _indent(_statement(operation.read), 1)
+            if operation.ends is not None:
+                yield f"where {' or '.join(operation.ends.fields)} is written, all other credentials of the row end"
+                yield from _indent(_statement(operation.ends.statement), 1)
+            if operation.issues is not None:
+                yield f"a credential of {operation.issues.scheme}, in the same transaction"
+                yield from _indent(_statement(operation.issues.store), 1)
+                yield from _indent(_statement(operation.issues.clean), 1)
             for condition in operation.invariants:
                 yield f"undone if it fails {_condition(condition)}"
             yield from _judge(operation.judge)

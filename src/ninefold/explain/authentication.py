@@ -10,11 +10,18 @@ from ninefold.contract.fact import Fact, Name, Shown, value_of
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
 from ninefold.explain.quantities import duration
+from ninefold.questions.survey import actions
 
 ANYONE = "anyone"
 
 SIGNED = 39
 """The fixed meaning of tokens that somebody else signs."""
+
+ISSUED = 45
+"""Of credentials that the service issues."""
+
+PASSWORDS = 46
+CHALLENGES = 47
 
 
 def callers(g: Grounds, endpoint: Endpoint) -> list[Item]:
@@ -61,7 +68,7 @@ def scheme(g: Grounds, own: Scheme) -> Item:
     facts += g.word("scheme", own.scheme)
     facts += g.word("in", own.location)
     facts += g.word("name", own.parameter)
-    facts += g.fact("matches", own.matches, _matched, whole=True)
+    facts += g.fact("matches", own.matches, _named if own.is_basic else _matched, whole=True)
     facts += g.expression("of the certificate", own.credential)
     facts += g.word("issued to a row of", own.issued_to)
     facts += g.fact("lasts", own.lasts, duration)
@@ -75,12 +82,22 @@ def scheme(g: Grounds, own: Scheme) -> Item:
     facts += g.fact("realm", own.realm, str)
     facts += g.fact("flows", own.flows)
     facts += [g.item(f"`caller.{each.name}` is `{each.value.text}`", each.span) for each in value_of(own.caller) or ()]
-    return g.together(f"the scheme `{own.name}`", own.span, facts, (SIGNED,) if is_signed(own) else ())
+    return g.together(f"the scheme `{own.name}`", own.span, facts, _meanings(own))
+
+
+def _meanings(own: Scheme) -> tuple[int, ...]:
+    if own.is_basic:
+        return (PASSWORDS,)
+    return (ISSUED,) if isinstance(own.issued_to, Shown) else (SIGNED,) if is_signed(own) else ()
 
 
 def is_signed(own: Scheme) -> bool:
     """Whether somebody else signs the credentials."""
     return any(isinstance(fact, Shown) for fact in (own.open_id_connect_url, own.issuer, own.keys))
+
+
+def _named(name: Name) -> str:
+    return f"`caller.{name.text.partition('.')[0]}` is the row of that password whose `{name.text}` the user-id is"
 
 
 def _matched(name: Name) -> str:
@@ -103,7 +120,9 @@ def rows(g: Grounds, endpoint: Endpoint) -> list[Item]:
     if items:
         items += g.sentence("unseen rows", facts.unseen_rows, "a row that the caller may not see is {}")
     if first is not None and first not in seen:
-        items.append(g.item(f"the `{first}` that a request makes is shown in its response", meanings=(17,)))
+        signs_in = any(action.verb == "sign in" for action in actions(endpoint))
+        words = f"the `{first}` that a request {'signs in to' if signs_in else 'makes'} is shown in its response"
+        items.append(g.item(words, meanings=(17,)))
     return items
 
 

@@ -11,7 +11,7 @@ from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Shown, StatedNone, value_of
 from ninefold.diagnostics.source import Span
 from ninefold.explain import writes
-from ninefold.explain.authentication import SIGNED, is_signed
+from ninefold.explain.authentication import CHALLENGES, PASSWORDS, SIGNED, is_signed
 from ninefold.explain.grounds import Grounds
 from ninefold.explain.limits import applying
 from ninefold.explain.quantities import duration, size
@@ -71,9 +71,10 @@ def of_callers(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
     named = {each.who.text for each in admitted}
     others = [each for each in g.survey.schemes if each.name not in named]
     if "anyone" in named and g.survey.schemes:
-        yield Refusal("unauthenticated", None, "a credential comes along that no scheme accepts", at, (8,))
+        yield Refusal("unauthenticated", None, "a credential comes along that no scheme accepts", at, (8, CHALLENGES))
     elif named - {"anyone"}:
-        yield Refusal("unauthenticated", None, "no credential comes along, or one that no scheme accepts", at, (8,))
+        words = "no credential comes along, or one that no scheme accepts"
+        yield Refusal("unauthenticated", None, words, at, (8, CHALLENGES))
     first = g.acted_on(endpoint)
     for other in others if named and "anyone" not in named else ():
         words = f"the caller is known by `{other.name}`, which line {g.line(at)} does not admit"
@@ -85,7 +86,8 @@ def of_callers(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
             words = f"the caller is known by `{each.who.text}`, and `{condition.text}` does not hold"
             yield Refusal("forbidden", row or first, words, each.who.span, (9,))
     if any(action.verb == "sign in" for action in actions(endpoint)):
-        yield Refusal("sign in refused", None, "the password is not that of the row", endpoint.span)
+        words = f"there is no such `{first}`, or the password is not its password"
+        yield Refusal("sign in refused", first, words, endpoint.span, (PASSWORDS,))
 
 
 def of_content(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:

@@ -9,6 +9,7 @@ from ninefold.contract.expression import Expression, Items, Leaf, Members, Templ
 from ninefold.contract.fact import Shown, StatedNone, value_of
 from ninefold.contract.resources import View
 from ninefold.explain import resources
+from ninefold.explain.authentication import ISSUED
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
 from ninefold.expressions.ast import Ast, Invocation, Member, Name
@@ -36,6 +37,11 @@ def responses(g: Grounds, endpoint: Endpoint) -> list[Item]:
     if isinstance(endpoint.validators, Shown):
         words = "the header `ETag` is the entity tag of what GET shows"
         items += g.fact("validators", endpoint.validators, lambda _: words, (20,), whole=True)
+    if isinstance(endpoint.issues, Shown):
+        words = f"`caller.credential` is one of `{endpoint.issues.value.text}`, which is made for the row"
+        items += g.fact("issues", endpoint.issues, lambda _: words, (ISSUED,), whole=True)
+    else:
+        items += g.fact("issues", endpoint.issues)
     items += g.fact("cross origin", g.contract.endpoints.cross_origin)
     return items
 

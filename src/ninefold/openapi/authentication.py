@@ -26,7 +26,8 @@ def _scheme(scheme: stated.Scheme, service: Service) -> Json:
     """A scheme in OpenAPI's words. One that needs an address of another system, which is the operator's and never in
     a contract, is told as what goes over the wire: a bearer token (RFC 6750)."""
     kind = _text(scheme.type)
-    place = {"line": service.line(scheme.span)}
+    owner = value_of(scheme.issued_to)
+    place = {"line": service.line(scheme.span)} | ({} if owner is None else {"issued to": owner.text})
     match kind:
         case "http":
             return {"type": "http", "scheme": _text(scheme.scheme), "x-ninefold": place}

@@ -87,6 +87,9 @@ def _beyond(endpoint: Endpoint, service: Service) -> Iterator[tuple[str, object]
     ]
     if guards:
         yield "guards", guards
+    issued = value_of(stated.issues)
+    if issued is not None:
+        yield "issues", {"scheme": issued.text, "line": service.line(issued.span)}
     if route.unknown_parameters == "refused":
         yield "unknown parameters", "refused"
     needed = [value.name for value in service.plan.operator if stated.key in value.blocks]

@@ -56,7 +56,7 @@ KEYS: tuple[Key, ...] = (
           "A gap where `matches` names a field."),
     asked(5, f"{_S}.issued to", Name("a resource"), CREDENTIAL,
           "The service makes the credential itself, for a row of that resource, which is `caller.R`.", _NO_SCHEME),
-    asked(5, f"{_S}.lasts", Duration(), LASTS, "How long an issued credential is good.", _NO_SCHEME),
+    asked(5, f"{_S}.lasts", Duration(), LASTS, "How long an issued credential is good; `none`: as long as its row is there.", _NO_SCHEME),
     asked(5, f"{_S}.openIdConnectUrl", Expression(), CREDENTIAL,
           "The issuer, or where its configuration is: `operator.NAME`.", _NO_SCHEME),
     asked(5, f"{_S}.issuer", Expression(), CREDENTIAL, "Who signs the tokens: `operator.NAME`.", _NO_SCHEME),

@@ -23,7 +23,7 @@ UPON = "upon"
 PAYLOAD = "payload"
 DELIVERED = "delivery"
 
-EVENT_VERBS = ("create", "update", "replace", "delete", "ensure", "remove")
+EVENT_VERBS = ("create", "update", "replace", "delete", "ensure", "remove", "sign in")
 """What an event may arise upon, besides the contract's own transitions."""
 
 _NOT_SENT = "A gap: no event is delivered this way."
