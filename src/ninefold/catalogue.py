@@ -7,7 +7,8 @@ from ninefold.diagnostics.diagnostic import Code
 from ninefold.expressions import codes as expressions
 from ninefold.resolve import codes as resolve
 from ninefold.syntax import codes as syntax
+from ninefold.versions import codes as versions
 
 CODES: dict[str, Code] = {
-    code.id: code for table in (syntax.CODES, resolve.CODES, expressions.CODES, checks.CODES) for code in table
+    code.id: code for table in (syntax.CODES, resolve.CODES, expressions.CODES, checks.CODES, versions.CODES) for code in table
 }

@@ -111,7 +111,6 @@ CASES = [
     ("when: invalid}", "when: conflict note.txt}", "NF0312", "txt", "did you mean `text`?"),
     ("precedence: [invalid,", "precedence: [invlid,", "NF0312", "invlid", "did you mean `invalid`?"),
     ('default: "2"', 'default: "3"', "NF0312", '"3"', ""),
-    ("rename: note.text", "rename: note.txt", "NF0312", "note.txt", "did you mean `note.text`?"),
     # Schemas
     ("maxLength: 100", "maxLength: -1", "NF0313", "-1", ""),
     ("maxLength: 100", "maxLength: long", "NF0313", "long", ""),

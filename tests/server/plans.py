@@ -17,7 +17,7 @@ from ninefold.plan.routes import Admission, Blocked, Body, BodyField, PathParame
 from ninefold.plan.schema import Column, Index, Reference, Schema, Table
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.statement import Piece, ResultColumn, Statement
-from ninefold.plan.versioning import Versions
+from ninefold.plan.versioning import Version, Versions
 from ninefold.values import Array, Boolean, Digest, Integer, Object, Row, Text, Timestamp, Type
 
 TEXT, INTEGER, TIMESTAMP, TAGS = Text(), Integer(), Timestamp(), Array(items=Text())
@@ -464,5 +464,5 @@ PLAN = ServicePlan(
     problems=PROBLEMS,
     schemes=(KEY,),
     limits=Limits(body_bytes=1000),
-    versions=Versions("header", "2", "Api-Version", "2", ("1",)),
+    versions=Versions("header", "2", "Api-Version", "2", (Version("2"), Version("1", served=False))),
 )

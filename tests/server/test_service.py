@@ -17,7 +17,7 @@ from tests.server.plans import PLAN, PROBLEMS, ROUTES
 
 from ninefold.plan.limits import Limits
 from ninefold.plan.service import ServicePlan
-from ninefold.plan.versioning import Versions
+from ninefold.plan.versioning import Version, Versions
 from ninefold.server.access_log import access_log
 
 pytestmark = pytest.mark.serves
@@ -78,7 +78,8 @@ def test_create_read_change_finish_delete(service: Running) -> None:
 
 def test_only_date_and_what_is_stated_is_said(shared: Running) -> None:
     response = shared.http.get("/notes", headers=shared.person())
-    assert set(response.headers) == {"date", "content-type", "content-length"}
+    # `Vary` is HTTP's own: the header names one of several versions.
+    assert set(response.headers) == {"date", "content-type", "content-length", "vary"}
 
 
 def test_head_is_get_without_its_body(service: Running) -> None:
@@ -378,7 +379,7 @@ def test_what_is_not_in_force_is_501_and_empty(shared: Running) -> None:
     ],
 )
 def test_versions_in_the_path(run: Run, path: str, expected: int) -> None:
-    service = run(replace(PLAN, base=("api",), versions=Versions("path", "2", "", "2", ("1",))))
+    service = run(replace(PLAN, base=("api",), versions=Versions("path", "2", "", "2", (Version("2"), Version("1", served=False)))))
     assert service.http.get(path).status_code == expected
 
 

@@ -180,6 +180,7 @@ class Endpoint:
     transition: Transition | None = None
     row: Typed | None = None
     body: tuple[BodyLeaf, ...] | None = None
+    patch: Literal["merge", "json-patch"] = "merge"
     query: tuple[Parameter, ...] = ()
     request_headers: tuple[Parameter, ...] = ()
     filters: tuple[Filter, ...] = ()

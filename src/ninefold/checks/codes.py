@@ -49,6 +49,13 @@ NO_ROW = _code(
     "`GET /orders/{id}: {does: read order}`, or `row: caller.order`",
 )  # fmt: skip
 
+ONE_ROW = _code(
+    "NF0590", Severity.ERROR, "an endpoint treats the one row of a resource as one of many",
+    "A resource with `identifier: none` has one row, which is there from the start, as `on create` or its record makes "
+    "it. It is read, updated and replaced, and takes transitions; it cannot be created, deleted, listed or referred to.",
+    "`POST /settings: {does: create settings}`", "`PUT /settings: {does: replace settings}`",
+)  # fmt: skip
+
 PATH_OF_CREATE = _code(
     "NF0506", Severity.ERROR, "a path does not set what is created",
     "On create, a name in the path is a path through a reference of the new row, which it sets.",
@@ -493,5 +500,5 @@ CODES: tuple[Code, ...] = (
     HEADER_OF_HTTP, SAME_BUT_FOR_CASE, SECOND_SERIAL, TYPE_IN_ITSELF, FINAL_IS_LEFT, NOT_AN_IDENTIFIER,
     GIVEN_VALUE, DETAIL_OF_ANOTHER, OFFERED_TO_NOBODY, NO_SUCH_END,
     ANY_ORIGIN_WITH_CREDENTIALS, NO_SUCH_SCOPE, SCOPES_TWICE, CERTIFICATE_FIELD,
-    NOT_FOUND_BY, SIGN_IN_BODY, ISSUES_FOR_NOBODY, NEVER_ISSUED, LOSES, NOT_IN_FORCE,
+    ONE_ROW, NOT_FOUND_BY, SIGN_IN_BODY, ISSUES_FOR_NOBODY, NEVER_ISSUED, LOSES, NOT_IN_FORCE,
 )  # fmt: skip

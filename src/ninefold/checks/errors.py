@@ -105,6 +105,7 @@ def _code(
         resource=resource,
         about=None if about is None else about.text,
         place=findings.place(code.span),
+        called=code.called,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from ninefold.checked.resources import Expiry, Field, Guard, Resource
-from ninefold.checks.codes import COMPOSITE_TARGET, DELETE_CLEARS_REQUIRED, NOT_AN_IDENTIFIER
+from ninefold.checks.codes import COMPOSITE_TARGET, DELETE_CLEARS_REQUIRED, NOT_AN_IDENTIFIER, ONE_ROW
 from ninefold.checks.due import time_of_row
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.given import check_given
@@ -19,7 +19,6 @@ from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Fact, Shown, is_stated, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.expressions.reads import reads_beyond
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Call, Typed
 from ninefold.values import Anything, Boolean, Integer, Number, Row, Text, Timestamp, Type, optional, required
@@ -101,12 +100,6 @@ def _invariants(resource: stated.Resource, vocabulary: Vocabulary, findings: Fin
     for each in value_of(resource.invariants) or ():
         holds = condition(each.when, vocabulary.scope(resource.name), findings)
         if holds is not None:
-            if reads_beyond(holds, (resource.name,), vocabulary.model):
-                findings.left_for_later(
-                    f"an invariant of `{resource.name}` on writes of the other rows that it reads",
-                    f"only writes of the `{resource.name}` itself are held to it",
-                    each.when.span,
-                )
             code = None if each.otherwise is None else each.otherwise.text
             yield Guard(holds, code, findings.place(each.span))
 
@@ -130,6 +123,9 @@ def _field(
         schema = identifier_schema(known[target.text], known, schemas) | (
             {"type": ["null", *kinds_of_identifier(known[target.text], known, schemas)]} if null_shown else {}
         )
+        if not vocabulary.model[target.text].identifier:
+            message = f"`{resource.name}.{field.name}` refers to `{target.text}`, of which there is one row"
+            findings.say(ONE_ROW, message, Label(target.span, "there is no other to refer to"))
         if len(vocabulary.model[target.text].identifier) > 1:
             findings.say(
                 COMPOSITE_TARGET,

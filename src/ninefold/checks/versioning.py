@@ -1,11 +1,18 @@
-"""Part 9: which version a request asks for."""
+"""Part 9: which version a request asks for, and the older versions beside the newest."""
 
 from __future__ import annotations
 
-from ninefold.checked.service import Versions
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from ninefold.checked.events import Cause, EventKind, OlderKind
+from ninefold.checked.service import Checked, Version, Versions
 from ninefold.checks.findings import Findings
-from ninefold.contract.fact import value_of
+from ninefold.contract import versioning as stated
+from ninefold.contract.fact import Fact, value_of
 from ninefold.contract.service import Contract
+from ninefold.expressions.scope import Model
 
 
 def check_versioning(contract: Contract, findings: Findings) -> Versions | None:
@@ -13,16 +20,119 @@ def check_versioning(contract: Contract, findings: Findings) -> Versions | None:
     scheme, versions = value_of(contract.versioning.scheme), value_of(contract.versioning.versions)
     if scheme is None or not versions:
         return None
-    if scheme.by == "media type":
-        fact = contract.versioning.scheme
-        assert fact is not None
-        findings.left_for_later("a version by media type", "every request is answered in the newest version", fact.span)
-        return None
     default = value_of(contract.versioning.default)
     return Versions(
         by=scheme.by,  # type: ignore[arg-type]
         name=scheme.name or "",
         current=versions[0].name,
         default=None if default is None else default.text,
-        others=tuple(version.name for version in versions[1:]),
+        versions=tuple(_version(each, findings) for each in versions),
     )
+
+
+def _version(each: stated.Version, findings: Findings) -> Version:
+    def date(fact: Fact[str] | None) -> str | None:
+        return value_of(fact)
+
+    return Version(
+        each.name, findings.place(each.span), date(each.deprecated), date(each.sunset), date(each.retired)
+    )  # fmt: skip
+
+
+Older = tuple[str, Checked, Mapping[str, str]]
+"""An older version: its name, what it is, and the endpoints that have another key in the version above."""
+
+
+def with_older(newest: Checked, older: Sequence[Older]) -> Checked:
+    """A service in all of its versions. What they read of a row is known to all, and what happens is told to all."""
+    versions = newest.versions
+    if versions is None:
+        return newest
+    model = newest.model
+    for _, each, _ in older:
+        model = _both(model, each.model)
+    kinds = _kinds(versions.current, newest.events.kinds, {name: each.events.kinds for name, each, _ in older})
+
+    resources = {name: each for _, checked, _ in older for name, each in checked.resources.items()}
+    built_in = {name: each for name, each in resources.items() if name not in newest.resources}
+
+    def one(name: str, checked: Checked) -> Checked:
+        parameter = ""
+        if versions.by == "media type":
+            parameter = f"; {versions.name}={name if _TOKEN.fullmatch(name) else _quoted(name)}"
+        written = checked.response_media_type
+        return replace(
+            checked,
+            version=name,
+            model=model,
+            resources={**checked.resources, **built_in},
+            events=replace(checked.events, kinds=kinds),
+            media_type_parameter=parameter,
+            response_media_type=None if written is None else written + parameter,
+        )
+
+    made = {name: (one(name, each), moved) for name, each, moved in older}
+    whole = tuple(
+        replace(each, checked=made[each.name][0], moved=made[each.name][1]) if each.name in made else each
+        for each in versions.versions
+    )
+    return replace(one(versions.current, newest), versions=replace(versions, versions=whole))
+
+
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+
+
+def _quoted(text: str) -> str:
+    """A quoted string of RFC 9110, 5.6.4."""
+    return '"' + re.sub(r'(["\\])', r"\\\1", text) + '"'
+
+
+def _both(model: Model, other: Model) -> Model:
+    """What expressions know of the rows: the same fields, and besides them those that one version works out."""
+    found = dict(model)
+    for name, shape in other.items():
+        own = found.get(name)
+        found[name] = (
+            shape
+            if own is None
+            else replace(
+                own,
+                fields={**shape.fields, **own.fields},
+                computed={**shape.computed, **own.computed},
+                computed_fields=frozenset((*own.computed_fields, *shape.computed_fields)),
+            )
+        )
+    return found
+
+
+# ── Events ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _kinds(
+    current: str, newest: Sequence[EventKind], older: Mapping[str, Sequence[EventKind]]
+) -> tuple[EventKind, ...]:
+    """Every kind that some version has, with what it is in the others."""
+    found = [replace(kind, older=tuple(_elsewhere(kind, older))) for kind in newest]
+    known = {kind.origin for kind in newest}
+    for version, kinds in older.items():
+        for kind in kinds:
+            if kind.origin not in known:
+                known.add(kind.origin)
+                others = {name: each for name, each in older.items() if name != version}
+                elsewhere = (OlderKind(current, None), *_elsewhere(kind, others))
+                found.append(replace(kind, older=elsewhere, hidden=True))
+    return tuple(found)
+
+
+def _elsewhere(kind: EventKind, versions: Mapping[str, Sequence[EventKind]]) -> Iterator[OlderKind]:
+    """What a kind is in each version in which it is something else."""
+    for version, kinds in versions.items():
+        same = next((each for each in kinds if each.origin == kind.origin), None)
+        if same is None:
+            yield OlderKind(version, None)
+        elif same.name != kind.name or _payloads(same.causes) != _payloads(kind.causes):
+            yield OlderKind(version, same.name, same.causes)
+
+
+def _payloads(causes: Sequence[Cause]) -> dict[tuple[str, str], object]:
+    return {(each.verb, each.resource): each.payload for each in causes}

@@ -51,6 +51,8 @@ class ConditionName:
 
 @dataclass(frozen=True, slots=True)
 class ErrorCode:
+    """`called`: what callers of an older version know it by, where that is not its name."""
+
     name: str
     span: Span
     status: Fact[int] | None
@@ -58,6 +60,7 @@ class ErrorCode:
     detail: Fact[Expression] | None
     about: Fact[Name] | None
     when: Fact[tuple[ConditionName, ...]] | None
+    called: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from typing import Final
 
+from ninefold.contract.authentication import Admission
+from ninefold.contract.endpoints import Endpoint, Segment
+from ninefold.contract.errors import ErrorCode
+from ninefold.contract.events import EventKind
+from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Fact, Name
+from ninefold.contract.resources import Schema, View
 from ninefold.diagnostics.source import Span
 from ninefold.syntax.nodes import Mapping
 
@@ -17,13 +25,41 @@ class VersionScheme:
     name: str | None
 
 
+ENDPOINT: Final = re.compile(r"[A-Z]+ /[^ ]*")
+"""The key of an endpoint, as the subject of a change."""
+
+OF_ENDPOINT: Final = re.compile(r"([A-Z]+ /.*)\.(filters|query|request headers)\.([^.]+)")
+"""What belongs to an endpoint is named behind its key: `GET /orders.filters.status`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One step of the way back to an older version: `verb` is rename, remove, add or change."""
+    """One step of the way back to an older version: `verb` is rename, remove, add or change.
+
+    `to` is the older name, with `route` where it is an endpoint's (its method and segments). Of a field: its older
+    `schema`; `value`, worked out from the stored row; `on_create`, of a row that is made in the older version;
+    `stored`, made of the `value` that a client of the older version gives. Of what is not a field: what it was, as its
+    own part says it, with `permissions` for an endpoint."""
 
     verb: str
     subject: Name
     node: Mapping
+    to: Name | None = None
+    route: tuple[str, tuple[Segment, ...]] | None = None
+    schema: Schema | None = None
+    value: Expression | None = None
+    on_create: Expression | None = None
+    stored: Expression | None = None
+    endpoint: Endpoint | None = None
+    permissions: Fact[tuple[Admission, ...]] | None = None
+    view: View | None = None
+    kind: EventKind | None = None
+    code: ErrorCode | None = None
+
+    def said(self, key: str) -> Span:
+        """Where a key of the change stands; the whole change where it does not."""
+        entry = self.node.get(key)
+        return self.node.span if entry is None else entry.key.span
 
 
 @dataclass(frozen=True, slots=True)

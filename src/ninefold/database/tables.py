@@ -33,6 +33,9 @@ from ninefold.values import (
     Type,
 )
 
+ONE = identifier("$one")
+"""The key of a table that has one row, and no identifier."""
+
 _ON_DELETE = {"refuse": "RESTRICT", "cascade": "CASCADE", "clear": "SET NULL"}
 
 
@@ -68,7 +71,9 @@ def create_table(table: Table, schema: Schema) -> str:
     lines.append(f"{identifier(REVISION_COLUMN)} TEXT NOT NULL")
     if table.states:
         lines.append(f"{identifier(ENTERED_COLUMN)} TEXT")
-    if not any(column.serial for column in table.columns):
+    if not table.key:
+        lines.append(f"{ONE} INTEGER NOT NULL PRIMARY KEY DEFAULT 1 CHECK ({ONE} = 1)")
+    elif not any(column.serial for column in table.columns):
         lines.append(f"PRIMARY KEY ({_names(table.key)})")
     return f"CREATE TABLE {identifier(table.name)} (\n  " + ",\n  ".join(lines) + "\n) STRICT"
 
@@ -133,7 +138,8 @@ def drop_index(index: Index) -> str:
 def reference_indexes(table: Table) -> tuple[Index, ...]:
     """One for each reference that no key or index begins with: to delete a row, SQLite looks for those that refer
     to it, and without an index it reads the whole table."""
-    found = {columns[0].removeprefix("-") for columns in (table.key, *(index.columns for index in table.indexes))}
+    orders = (table.key, *(index.columns for index in table.indexes))
+    found = {columns[0].removeprefix("-") for columns in orders if columns}
     return tuple(
         Index(f"{table.name} by {column}", (column,))
         for column in dict.fromkeys(reference.column for reference in table.references)

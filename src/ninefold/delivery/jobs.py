@@ -24,4 +24,4 @@ def jobs(plan: ServicePlan, service: Service, database: Database, allowed: Seque
     cleaning = Cleaning(service, plan.schema, kept, database).run
     if delivery.webhooks is None or not plan.schema.subscriptions or not log.form.complete:
         return (cleaning,)
-    return (Webhooks(delivery.webhooks, service, log.form, database, allowed).run, cleaning)
+    return (Webhooks(delivery.webhooks, service, log.form, database, allowed, delivery.unversioned).run, cleaning)

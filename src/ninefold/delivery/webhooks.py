@@ -52,7 +52,8 @@ AFTER_FAILURE = 1.0
 
 
 class Webhooks:
-    """The deliveries of one service. `wall` gives the seconds since 1970 that signatures tell: a receiver compares them
+    """The deliveries of one service. `unversioned`: the version of subscriptions that were made when there were none;
+    None: there are none. `wall` gives the seconds since 1970 that signatures tell: a receiver compares them
     with its own clock, whatever the service's has been set to."""
 
     def __init__(
@@ -62,6 +63,7 @@ class Webhooks:
         form: Form,
         database: Database,
         allowed: Sequence[Network] = (),
+        unversioned: str | None = None,
         wall: Callable[[], float] = time.time,
     ) -> None:
         self._attempts = webhooks.attempts
@@ -73,6 +75,7 @@ class Webhooks:
         self._database = database
         self._sender = Sender(allowed)
         self._wall = wall
+        self._unversioned = unversioned
         self._under_way: defaultdict[str, set[int]] = defaultdict(set)
         self._tasks: set[Task[None]] = set()
         self._room = asyncio.Event()
@@ -131,10 +134,16 @@ class Webhooks:
             under_way = self._under_way[str(subscription)]
             room = min(PER_SUBSCRIPTION - len(under_way), CONNECTIONS - len(self._tasks))
             if room > 0:
-                rows = await self._rows(sql.DUE, [subscription, now, len(under_way) + room])
+                rows = await self._due(str(subscription), now, len(under_way) + room)
                 for row in [each for each in rows if each[0] not in under_way][:room]:
                     self._begin(str(subscription), row)
         return wait
+
+    async def _due(self, subscription: str, now: str, most: int) -> Sequence[Row]:
+        """What is due, each event as the version has it in which the subscription was made."""
+        if self._unversioned is None:
+            return await self._rows(sql.DUE, [subscription, now, most])
+        return await self._rows(sql.DUE_VERSIONS, [subscription, now, most, self._unversioned])
 
     def _begin(self, subscription: str, row: Row) -> None:
         position = int(str(row[0]))

@@ -33,17 +33,19 @@ class Causes:
     def __init__(self, plan: ServicePlan, given: Mapping[str, object]) -> None:
         self._plan = plan
         self._given = given
-        self._routes: dict[str, Route] = {route.key: route for route in plan.routes}
+        self._routes: dict[tuple[str | None, str], Route] = {(None, route.key): route for route in plan.routes}
+        for version in () if plan.versions is None else plan.versions.versions:
+            self._routes |= {(version.name, route.key): route for route in version.routes or plan.routes}
 
     def of(self, x: Exchange, response: Response) -> tuple[Cause, ...]:
         """The causes of a response, the one that counts first; none for a good one."""
         if response.status < 400:
             return ()
-        route = self._routes.get(x.route or "")
+        route = self._routes.get((x.version.name, x.route or ""))
         if not x.failures:
             return (self._blocked(x, route),)
         own = x.endpoint.errors or {}
-        problems = x.service.problems
+        problems = x.version.problems
         rank = min(problems.rank(failure, own) for failure in x.failures)
         counting = [failure for failure in x.failures if problems.rank(failure, own) == rank]
         return tuple(dict.fromkeys(cause for failure in counting for cause in self._causes(failure, x, route)))

@@ -23,6 +23,7 @@ Names with a dollar sign cannot be written in a contract: they are between plann
 | `$issued`  | of a credential just made: `digest`, and when it `expires`                              |
 | `$verified` | `hash`: that of the password in the body, once it was found to be right                |
 | `$row`     | the identifier of the row written, by field, for the select that reads it back            |
+| `$affected` | keys as they were before a write, of rows whose invariants are asked again after it      |
 | `$log`     | `position`: in the event log, the last one seen                                         |
 | `$due`     | of a sweep: `until`, the last time of entering that is due; `beyond`, the last that is not   |
 |            | asked for; `skip`, how many rows to leave; `most`, how many are wanted                  |
@@ -51,6 +52,7 @@ ROW = "$row"
 JUDGE = "$judge"
 DUE = "$due"
 LOG = "$log"
+AFFECTED = "$affected"
 SIGNING = "$signing"
 
 REVISION_COLUMN = "$revision"

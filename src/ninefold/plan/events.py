@@ -22,17 +22,38 @@ BATCH = 100
 """Events that a stream reads at once."""
 
 
+class InVersion(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An event as another version has it. `kind` None: that version does not have it. `select` finds the row as that of
+    the event does, and gives the columns of `content`."""
+
+    version: str
+    kind: str | None = None
+    select: Statement | None = None
+    content: Content | None = None
+
+
+class Called(msgspec.Struct, frozen=True):
+    """What a kind is called in each version that has it. `unversioned`: the version of subscriptions that were made
+    when there were none."""
+
+    names: dict[str, str]
+    unversioned: str
+
+
 class Event(msgspec.Struct, frozen=True, omit_defaults=True):
     """An event that an operation writes. `select` finds the row, as it has become, or as it was where the operation
     deletes it: its identifier as a JSON array, then what row rules read of it as a JSON object (or null), then the
     columns of `content`, which is the payload. `delivered`: whether subscriptions are told of it, and whether those of
-    one row come one after another; None: there are no webhooks."""
+    one row come one after another; None: there are no webhooks. `versions`: what it is where it is something else than
+    in the newest version; `called` None: there are no versions."""
 
     kind: str
     resource: str
     select: Statement
     content: Content
     delivered: Literal["in order", "as they are due"] | None = None
+    versions: tuple[InVersion, ...] = ()
+    called: Called | None = None
     trace: tuple[Place, ...] = ()
 
 
@@ -61,3 +82,5 @@ class Delivery(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     webhooks: Webhooks | None = None
     envelope: Envelope | None = None
     in_order: bool = False
+    unversioned: str | None = None
+    """The version of subscriptions that were made when there were none; None: there are no versions now either."""

@@ -126,6 +126,17 @@ class Ending(msgspec.Struct, frozen=True):
     statement: Statement
 
 
+class Upheld(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An invariant of other rows that a write may break. `failing`, after the write, gives a row if there is one that it
+    now fails of: the details of the codes in `details`. `before` the write one row is asked for: the keys, in arrays by
+    the names of its columns, by which the rows that have to be asked are known; they are the root `$affected`."""
+
+    condition: Condition
+    failing: Statement
+    details: tuple[str, ...] = ()
+    before: Statement | None = None
+
+
 class Represented(msgspec.Struct, frozen=True, omit_defaults=True):
     """What GET shows at the path of a write, where its entity tags are of more than the row: `before`, by the path, it is
     compared with If-Match; `after`, by `$row`, it gives the tag of the response."""
@@ -145,7 +156,8 @@ class Write(_Operation, frozen=True, tag="write"):
     invariants) instead.
     The write then returns the fields of `key` and nothing else, and they are the root `$row` of that select.
     `validator`: If-Match is honoured, and asks for what is `represented` as well where entity tags are of more than the
-    row; a write with an `after` of it returns the fields of `key`. `before` and `after` are the events that the write causes, each written in its
+    row; a write with an `after` of it returns the fields of `key`. So does one that `upholds` invariants of other rows.
+    `before` and `after` are the events that the write causes, each written in its
     transaction: those of a deletion are found before it (they show the row as it was), the others by `$row` after it.
     The write then returns the fields of `key`, as where there is a `read`. `subscribes`: the row is a subscription,
     whose secret is `issued.secret`. `current`: the row as it is, its revision first, where what is stored may depend on
@@ -168,6 +180,7 @@ class Write(_Operation, frozen=True, tag="write"):
     details: tuple[str, ...] = ()
     validator: bool = False
     represented: Represented | None = None
+    upholds: tuple[Upheld, ...] = ()
     before: tuple[Event, ...] = ()
     after: tuple[Event, ...] = ()
     subscribes: bool = False

@@ -44,7 +44,8 @@ class Judge(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ErrorCode(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`detail` where it reads no row; one that does is a column of the judge. `places`: where its facts stand, by their
+    """`called`: what callers of an older version know it by, where that is not its name. `detail` where it reads no
+    row; one that does is a column of the judge. `places`: where its facts stand, by their
     keys."""
 
     name: str
@@ -52,6 +53,7 @@ class ErrorCode(msgspec.Struct, frozen=True, omit_defaults=True):
     title: str | None = None
     detail: Typed | None = None
     about: str | None = None
+    called: str | None = None
     trace: tuple[Place, ...] = ()
     places: dict[str, Place] = {}
 

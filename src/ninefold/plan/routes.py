@@ -50,7 +50,8 @@ class BodyField(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `normalise` is applied before validation, with the root `value`. `fixed`: the field is immutable and must not
     be given (rule `immutable`). `merged`: an object is merged into the one that is there (RFC 7396). `stored`: what is
-    stored of the value, the root `value`, once it is valid; where nothing can be, the rule `stored` is broken."""
+    stored of the value, the root `value`, once it is valid; where nothing can be, the rule `stored` is broken. `null_shown`: what an edit finds where there is no
+    value is `null`, and not nothing."""
 
     field: str
     pointer: tuple[str, ...]
@@ -58,13 +59,15 @@ class BodyField(msgspec.Struct, frozen=True, omit_defaults=True):
     normalise: Typed | None = None
     fixed: bool = False
     merged: bool = False
+    null_shown: bool = False
     stored: Typed | None = None
     rules: tuple[Rule, ...] = ()
     trace: tuple[Place, ...] = ()
 
 
 class Body(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`schema` is the JSON Schema of the whole body. `merge`: RFC 7396; a null clears a nullable field.
+    """`schema` is the JSON Schema of the whole body. `merge`: RFC 7396; a null clears a nullable field. `edits`:
+    RFC 6902; the schema is that of what the edits change, as a merge patch would give it.
     `media_types`: those that are read, the stated one first."""
 
     media_types: tuple[str, ...]
@@ -72,6 +75,7 @@ class Body(msgspec.Struct, frozen=True, omit_defaults=True):
     fields: tuple[BodyField, ...] = ()
     unknown: Literal["refused", "ignored"] = "refused"
     merge: bool = False
+    edits: bool = False
     optional: bool = False
     """`body: none`: nothing needs to come; what comes must be an object without members, or is ignored."""
 

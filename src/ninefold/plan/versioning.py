@@ -1,4 +1,4 @@
-"""Versions: which one a request asks for."""
+"""Versions: which one a request asks for, and what each of them is."""
 
 from __future__ import annotations
 
@@ -6,14 +6,41 @@ from typing import Literal
 
 import msgspec
 
+from ninefold.plan.places import Place
+from ninefold.plan.problems import Problems
+from ninefold.plan.routes import Route
+
+
+class Version(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A version over the tables of all. `problems` None: routes and problems are the plan's own, or the version is not
+    served (`served`) since the way back to it is not shown; a request that names it is answered 501.
+
+    `counted`: the rates that count the requests to an endpoint, by its key. `above`: what an endpoint is called in the
+    version above, where that has it. `deprecated`, `sunset` and `retired`: seconds since 1970 (UTC)."""
+
+    name: str
+    routes: tuple[Route, ...] = ()
+    problems: Problems | None = None
+    counted: dict[str, tuple[str, ...]] = {}
+    above: dict[str, str] = {}
+    deprecated: int | None = None
+    sunset: int | None = None
+    retired: int | None = None
+    served: bool = True
+    places: dict[str, Place] = {}
+    """Where its facts are stated, by their keys."""
+    trace: tuple[Place, ...] = ()
+
 
 class Versions(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`current` is the newest, which the plan's routes serve. A request that names one of `others` asks for
-    something that is not in force (501); any other name is `unknown version`. `default` is the version of a
-    request that names none; None: such a request is `unknown version`."""
+    """`current` is the version that the plan's own routes are. `name` is that of the header, of the query parameter or
+    of the media types' parameter. `default` is the version of a request that names none; None: such a request is
+    `unknown version`. `versions`, newest first."""
 
-    by: Literal["path", "header", "query"]
+    by: Literal["path", "header", "query", "media type"]
     current: str
     name: str = ""
     default: str | None = None
-    others: tuple[str, ...] = ()
+    versions: tuple[Version, ...] = ()
+    trace: tuple[Place, ...] = ()
+    """Where it is stated how a request names a version, and which one it asks for where it names none."""

@@ -11,7 +11,7 @@ from ninefold.checked.endpoints import Endpoint
 from ninefold.checked.events import Cause, EventKind, OlderKind
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import Checked
-from ninefold.expressions.tree import Variable
+from ninefold.expressions.tree import Constant, Variable
 from ninefold.plan.events import BATCH, SUBSCRIPTION, Called, Delivery, Envelope, Event, InVersion, Webhooks
 from ninefold.plan.operations import Stream
 from ninefold.plan.responses import FromExpression, Response
@@ -154,11 +154,21 @@ def stream(endpoint: Endpoint, perspective: Perspective) -> Stream:
     """`stream events`. What is not seen is passed over, and its position counts all the same."""
     stated = perspective.checked.events.stream
     assert stated is not None
+    version = perspective.checked.version
+    if version is None:
+        known, kind, payload, source = "", "event.kind", "event.payload", Fragment('"$event" AS event')
+    else:
+        known = " AND (other.event IS NULL OR other.kind IS NOT NULL)"
+        kind, payload = "coalesce(other.kind, event.kind)", "coalesce(other.payload, event.payload)"
+        source = (
+            '"$event" AS event LEFT JOIN "$event in version" AS other ON other.event = event.seq AND other.version = '
+            + bind(Constant(version, Text()))
+        )
     text = (
         "SELECT event.seq, ("
         + _seen(perspective)
-        + f") IS TRUE{here}, event.id, {kind}, event.row, event.time, {payload}"
-        + f' FROM "$event" AS event{join_}'
+        + f") IS TRUE{known}, event.id, {kind}, event.row, event.time, {payload} FROM "
+        + source
         + " WHERE event.seq > "
         + bind(inputs.LOG_POSITION)
         + f" ORDER BY event.seq LIMIT {BATCH}"

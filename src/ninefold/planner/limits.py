@@ -36,7 +36,7 @@ def limits(checked: Checked) -> Limits:
             for name, carries in stated.headers
         ),
         keys_kept_microseconds=stated.keys_kept
-        if any(endpoint.idempotency_key is not None for endpoint in checked.endpoints)
+        if any(endpoint.idempotency_key is not None for endpoint in checked.in_all_versions)
         else None,
     )
 

@@ -24,6 +24,9 @@ MERGE_PATCH = "application/merge-patch+json"
 """RFC 7396, section 4."""
 
 
+JSON_PATCH = "application/json-patch+json"
+"""RFC 6902, section 6."""
+
 EVENT_STREAM = "text/event-stream"
 """WHATWG HTML 9.2."""
 
@@ -137,7 +140,8 @@ def body(endpoint: Endpoint, checked: Checked) -> Body | None:
     if not endpoint.body:
         return Body(media_types, {"type": "object"}, unknown=checked.unknown_members, optional=True)
     resource = checked.resources[endpoint.resource]
-    merge = endpoint.verb == "update"
+    edits = endpoint.patch == "json-patch"
+    merge = endpoint.verb == "update" and not edits
     fields = tuple(
         BodyField(
             field=leaf.field,
@@ -148,6 +152,7 @@ def body(endpoint: Endpoint, checked: Checked) -> Body | None:
             merged=merge
             and isinstance(resource.fields[leaf.field].type, Anything | Object)
             and _stored_of(resource.fields[leaf.field]) is None,
+            null_shown=edits and resource.fields[leaf.field].null_shown,
             stored=_stored_of(resource.fields[leaf.field]),
             rules=rules(resource.fields[leaf.field].rules),
             trace=traced(resource.fields[leaf.field].place),
@@ -155,11 +160,12 @@ def body(endpoint: Endpoint, checked: Checked) -> Body | None:
         for leaf in endpoint.body
     )
     return Body(
-        media_types=(*media_types, MERGE_PATCH) if merge else media_types,
+        media_types=(*media_types, MERGE_PATCH) if merge else (*media_types, JSON_PATCH) if edits else media_types,
         schema=_schema(endpoint.body, resource, endpoint.verb),
         fields=fields,
         unknown=checked.unknown_members,
         merge=merge,
+        edits=edits,
     )
 
 

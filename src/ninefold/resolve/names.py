@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from ninefold.contract.authentication import ANY, Admission, Authentication, Every
 from ninefold.contract.endpoints import Action, Endpoint, Endpoints
@@ -313,34 +314,24 @@ class _Uses:
                 self.use(name, self.known.endpoints, "an endpoint")
 
     def versioning(self, part: Versioning) -> None:
+        """What older versions had instead may name what they had besides."""
         self.use(one(part.default), self.known.versions, "a version")
-        if self.known.resources is None:
-            return
-        there: dict[str, Span] = dict(self.known.reachable or {})
-        for resource, fields in self.known.fields.items():
-            there |= {f"{resource}.{field}": span for field, span in fields.items()}
-        for others in (self.known.endpoints, self.known.kinds, self.known.codes):
-            there |= others or {}
-        for version in listed(part.versions) or ():
-            for change in listed(version.changes) or ():
-                self.change(change, there)
+        changes = [change for version in listed(part.versions) or () for change in listed(version.changes) or ()]
+        added = {change.code.name: change.code.span for change in changes if change.code is not None}
+        codes = None if self.known.codes is None else {**self.known.codes, **added}
+        within = _Uses(self.r, replace(self.known, codes=codes))
+        for change in changes:
+            within.change(change)
 
-    def change(self, change: Change, there: dict[str, Span]) -> None:
-        """A step back: `there` is what the newer version has, and then what the older one has."""
-        subject = change.subject
-        resource = subject.text.partition(".")[0]
-        if resource in (self.known.resources or {}) and resource not in self.known.fields:
-            return
-        if change.verb != "add" and not self.use(subject, there, "in the version above"):
-            return
-        if change.verb in ("rename", "remove"):
-            there.pop(subject.text, None)
-        if change.verb == "add":
-            there[subject.text] = subject.span
-        renamed = change.node.get("to")
-        if change.verb == "rename" and renamed is not None and isinstance(renamed.value, Scalar):
-            prefix, dot, _ = subject.text.rpartition(".")
-            there[f"{prefix}{dot}{renamed.value.text}"] = renamed.value.span
+    def change(self, change: Change) -> None:
+        """What a change is of is judged where the older contract is made of the newer one."""
+        self.schema(change.schema)
+        if change.endpoint is not None:
+            self.of_endpoint(change.endpoint)
+        if change.permissions is not None:
+            self.admissions(change.permissions)
+        for condition in listed(change.code.when) or () if change.code is not None else ():
+            self.use_subject(condition)
 
 
 def references(node: Node) -> Iterable[Name]:

@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
-from ninefold.contract.versioning import Change, Version, Versioning, VersionScheme
+from typing import Any
+
+from ninefold.contract.endpoints import Endpoint
+from ninefold.contract.expression import Template
+from ninefold.contract.fact import Shown
+from ninefold.contract.resources import View
+from ninefold.contract.versioning import ENDPOINT, OF_ENDPOINT, Change, Version, Versioning, VersionScheme
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.resolve import leaves
+from ninefold.resolve.authentication import admissions
 from ninefold.resolve.codes import NOT_A_CHANGE
-from ninefold.resolve.expressions import expression
+from ninefold.resolve.endpoints import endpoint
+from ninefold.resolve.errors import code
+from ninefold.resolve.events import kind
+from ninefold.resolve.expressions import expression, template
 from ninefold.resolve.quantities import full_date
 from ninefold.resolve.reading import Level, Reading, Slot, described, spoken
+from ninefold.resolve.routes import route
 from ninefold.resolve.schemas import schema
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar
 from ninefold.vocabulary.versioning import SCHEMES
 
 _VERBS = ("rename", "remove", "add", "change")
-_BESIDE = {"rename": ("to",), "remove": (), "add": ("schema", "is"), "change": ("schema", "is")}
+_DIFFERENT = ("schema", "is", "endpoint", "view", "kind", "code")
+_BESIDE = {
+    "rename": ("to",),
+    "remove": ("on create",),
+    "add": (*_DIFFERENT, "permissions"),
+    "change": (*_DIFFERENT, "on create", "stored"),
+}
+"""What may stand beside each verb. What has to, is known where it is known what the change is of."""
 
 
 def versioning(r: Reading, part: Part) -> Versioning:
@@ -89,8 +107,10 @@ def change(r: Reading, node: Node) -> Change | None:
         )
         return None
     level = r.level(node, 9, "versions.VERSION.changes.CHANGE", "a change")
-    _read_beside(level)
     verbs = [verb for verb in _VERBS if verb in level.known]
+    subject = level.inner(verbs[0], leaves.name) if verbs else None
+    key = level.known[verbs[0]].value if verbs else None
+    beside = _beside(r, level, key if isinstance(key, Scalar) else None)
     if len(verbs) != 1:
         if len(level.known) == len(node.entries):
             several = " and ".join(f"`{verb}`" for verb in verbs) + " stand in one change"
@@ -108,12 +128,35 @@ def change(r: Reading, node: Node) -> Change | None:
             Label(level.known[verb].key.span),
             help=("write it beside: `to: …`",),
         )
-    subject = level.inner(verb, leaves.name)
-    return None if subject is None else Change(verb, subject, node)
+    return None if subject is None else Change(verb, subject, node, **beside)
 
 
-def _read_beside(level: Level) -> None:
-    """What stands beside the verb is kept as it is written; here it is checked."""
-    level.inner("to", leaves.name)
-    level.inner("schema", schema)
-    level.inner("is", expression)
+def _beside(r: Reading, level: Level, key: Scalar | None) -> dict[str, Any]:
+    """What stands beside the verb, by the fields of a change. `key`: what the change is of."""
+    text = "" if key is None else key.text
+    is_endpoint = ENDPOINT.fullmatch(text) is not None and OF_ENDPOINT.fullmatch(text) is None
+    to = level.known.get("to")
+    moved = route(r, to.value) if is_endpoint and to is not None and isinstance(to.value, Scalar) else None
+
+    def as_entry(name: str) -> Entry:
+        entry = level.known[name]
+        return Entry(key or entry.key, entry.value, entry.proposed)
+
+    def of_endpoint(r: Reading, node: Node, slot: Slot) -> Endpoint | None:
+        return endpoint(r, as_entry("endpoint"), route(r, key)) if key is not None and is_endpoint else None
+
+    view: Template | None = level.inner("view", template)
+    permissions = level.inner("permissions", admissions)
+    return {
+        "to": level.inner("to", leaves.name),
+        "route": None if moved is None else (moved.method, moved.segments),
+        "schema": level.inner("schema", schema),
+        "value": level.inner("is", expression),
+        "on_create": level.inner("on create", expression),
+        "stored": level.inner("stored", expression),
+        "endpoint": level.inner("endpoint", of_endpoint),
+        "permissions": None if permissions is None else Shown(permissions, level.known["permissions"].value.span),
+        "view": None if view is None else View(text.rpartition(".")[2], level.known["view"].key.span, view),
+        "kind": level.inner("kind", lambda r, node, slot: kind(r, as_entry("kind"))),
+        "code": level.inner("code", lambda r, node, slot: code(r, as_entry("code"))),
+    }

@@ -13,11 +13,12 @@ import msgspec
 
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.plan import routes as plan
-from ninefold.server import media_types
+from ninefold.plan.json_patch import SCHEMA as JSON_PATCH
+from ninefold.server import json_patch, media_types
 from ninefold.server.messages import Request
 from ninefold.server.parameters import refuse_to_fetch
 from ninefold.server.problems import Failure, FieldFailure, field_failure
-from ninefold.values import Invalid, Value, json_reader
+from ninefold.values import Anything, Invalid, Type, Value, json_reader, to_json
 
 Path: TypeAlias = tuple[str | int, ...]
 
@@ -43,9 +44,14 @@ class Body:
                 json_reader(each.type),
                 None if each.normalise is None else compile(each.normalise),
                 each.merged,
+                None if each.stored is None else compile(each.stored),
+                each.type,
+                each.null_shown,
             )
             for each in body.fields
         )
+        self.edits = body.edits
+        self._edits = jsonschema_rs.Draft202012Validator(JSON_PATCH) if body.edits else None
         self._validator = jsonschema_rs.Draft202012Validator(
             body.schema, validate_formats=True, retriever=refuse_to_fetch
         )
@@ -73,17 +79,26 @@ class Body:
         if not data and self.optional:
             return {}
         try:
-            return parse(data)
+            document = parse(data)
         except ValueError:
             return _MALFORMED
+        return document if self._edits is None else self._no_patch(document) or document
+
+    def _no_patch(self, document: Any) -> Failure | None:
+        """What keeps a body from being a JSON Patch (RFC 6902 4)."""
+        assert self._edits is not None
+        found = ((path, rule) for error in self._edits.iter_errors(document) for path, rule in _rules(error))
+        failures = tuple(field_failure("body", path, rule) for path, rule in dict.fromkeys(found))
+        return Failure("invalid", fields=failures) if failures else None
 
     def given(self, document: Any) -> frozenset[str]:
         """The fields that a body gives, whatever it gives them."""
         return frozenset(each.name for each in self._fields if _at(document, each.pointer) is not _ABSENT)
 
     def merging(self, document: Any) -> bool:
-        """Whether the body gives an object that is to be merged into one that is there."""
-        return any(type(_at(document, each.pointer)) is dict for each in self._fields if each.merged)
+        """Whether what the body gives is made from the row that is there: of an object that is to be merged into one,
+        or of edits."""
+        return self.edits or any(type(_at(document, each.pointer)) is dict for each in self._fields if each.merged)
 
     def merged(self, document: Any, current: Mapping[str, Value] | None) -> Any:
         """The body with each such object merged (RFC 7396 2). Where no row is there to merge into, it is left out:
@@ -96,6 +111,43 @@ class Body:
                     del within[each.pointer[-1]]
                 else:
                     within[each.pointer[-1]] = merge(current.get(each.name), patch)
+        return document
+
+    def edited(self, patch: Any, current: Mapping[str, Value] | None, resource: str | None) -> Any:
+        """What a JSON Patch changes, as the merge patch that would: each field that becomes another, `null` where it
+        has no value any more. Where no row is there to edit, nothing is changed. A Failure where an edit cannot be
+        done to the row as it is."""
+        if current is None:
+            return {}
+        before = self._document(current)
+        try:
+            after = json_patch.edited(before, patch)
+        except json_patch.CannotBeDone as failed:
+            where = field_failure("body", (failed.index, failed.member), failed.rule)
+            if failed.rule == "most":
+                return Failure("too large")
+            return Failure("different" if failed.rule == "test" else "conflict", resource, fields=(where,))
+        if type(after) is not dict:
+            return after
+        for each in self._fields:
+            was, becomes = _at(before, each.pointer), _at(after, each.pointer)
+            within = _object(after, each.pointer[:-1])
+            if within is None:
+                continue  # another value is in the place of the object: the schema says so
+            if becomes is _ABSENT and was is not _ABSENT and was is not None:
+                within[each.pointer[-1]] = None
+            elif becomes is not _ABSENT and was is not _ABSENT and json_patch.same(was, becomes):
+                del within[each.pointer[-1]]
+        return after
+
+    def _document(self, current: Mapping[str, Value]) -> dict[str, Any]:
+        """The row as this body would give it. What nobody may read (a secret) is not in it."""
+        document: dict[str, Any] = {}
+        for each in self._fields:
+            within = _object(document, each.pointer[:-1])
+            value = current.get(each.name)
+            if within is not None and (value is not None or (each.null_shown and each.name in current)):
+                within[each.pointer[-1]] = to_json(each.type, value)
         return document
 
     def read(self, data: bytes) -> dict[str, Value] | Failure:
@@ -127,9 +179,11 @@ class Body:
                 failures.append((each.pointer, "immutable"))
             elif not any(names[: len(each.pointer)] == each.pointer for names in refused):
                 try:
-                    values[each.name] = each.read(found)
+                    values[each.name] = each.kept(each.read(found))
                 except Invalid as failure:
                     failures.append(((*each.pointer, *failure.path), failure.rule))
+                except EvaluationError:
+                    failures.append((each.pointer, "stored"))
         return values, Failure("invalid", fields=self._in_order(failures)) if failures else None
 
     def _unknown(self, document: Any) -> Iterator[tuple[Path, str]]:
@@ -151,6 +205,13 @@ class _Field:
     read: Callable[[object], Value]
     normal: Callable[[Env], Value] | None
     merged: bool
+    stored: Callable[[Env], Value] | None = None
+    type: Type = Anything()
+    null_shown: bool = False
+
+    def kept(self, value: Value) -> Value:
+        """What is stored of a value that is given. Raises EvaluationError."""
+        return value if self.stored is None or value is None else self.stored({"value": value})
 
     def normalise(self, document: Any) -> None:
         """Change the value in the document. A value that is not of the field's type stays as it is, for the
@@ -239,6 +300,16 @@ def _at(document: Any, path: tuple[str, ...]) -> Any:
         if type(document) is not dict or name not in document:
             return _ABSENT
         document = document[name]
+    return document
+
+
+def _object(document: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any] | None:
+    """The object at a path, made where nothing is; None where another value is on the way."""
+    for name in path:
+        within = document.setdefault(name, {})
+        if type(within) is not dict:
+            return None
+        document = within
     return document
 
 

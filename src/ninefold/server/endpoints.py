@@ -117,6 +117,8 @@ def served(
         in_body = min(in_body, rank(MISMATCH, IN_PROGRESS))
     in_parameters = rank(Failure("invalid"), *(Failure("invalid", code=each.code) for each in own))
     resource = any_operation.resource if any_operation is not None else None
+    if any(each.admits is not None for each in admissions.values()):
+        in_parameters = min(in_parameters, rank(Failure("forbidden", resource)))
     body = min(in_body, in_database)
     lowest = Lowest(
         authentication=min(rank(Failure("unauthenticated"), Failure("forbidden", resource)), in_parameters, body),

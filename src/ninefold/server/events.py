@@ -15,7 +15,16 @@ from ninefold.plan import events as plan
 from ninefold.server.encode import show
 from ninefold.server.sources import Sources
 from ninefold.server.statements import Prepared
-from ninefold.sql.events import FAN_OUT, FAN_OUT_IN_ORDER, SUBSCRIBE, WRITE
+from ninefold.sql.events import (
+    FAN_OUT,
+    FAN_OUT_IN_ORDER,
+    FAN_OUT_VERSIONS,
+    FAN_OUT_VERSIONS_IN_ORDER,
+    SUBSCRIBE,
+    SUBSCRIBE_IN_VERSION,
+    WRITE,
+    WRITE_IN_VERSION,
+)
 
 _encode = msgspec.json.Encoder().encode
 
@@ -29,11 +38,20 @@ class Event:
         self._delivered = event.delivered
         self._select = Prepared(event.select)
         self._show = show(event.content, event.select.columns)
+        self._versions = tuple(map(_InVersion, event.versions))
+        self._called = None if event.called is None else _encode(event.called.names).decode()
+        self._unversioned = None if event.called is None else event.called.unversioned
 
     def found(self, session: Session, env: Env) -> Row | None:
-        """The row that the event is about, as it is now: identifier, what row rules read, what the payload shows."""
+        """The row that the event is about, as it is now: identifier, what row rules read, what the payload shows; then
+        what that of each other version shows."""
         rows = session.run(*self._select.bound(env))
-        return rows[0] if rows else None
+        if not rows:
+            return None
+        row = rows[0]
+        for other in self._versions:
+            row = (*row, *other.found(session, env))
+        return row
 
     def write(self, session: Session, env: Env, row: Row, sources: Sources) -> None:
         """Write it in the transaction of its cause, with a delivery to each subscription that wants its kind."""
@@ -41,9 +59,39 @@ class Event:
         payload = _encode(self._show(row, (), env)).decode()
         id, now = new_uuid(sources.of_expressions()), env["now"]
         [(position,)] = session.run(WRITE, [id, self._kind, self._resource, identifier, seen, now, payload])
+        at = len(row) - sum(other.width for other in self._versions)
+        for other in self._versions:
+            own = other.payload(row[at : at + other.width], env)
+            session.run(WRITE_IN_VERSION, [position, other.version, other.kind, own])
+            at += other.width
         if self._delivered is not None:
-            fan_out = FAN_OUT_IN_ORDER if self._delivered == "in order" else FAN_OUT
-            session.run(fan_out, [position, lane(self._resource, str(identifier)), now, self._kind])
+            due = [position, lane(self._resource, str(identifier)), now]
+            if self._called is not None:
+                fan_out = FAN_OUT_VERSIONS_IN_ORDER if self._delivered == "in order" else FAN_OUT_VERSIONS
+                session.run(fan_out, [*due, self._called, self._unversioned])
+            else:
+                session.run(FAN_OUT_IN_ORDER if self._delivered == "in order" else FAN_OUT, [*due, self._kind])
+
+
+class _InVersion:
+    """An event as another version has it, made ready."""
+
+    def __init__(self, event: plan.InVersion) -> None:
+        self.version, self.kind = event.version, event.kind
+        self._select = None if event.select is None else Prepared(event.select)
+        self._show = None
+        if event.select is not None and event.content is not None:
+            self.width = max(1, len(event.select.columns))
+            self._show = show(event.content, event.select.columns)
+        else:
+            self.width = 0
+
+    def found(self, session: Session, env: Env) -> Row:
+        """The columns of its payload. The row is there: the event itself has found it."""
+        return () if self._select is None else session.run(*self._select.bound(env))[0]
+
+    def payload(self, row: Row, env: Env) -> str | None:
+        return None if self._show is None else _encode(self._show(row, (), env)).decode()
 
 
 def lane(resource: str, identifier: str) -> str:
@@ -51,10 +99,15 @@ def lane(resource: str, identifier: str) -> str:
     return f"{resource} {identifier}"
 
 
-def subscribe(session: Session, subscription: str, who: str, caller: Mapping[str, Any]) -> None:
-    """Keep who subscribed, in the transaction that makes the subscription; not by which credential."""
+def subscribe(
+    session: Session, subscription: str, who: str, caller: Mapping[str, Any], version: str | None = None
+) -> None:
+    """Keep who subscribed and in which version, in the transaction that makes the subscription; not by which
+    credential."""
     kept = {name: value for name, value in caller.items() if name != "credential"}
     session.run(SUBSCRIBE, [subscription, who, _encode(kept).decode()])
+    if version is not None:
+        session.run(SUBSCRIBE_IN_VERSION, [subscription, version])
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from ninefold.expressions.rewrite import free_variables
 from ninefold.plan import environment, problems
 from ninefold.plan import operations as plan
 from ninefold.plan.events import SECRET
-from ninefold.server import conditional, flow, signing
+from ninefold.server import conditional, flow, signing, upheld
 from ninefold.server.credentials import Ending, Issue, PasswordCheck
 from ninefold.server.cursor import Cursors
 from ninefold.server.encode import NO_ROW, Shape
@@ -302,6 +302,7 @@ class Write:
         )
         self._validator = operation.validator
         self._represented = None if operation.represented is None else Represented(operation.represented)
+        self._upholds = tuple(map(upheld.Upheld, operation.upholds))
         self._before = tuple(map(Event, operation.before))
         self._after = tuple(map(Event, operation.after))
         self._subscribes = operation.subscribes
@@ -431,6 +432,8 @@ class Write:
             if self._represented is not None and self.is_conditional(call):
                 self._represented.narrow(env, _if_match(call), session.run(*self._represented.asked(env)))
             text, binds = self._statement.bound(env, switches)
+            if self._upholds:
+                env[environment.AFFECTED] = upheld.before(self._upholds, session, env)
             deleted = [(event, event.found(session, env)) for event in self._before]
             try:
                 rows = session.run(text, binds)
@@ -454,9 +457,13 @@ class Write:
             if not touched:
                 call.untouched = True
                 return row, self._shape_untouched, None
-            failed = self._failed_invariants(row)
+            failed, told = self._failed_invariants(row), self._told(row)
+            for broken, of_codes in upheld.broken(self._upholds, session, after):
+                if broken not in failed:
+                    failed.append(broken)
+                    told |= of_codes
             if failed:
-                raise Refusal(failed, self._told(row))
+                raise Refusal(failed, told)
             for event, found in (*deleted, *((each, each.found(session, after)) for each in self._after)):
                 if found is not None:
                     event.write(session, env, found, call.sources)

@@ -57,7 +57,7 @@ class Routes(Generic[Endpoint]):
         self._allow = _allow(methods)
         paths = [(segments, _Path(served, _allow(served))) for segments, served in by_shape.values()]
         self._literal = {
-            "/" + "/".join(_encoded(str(segment)) for segment in segments): path
+            "/" + "/".join(encoded(str(segment)) for segment in segments): path
             for segments, path in paths
             if not any(isinstance(segment, PathParameter) for segment in segments)
         }
@@ -77,7 +77,11 @@ class Routes(Generic[Endpoint]):
 
     def find(self, method: str, raw_path: bytes) -> Match[Endpoint]:
         text = canonical(raw_path)
-        found = None if text is None else self._path(text)
+        return NO_SUCH_PATH if text is None else self.at(method, text)
+
+    def at(self, method: str, text: str) -> Match[Endpoint]:
+        """The same for a path in its canonical form."""
+        found = self._path(text)
         if found is None:
             return NO_SUCH_PATH
         path, values = found
@@ -117,7 +121,7 @@ def _allow(methods: Iterable[str]) -> bytes:
 
 
 def _pattern(segment: Segment) -> str:
-    return "/([^/]+)" if isinstance(segment, PathParameter) else "/" + re.escape(_encoded(segment))
+    return "/([^/]+)" if isinstance(segment, PathParameter) else "/" + re.escape(encoded(segment))
 
 
 def canonical(raw_path: bytes) -> str | None:
@@ -130,7 +134,7 @@ def canonical(raw_path: bytes) -> str | None:
     if _ENCODES_NOTHING.search(raw_path):
         return None
     try:
-        return "/".join(_encoded(unquote_to_bytes(segment).decode("utf-8")) for segment in raw_path.split(b"/"))
+        return "/".join(encoded(unquote_to_bytes(segment).decode("utf-8")) for segment in raw_path.split(b"/"))
     except UnicodeDecodeError:
         return None
 
@@ -138,7 +142,7 @@ def canonical(raw_path: bytes) -> str | None:
 _ENCODES_NOTHING = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 
 
-def _encoded(segment: str) -> str:
+def encoded(segment: str) -> str:
     return segment.replace("%", "%25").replace("/", "%2F")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
@@ -39,12 +40,27 @@ def sent(content_type: str) -> tuple[str, str | None] | None:
 
 
 @lru_cache(256)
-def accepts(accept: str, offered: str) -> bool:
-    """Whether an Accept field admits a media type. The most specific range decides, and `q=0` refuses. An element
-    that cannot be read is passed over; a field without any other accepts everything, as no field does."""
-    offered_type, offered_parameters, _ = _element(offered, 0) or (offered, {}, 0)
-    best: tuple[int, float] | None = None
-    at, elements = 0, 0
+def parameter_sent(content_type: str, name: str) -> str | None:
+    """A parameter of a Content-Type field; None: there is none."""
+    element = _element(content_type, 0)
+    return None if element is None else element[1].get(name)
+
+
+@lru_cache(256)
+def parameters_accepted(accept: str, name: str) -> tuple[str, ...]:
+    """The values that a parameter has in the elements of an Accept field, the preferred one first; those that are
+    refused (`q=0`) are not among them."""
+    found: list[tuple[float, str]] = []
+    for _, parameters in _elements(accept):
+        quality = parameters.get("q", "1")
+        if name in parameters and _QUALITY.fullmatch(quality) is not None and float(quality) > 0:
+            found.append((-float(quality), parameters[name]))
+    return tuple(dict.fromkeys(value for _, value in sorted(found, key=lambda each: each[0])))
+
+
+def _elements(accept: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """The elements of an Accept field. One that cannot be read is passed over."""
+    at = 0
     while at < len(accept):
         element = _element(accept, at)
         end = _END.match(accept, element[2] if element else at)
@@ -52,8 +68,18 @@ def accepts(accept: str, offered: str) -> bool:
             comma = accept.find(",", at)
             at = len(accept) if comma < 0 else comma + 1
             continue
-        range_, parameters, _ = element
+        yield element[0], element[1]
         at = end.end()
+
+
+@lru_cache(256)
+def accepts(accept: str, offered: str) -> bool:
+    """Whether an Accept field admits a media type. The most specific range decides, and `q=0` refuses. An element
+    that cannot be read is passed over; a field without any other accepts everything, as no field does."""
+    offered_type, offered_parameters, _ = _element(offered, 0) or (offered, {}, 0)
+    best: tuple[int, float] | None = None
+    elements = 0
+    for range_, parameters in _elements(accept):
         quality = parameters.pop("q", "1")
         if _QUALITY.fullmatch(quality) is None:
             continue

@@ -155,7 +155,7 @@ class Problems:
 
     def _body(self, code: plan.ErrorCode, fields: Sequence[FieldFailure], detail: Any, env: Env) -> bytes:
         error = {
-            "code": code.name,
+            "code": code.called or code.name,
             "status": code.status,
             "fields": [self._field(field) for field in fields],
             "messages": self._by_name(code, fields),

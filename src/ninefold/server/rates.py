@@ -224,13 +224,17 @@ def headers(limits: plan.Limits) -> Headers:
     return Headers(tuple((header_value(each.name.lower()), each.carries) for each in limits.headers))
 
 
-def by_endpoint(limits: plan.Limits) -> Mapping[str, tuple[Rate, ...]]:
-    """The rates made ready, by the keys of the endpoints whose requests they count."""
+def by_name(limits: plan.Limits) -> Mapping[str, Rate]:
+    """The rates made ready. Each counts in all versions alike."""
+    return {each.name: Rate(each) for each in limits.rates}
+
+
+def by_endpoint(limits: plan.Limits, ready: Mapping[str, Rate]) -> Mapping[str, tuple[Rate, ...]]:
+    """By the keys of the endpoints whose requests they count."""
     found: dict[str, tuple[Rate, ...]] = {}
     for each in limits.rates:
-        rate = Rate(each)
         for key in each.endpoints:
-            found[key] = (*found.get(key, ()), rate)
+            found[key] = (*found.get(key, ()), ready[each.name])
     return found
 
 

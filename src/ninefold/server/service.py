@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 from ninefold.expressions.evaluate import SOURCES
 from ninefold.plan import environment
-from ninefold.plan.routes import Blocked, Route
 from ninefold.plan import versioning as plan_of
+from ninefold.plan.routes import Blocked, Route
 from ninefold.plan.service import ServicePlan
 from ninefold.server import endpoints, rates
 from ninefold.server.authenticate import Scheme

@@ -89,7 +89,7 @@ def _path_values(x: Exchange, texts: Sequence[str]) -> None:
     x.env[environment.PATH] = values
     if x.endpoint.stored is not None and x.addressable:
         failures: list[Failure] = []
-        written = {name: [text] for text, (name, _, _) in zip(own, x.endpoint.names, strict=True)}
+        written = {name: [text] for text, (name, _, _) in zip(texts, x.endpoint.names, strict=True)}
         x.endpoint.stored.read(written, failures)
         for failure in failures:
             x.refuse(failure)
@@ -363,7 +363,15 @@ def looked(x: Exchange, operation: Write, rows: Sequence[Row]) -> Next:
     assert x.call is not None
     operation.found(x.call, rows)
     body = x.endpoint.body
-    return decided(x, x.document if body is None else body.merged(x.document, x.call.current))
+    if body is None or x.document is NO_DOCUMENT:
+        return decided(x, x.document)
+    if not body.edits:
+        return decided(x, body.merged(x.document, x.call.current))
+    becomes = body.edited(x.document, x.call.current, operation.resource)
+    if isinstance(becomes, Failure):
+        x.refuse(becomes)
+        return operate(x)
+    return decided(x, becomes)
 
 
 def decided(x: Exchange, document: Any) -> Next:

@@ -20,6 +20,9 @@ such a caller nothing that it may not see. `generation` counts the secrets; the 
 `$delivery`: an event that has not reached a subscription yet. `lane` is the row that it is about. `due` is the time of
 the next attempt; null while an event of the same lane is before it. `dead` says why no further attempt is made.
 
+`$event in version`, where there are versions: an event as another version than the newest has it, where that differs;
+`kind` null: the version does not have it. `$subscribed in`: the version of the request that made a subscription.
+
 They are part of how a database of ours is laid out (`ninefold.database.shape`).
 """
 
@@ -46,6 +49,18 @@ CREATE_DELIVERIES = (
     'CREATE INDEX IF NOT EXISTS "$delivery by lane" ON "$delivery" (subscription, lane, event) WHERE dead IS NULL',
 )
 
+CREATE_VERSIONS = (
+    'CREATE TABLE IF NOT EXISTS "$event in version" (\n'
+    '  event INTEGER NOT NULL REFERENCES "$event" (seq) ON DELETE CASCADE,\n  version TEXT NOT NULL,\n  kind TEXT,\n'
+    "  payload TEXT,\n  PRIMARY KEY (event, version)\n) STRICT",
+)
+
+CREATE_SUBSCRIBED = (
+    'CREATE TABLE IF NOT EXISTS "$subscribed in" (\n'
+    '  id TEXT NOT NULL PRIMARY KEY REFERENCES "$subscription" (id) ON DELETE CASCADE,\n  version TEXT NOT NULL\n)'
+    " STRICT",
+)
+
 # ── Writing ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 WRITE = 'INSERT INTO "$event" (id, kind, resource, row, seen, time, payload) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING seq'
@@ -64,6 +79,22 @@ FAN_OUT_IN_ORDER = (
     " AND before.dead IS NULL) THEN NULL ELSE ?3 END " + _WANTED
 )
 """The same, each behind those of its lane that are not delivered yet."""
+
+WRITE_IN_VERSION = 'INSERT INTO "$event in version" (event, version, kind, payload) VALUES (?, ?, ?, ?)'
+
+_IN_VERSION = (
+    " WHERE kept.disabled IS NULL AND EXISTS (SELECT 1 FROM json_each(s.kinds) AS wanted JOIN json_each(?4) AS called"
+    ' ON called.key = coalesce((SELECT v.version FROM "$subscribed in" AS v WHERE v.id = s.id), ?5)'
+    " AND called.value = wanted.value)"
+)
+
+FAN_OUT_VERSIONS, FAN_OUT_VERSIONS_IN_ORDER = (
+    text.partition(" WHERE kept.disabled")[0] + _IN_VERSION for text in (FAN_OUT, FAN_OUT_IN_ORDER)
+)
+"""The same where there are versions. Binds: position, lane, due, the kind's name in each version (a JSON object), and
+the version of subscriptions that are older than all versions."""
+
+SUBSCRIBE_IN_VERSION = 'INSERT INTO "$subscribed in" (id, version) VALUES (?, ?)'
 
 SUBSCRIBE = 'INSERT INTO "$subscription" (id, who, caller) VALUES (?, ?, ?)'
 
@@ -92,6 +123,15 @@ DUE = (
     ' FROM "$delivery" AS d JOIN "$event" AS e ON e.seq = d.event'
     " WHERE d.subscription = ? AND d.dead IS NULL AND d.due <= ? ORDER BY d.due, d.event LIMIT ?"
 )
+
+DUE_VERSIONS = (
+    "SELECT d.event, d.attempts, e.id, coalesce(o.kind, e.kind), e.row, e.time, coalesce(o.payload, e.payload),"
+    ' e.resource FROM "$delivery" AS d JOIN "$event" AS e ON e.seq = d.event'
+    ' LEFT JOIN "$subscribed in" AS v ON v.id = d.subscription'
+    ' LEFT JOIN "$event in version" AS o ON o.event = e.seq AND o.version = coalesce(v.version, ?4)'
+    " WHERE d.subscription = ?1 AND d.dead IS NULL AND d.due <= ?2 ORDER BY d.due, d.event LIMIT ?3"
+)
+"""The same where there are versions: each event as it is in that of the subscription."""
 
 RECEIVER = (
     'SELECT s.url, kept.who, kept.caller, kept.generation, kept.overlap FROM "subscription" AS s'

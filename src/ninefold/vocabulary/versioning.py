@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ninefold.vocabulary.authentication import ADMISSIONS
 from ninefold.vocabulary.json_schema import keywords
 from ninefold.vocabulary.key import Key, adds, asked, names, restricts
 from ninefold.vocabulary.shapes import (
@@ -14,6 +15,7 @@ from ninefold.vocabulary.shapes import (
     Members,
     Name,
     OneOf,
+    Template,
     Text,
     Word,
 )
@@ -59,11 +61,27 @@ KEYS: tuple[Key, ...] = (
     adds(9, f"{_C}.remove", Name("what was added, such as `order.note`"), "It was not there.", _AS_NOW),
     adds(9, f"{_C}.add", Text("what was removed, such as `order.memo`"), "It was there.", _AS_NOW),
     adds(9, f"{_C}.change", Name("what was changed, such as `order.note`"), "It was different.", _AS_NOW),
-    adds(9, f"{_C}.schema", JSONSchema(), "With `add` or `change`: the schema that it had.",
+    adds(9, f"{_C}.schema", JSONSchema(), "With `add` or `change` of a field: the schema that it had.",
          "The schema was the same."),
     *keywords(9, f"{_C}.schema"),
-    adds(9, f"{_C}.is", Expression(), "With `add` or `change`: its value, worked out from the stored row.",
-         "The value was the same."),
+    adds(9, f"{_C}.is", Expression(), "With `add` or `change` of a field: its value, worked out from the stored row.",
+         "The value was the same; a field that is added has none."),
+    adds(9, f"{_C}.on create", Expression(),
+         "With `remove` or `change` of a field: its value in a row that is created in the older version, where the "
+         "client gives none.", "It is as in the version above."),
+    adds(9, f"{_C}.stored", Expression(),
+         "With `is`: what is stored of a `value` that a client of the older version gives.",
+         "Clients of the older version cannot give it."),
+    adds(9, f"{_C}.endpoint", Members(), "With `add` or `change` of an endpoint: what it was, in the keys of part 4.",
+         "It was the same."),
+    adds(9, f"{_C}.permissions", ADMISSIONS, "With `add` of an endpoint: who may call it, as in part 5.",
+         "`all others` holds."),
+    adds(9, f"{_C}.view", Template(), "With `add` or `change` of a view (`order.views.short`): what it showed.",
+         "It was the same."),
+    adds(9, f"{_C}.kind", Members(), "With `add` or `change` of a kind of event: what it was, in the keys of part 6.",
+         "It was the same."),
+    adds(9, f"{_C}.code", Members(), "With `add` or `change` of an error code: what it was, in the keys of part 7.",
+         "It was the same."),
     adds(9, "versions.VERSION.deprecated", Date(), "Since when it is deprecated: the header Deprecation (RFC 9745).",
          "Responses have no header Deprecation."),
     adds(9, "versions.VERSION.sunset", Date(), "When it will no longer be served: the header Sunset (RFC 8594).",

@@ -30,6 +30,7 @@ from ninefold.planner.requirements import (
     reference_there,
     referred_to,
 )
+from ninefold.planner.upheld import Change, upheld
 from ninefold.sql.fragment import Fragment, bind, identifier, join
 from ninefold.values import Text
 
@@ -49,14 +50,18 @@ def create(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
 
     values, targets = row_to_store(resource, from_path)
     name = identifier(resource.name)
-    source = "(SELECT " + join(", ", values) + f") AS {name}"
+    # A number that the database gives is none before: what reads it (a guard, say) is an error, and does not hold.
+    numbers = [Fragment(f"NULL AS {identifier(field.name)}") for field in resource.fields.values() if field.serial]
+    source = "(SELECT " + join(", ", [*values, *numbers]) + f") AS {name}"
     columns = row_columns(resource, perspective)
     response = answer(endpoint, columns, perspective)
     checks = invariants(resource, perspective)
     events = caused("create", resource, perspective)
     issues = issue(endpoint, resource, perspective.checked)
     subscribes = resource.name == SUBSCRIPTION
-    returning, read, told = read_after(endpoint, resource, columns, checks, perspective, bool(events or issues) or subscribes)
+    held = upheld(Change("create", resource), endpoint, perspective)
+    by_key = bool(events or issues or held) or subscribes
+    returning, read, told = read_after(endpoint, resource, columns, checks, perspective, by_key)
     statement = (
         f"INSERT INTO {name} ({', '.join(targets)}) SELECT "
         + ", ".join(f"{name}.{target}" for target in targets)
@@ -78,6 +83,7 @@ def create(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
         read=read,
         invariants=tuple(each.condition for each in checks),
         details=told,
+        upholds=held,
         after=events,
         subscribes=subscribes,
         version=perspective.checked.version if subscribes else None,

@@ -12,6 +12,7 @@ from ninefold.planner.events import caused_by_deletion
 from ninefold.planner.falling import not_referred_to
 from ninefold.planner.perspective import Perspective
 from ninefold.planner.requirements import all_of, guard, judge, says_which, unchanged
+from ninefold.planner.upheld import Change, upheld
 from ninefold.sql.fragment import Fragment, identifier, join
 
 
@@ -42,5 +43,6 @@ def delete(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
         key=resource.identifier,
         validator=endpoint.validator,
         represented=represented(endpoint, admission, resource, perspective),
+        upholds=upheld(Change("delete", resource, found=found), endpoint, perspective),
         before=caused_by_deletion("delete", resource, which, perspective),
     )

@@ -45,6 +45,7 @@ from ninefold.planner.requirements import (
     still_there,
     unchanged,
 )
+from ninefold.planner.upheld import Change, upheld
 from ninefold.sql.fragment import Fragment, bind, identifier, join
 from ninefold.values import Anything, Array, Object
 
@@ -67,7 +68,8 @@ def ensure(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
     unchanged_ = answer(endpoint, columns, perspective, endpoint.untouched)
     checks = invariants(resource, perspective)
     events = caused("ensure", resource, perspective)
-    returning, read, told = read_after(endpoint, resource, columns, checks, perspective, bool(events))
+    held = upheld(Change("create", resource), endpoint, perspective)
+    returning, read, told = read_after(endpoint, resource, columns, checks, perspective, bool(events or held))
 
     def requirements(row: _Row) -> list[Requirement]:
         return _requirements(endpoint, admission, resource, from_path, perspective, row)
@@ -101,6 +103,7 @@ def ensure(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
         invariants=tuple(each.condition for each in checks),
         details=told,
         validator=endpoint.validator,
+        upholds=held,
         after=events,
     )
 

@@ -14,7 +14,7 @@ from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.planner import inputs
 from ninefold.planner.contents import Columns
 from ninefold.planner.endpoints.rows import acted_on, answer, row_columns
-from ninefold.planner.perspective import Perspective
+from ninefold.planner.perspective import TRUE, Perspective
 from ninefold.planner.places import by_key, stated, traced
 from ninefold.planner.requirements import all_of, judge, parents, says_which
 from ninefold.sql.fragment import Fragment, bind, identifier, join
@@ -45,7 +45,7 @@ def list_rows(endpoint: Endpoint, admission: Admission, perspective: Perspective
         fragments = [(perspective.shown(each, columns.rows), each, descending) for each, descending in expressions]
         numbers = tuple(columns.add(each) for each, _ in expressions)
         sorts.append(Sort(title, numbers))
-        order = " ORDER BY " + join(", ", [_ordered(f, e, d) for f, e, d in fragments])
+        order = " ORDER BY " + join(", ", [_ordered(f, e, d) for f, e, d in fragments] or [TRUE])
         sort_pieces.append(Piece(order.text, order.binds, f"sort {title}"))
         if endpoint.pages is not None and endpoint.pages.by == "cursor":
             after = " AND (" + _after(fragments) + ")"

@@ -30,6 +30,7 @@ from ninefold.planner.requirements import (
     still_there,
     unchanged,
 )
+from ninefold.planner.upheld import Change, upheld
 from ninefold.sql.fragment import Fragment, bind, identifier, join
 from ninefold.values import Row
 
@@ -90,6 +91,7 @@ def remove(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
         key=tuple(field.name for field in fields),
         read=Statement(pieces(read + f" AS {name}"), tuple(columns.results)),
         validator=endpoint.validator,
+        upholds=upheld(Change("delete", resource, found=found), endpoint, perspective),
         before=caused_by_deletion("remove", resource, which, perspective),
     )
 

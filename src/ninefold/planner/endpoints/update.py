@@ -19,7 +19,7 @@ from ninefold.planner.credentials import ended_by_password, issue
 from ninefold.planner.endpoints.read import requirements_of_row
 from ninefold.planner.endpoints.representation import represented
 from ninefold.planner.endpoints.rows import acted_on, answer, outer_join, row_columns
-from ninefold.planner.endpoints.writes import invariants, pointers, read_after, uniques
+from ninefold.planner.endpoints.writes import as_it_becomes, invariants, pointers, read_after, uniques
 from ninefold.planner.events import caused
 from ninefold.planner.perspective import Perspective
 from ninefold.planner.requirements import (
@@ -171,7 +171,8 @@ def _current(
     wanted = dict.fromkeys(name for assign in assigns for name in assign.reads)
     if endpoint.verb == "update":
         named = [resource.fields[leaf.field] for leaf in endpoint.body or ()]
-        wanted |= dict.fromkeys(field.name for field in named if isinstance(field.type, Anything | Object))
+        edits = endpoint.patch == "json-patch"
+        wanted |= dict.fromkeys(field.name for field in named if edits or isinstance(field.type, Anything | Object))
     fields = [resource.fields[name] for name in wanted if name in resource.fields]
     fields = [field for field in fields if field.stored and field.secret is None]
     if not fields:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ninefold.checked.endpoints import Endpoint
 from ninefold.checked.resources import Field, Resource
 from ninefold.expressions.reads import needs_database, reads_beyond
-from ninefold.expressions.rewrite import walk
-from ninefold.expressions.tree import Call, Typed
+from ninefold.expressions.rewrite import rewrite, walk
+from ninefold.expressions.tree import Call, Select, Typed, Variable
 from ninefold.plan.problems import Condition
 from ninefold.plan.statement import Piece, Statement
 from ninefold.planner import inputs
@@ -15,6 +15,7 @@ from ninefold.planner.perspective import Perspective
 from ninefold.planner.places import traced
 from ninefold.planner.requirements import Requirement, Scope, all_of, column, details, unique
 from ninefold.sql.fragment import Fragment, bind, identifier, join
+from ninefold.values import Boolean
 
 RANDOM = frozenset({"uuid", "token", "random"})
 """The functions that give another value each time."""
@@ -46,19 +47,53 @@ def uniques(endpoint: Endpoint, resource: Resource, perspective: Perspective, on
         if group == endpoint.known_by:
             continue
         fields = [resource.fields[name] for name in group]
-        made = {each.name: _made(each, endpoint, on_update) for each in fields if each.name not in written}
+        made = {
+            each.name: _made(each, endpoint, on_update)
+            for each in fields
+            if each.name not in written or _is_set(each.name, endpoint)
+        }
         touched = not on_update or any(name in written or made[name] is not None for name in group)
         if touched and not any(_at_random(resource.fields[name], typed) for name, typed in made.items()):
             computed = {
-                name: perspective.value(typed, rows)
+                name: perspective.value(as_it_becomes(typed, endpoint, resource), rows)
                 for name, typed in made.items()
                 if on_update
                 and typed is not None
                 and _is_set(name, endpoint)
                 and needs_database(typed, (resource.name,))
             }
+            if on_update and len(group) > 1:
+                computed |= {
+                    each.name: _cleared_or_kept(each, endpoint, resource)
+                    for each in fields
+                    if each.name in written and each.type.nullable and each.name not in made
+                }
             found.append(unique(fields, written, resource, perspective, on_update, computed))
     return found
+
+
+def as_it_becomes(typed: Typed, endpoint: Endpoint, resource: Resource) -> Typed:
+    """What a write gives, over the row as it becomes: a field that the body gives is what the body gives."""
+    given = {leaf.field for leaf in endpoint.body or ()}
+
+    def change(node: Typed) -> Typed | None:
+        match node:
+            case Select(operand=Variable(name=name), name=field, type=type_) if name == resource.name and field in given:
+                was_given = Call("has", [inputs.is_given(field)], Boolean())
+                return Call("?:", [was_given, inputs.body_value(field, type_), node], type_)
+            case _:
+                return None
+
+    return rewrite(typed, change)
+
+
+def _cleared_or_kept(field: Field, endpoint: Endpoint, resource: Resource) -> Fragment:
+    """The value that a field will have which the body may give: null is a value too."""
+    given = bind(inputs.new_value(field.name, field.type))
+    if endpoint.verb == "replace":
+        return given
+    kept = column(resource.name, field.name)
+    return "CASE WHEN " + bind(inputs.is_given(field.name)) + " THEN " + given + " ELSE " + kept + " END"
 
 
 def _sets(endpoint: Endpoint) -> dict[str, Typed]:

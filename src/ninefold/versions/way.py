@@ -1,0 +1,97 @@
+"""What is remembered on the way from one version to the one below it: the contract as it has become, and what was
+wrong with a change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+from ninefold.contract.endpoints import Endpoint
+from ninefold.contract.fact import Shown, value_of
+from ninefold.contract.resources import Field, Resource
+from ninefold.contract.service import Contract
+from ninefold.contract.versioning import Change, Version
+from ninefold.diagnostics.diagnostic import Code, Diagnostic, Label
+from ninefold.diagnostics.source import Span
+from ninefold.diagnostics.suggest import did_you_mean
+from ninefold.versions.codes import NO_SUCH_CHANGE, NOT_THERE, TAKEN
+
+OF_FIELDS = ("schema", "is", "on create", "stored")
+"""Keys of a change that speak of a field."""
+
+OF_OTHERS = ("endpoint", "permissions", "view", "kind", "code")
+"""Keys of a change that speak of something else: each is what it is called."""
+
+
+@dataclass
+class Way:
+    """`moved`: the endpoints that have another key in the version above, by their keys here."""
+
+    contract: Contract
+    version: Version
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    moved: dict[str, str] = field(default_factory=dict)
+
+    # What is wrong
+
+    def say(self, code: Code, message: str, *labels: Label, help: tuple[str, ...] = ()) -> None:
+        self.diagnostics.append(Diagnostic(code, message, labels, help))
+
+    def not_there(self, change: Change, what: str, among: Iterable[str]) -> None:
+        names = tuple(among)
+        text = change.subject.text
+        label = Label(change.subject.span, f"not in the version above `{self.version.name}`")
+        self.say(NOT_THERE, f"`{text}` is not {what} of the version above", label, help=did_you_mean(text, names))
+
+    def taken(self, name: str, at: Span, what: str, first: Span) -> None:
+        message = f"the version `{self.version.name}` has {what} `{name}` already"
+        self.say(TAKEN, message, Label(at, "taken"), Label(first, "this one"))
+
+    def refuse(self, change: Change, message: str, help: tuple[str, ...] = ()) -> None:
+        self.say(NO_SUCH_CHANGE, message, Label(change.subject.span), help=help)
+
+    def only(self, change: Change, keys: tuple[str, ...], what: str) -> bool:
+        """Whether a change says only what can be said of such a thing."""
+        odd = [key for key in (*OF_FIELDS, *OF_OTHERS) if key not in keys and change.node.get(key) is not None]
+        for key in odd:
+            message = f"`{key}` says nothing of {what}"
+            self.say(NO_SUCH_CHANGE, message, Label(change.said(key)), help=("leave it out",))
+        return not odd
+
+    # The contract
+
+    def resources(self) -> tuple[Resource, ...]:
+        return value_of(self.contract.resources.resources) or ()
+
+    def resource(self, name: str) -> Resource | None:
+        return next((each for each in self.resources() if each.name == name), None)
+
+    def with_resources(self, change: Callable[[Resource], Resource]) -> None:
+        part = self.contract.resources
+        if isinstance(part.resources, Shown):
+            changed = replace(part.resources, value=tuple(map(change, part.resources.value)))
+            self.contract = replace(self.contract, resources=replace(part, resources=changed))
+
+    def with_fields(self, resource: str, fields: Iterable[Field]) -> None:
+        changed = tuple(fields)
+
+        def one(each: Resource) -> Resource:
+            if each.name != resource or not isinstance(each.fields, Shown):
+                return each
+            return replace(each, fields=replace(each.fields, value=changed))
+
+        self.with_resources(one)
+
+    def endpoints(self) -> tuple[Endpoint, ...]:
+        return value_of(self.contract.endpoints.endpoints) or ()
+
+    def with_endpoints(self, endpoints: Iterable[Endpoint]) -> None:
+        part = self.contract.endpoints
+        if isinstance(part.endpoints, Shown):
+            changed = replace(part.endpoints, value=tuple(endpoints))
+            self.contract = replace(self.contract, endpoints=replace(part, endpoints=changed))
+
+
+def listed(fact: object, values: Iterable[object]) -> object:
+    """A fact that is a list, with other values; one that is not shown stays as it is."""
+    return replace(fact, value=tuple(values)) if isinstance(fact, Shown) else fact
