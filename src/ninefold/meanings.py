@@ -78,7 +78,9 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "Before and after",
         "Guards see the row as it was (on create, as it would be); invariants, responses and events see it as it has "
         "become; `before.R` is as it was. An invariant is asked of what has become: of a write that is refused for "
-        "anything else, none is. A transition that is due has happened, at the time it was due.",
+        "anything else, none is. One that reads other rows is asked of its own row as well when a write changes what it "
+        "reads of those, or which they are: the write is refused if it fails. A transition that is due has happened, at "
+        "the time it was due.",
     ),
     (
         "Precedence",
@@ -271,19 +273,19 @@ _TABLE: tuple[tuple[str, str], ...] = (
     (
         "Rows that may be there already",
         "`ensure` and `remove` know the row that is meant by the first of the identifier, the unique fields and the "
-        "`unique` lists, in written order, of which all values are at hand: those that the path names, those that "
-        "`on create` makes of the caller, and of `ensure` those that the body or `sets` give; one that the path names a "
-        "field of comes before the others. `remove` may say which row by `row` or `where` instead. A value of the path "
-        "that would be stored keeps its field's schema, or is `invalid`. `ensure` creates the row as `create` does, or "
-        "finds it and leaves it as it is: permissions and guards are asked of the row where it is there, else of the "
-        "row as it would be. Where it is there, what the body gives and `sets` states (but for what is new each time) "
-        "has to be what it has, or the request is `different`; a member that the body leaves out is no value, unless "
-        "the contract makes one. Objects are the same whatever the order of their members; a secret is compared with "
-        "nothing. A row that is there and that the caller may not see is what `unseen rows` says of `ensure`; to "
-        "`remove` it is absent, or `forbidden`. One that is gone answers `gone`. The response of `remove` shows the "
-        "row's own fields as they were (where there was none, those that the request names), and all else as it is "
-        "afterwards. With `If-Match`, a row that is not there is `stale`. An event arises only where something was "
-        "created or removed.",
+        "`unique` lists, in written order, of which all values are at hand: those that the path names, those that `on "
+        "create` makes of the caller, and of `ensure` those that the body or `sets` give; one that the path names a "
+        "field of comes before the others. `remove` may say which row by `row` or `where` instead. A value of the "
+        "path that would be stored keeps its field's schema, or is `invalid`. `ensure` creates the row as `create` "
+        "does, or finds it and leaves it as it is: permissions and guards are asked of the row where it is there, "
+        "else of the row as it would be. Where it is there, what the body gives and `sets` states (but for what is "
+        "new each time) has to be what it has, or the request is `different`; a member that the body leaves out is no "
+        "value, unless the contract makes one. Objects are the same whatever the order of their members; a secret is "
+        "compared with nothing. A row that is there and that the caller may not see is what `unseen rows` says of "
+        "`ensure`; to `remove` it is absent, or `forbidden`. One that is gone answers `gone`. The response of "
+        "`remove` shows the row's own fields as they were (where there was none, those that the request names), and "
+        "all else as it is afterwards. With `If-Match`, a row that is not there is `stale`. An event arises only "
+        "where something was created or removed.",
     ),
     (
         "Scopes of tokens",
@@ -339,6 +341,29 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "scheme that the endpoint admits, or for all where it admits none, with the `realm` where one is stated; of "
         "Basic with `charset=\"UTF-8\"`; of `apiKey`, for which no auth-scheme is registered, with that word. To a "
         "bearer token that is not good it says `error=\"invalid_token\"` (RFC 6750, section 3.1).",
+    ),
+    (
+        "Resources of one row",
+        "With `identifier: none` a resource has one row, made when the service first starts: by its record, else by "
+        "`on create`. What reads, updates or replaces it, or takes a transition of it, need not say which row.",
+    ),
+    (
+        "JSON patches",
+        "`patch: json-patch` reads RFC 6902, sent as `application/json-patch+json` or as the stated request media "
+        "type. What is edited is the row as the body would give it: a field without a value is `null` where its "
+        "schema admits null, else not there, and so is a secret. The edits are done one after another, all or none. "
+        "What they leave as it was is not given; what they remove has no value, or is `invalid` where it is required. "
+        "A `test` that finds another value is `different`; an edit of what is not there, or that moves something into "
+        "itself, is `conflict`; a body that is no patch, and a row that would not keep its schema, are `invalid`, the "
+        "latter with places in the row. A patch whose `copy` edits make more than 100,000 values is `too large`.",
+    ),
+    (
+        "Other origins",
+        "`cross origin` tells browsers (CORS, as the Fetch standard has it) with every response, errors too. "
+        "`Access-Control-Allow-Origin` is the request's `Origin` where it is one of those stated; of `any` it is `*`, "
+        "or, with `credentials`, the request's. A preflight is answered 204, with the methods of the path. "
+        "`Access-Control-Max-Age` is `kept` in whole seconds. Where the answer depends on it, `Vary: Origin` is sent. "
+        "Nothing is refused because of its origin: what a script may see is the browser's to say.",
     ),
 )
 

@@ -175,6 +175,7 @@ def _endpoint(
         transition=transition,
         row=row,
         body=body,
+        patch="json-patch" if (word := value_of(endpoint.patch)) is not None and word.text == "json-patch" else "merge",
         query=tuple(_parameters(endpoint.query, contract, findings)),
         request_headers=tuple(_parameters(endpoint.request_headers, contract, findings)),
         filters=filters,
@@ -216,9 +217,6 @@ def _not_built(endpoint: stated.Endpoint) -> Iterator[tuple[str, Span]]:
     for action in actions[:1]:
         if action.verb in LATER:
             yield f"`{action.verb}`", action.span
-    patch = value_of(endpoint.patch)
-    if patch is not None and patch.text != "merge":
-        yield f"`patch: {patch.text}`", patch.span
     key = value_of(endpoint.idempotency_key)
     if key is not None and actions and all(action.verb in READING for action in actions):
         yield "`idempotency key` (nothing is written there)", key.span

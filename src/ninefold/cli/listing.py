@@ -125,7 +125,7 @@ def _route(route: Route) -> Iterator[str]:
 
 def _body(body: Body) -> str:
     fields = ", ".join(field.field for field in body.fields) or "no fields"
-    merge = ", a merge patch (RFC 7396)" if body.merge else ""
+    merge = ", a merge patch (RFC 7396)" if body.merge else ", a JSON Patch (RFC 6902)" if body.edits else ""
     return f"{' or '.join(body.media_types)} with {fields}{merge}; other members are {body.unknown}"
 
 

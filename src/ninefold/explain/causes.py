@@ -107,7 +107,9 @@ def of_content(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
         yield Refusal("too large", None, f"the body is larger than {size(limit.value)}", limit.span)
     media_type = requests.media_type
     if isinstance(media_type, Shown) and isinstance(endpoint.body, Shown):
-        also = " nor application/merge-patch+json" if value_of(endpoint.patch) is not None else ""
+        patch = value_of(endpoint.patch)
+        kind = "json-patch" if patch is not None and patch.text == "json-patch" else "merge-patch"
+        also = "" if patch is None else f" nor application/{kind}+json"
         words = f"the Content-Type is not {media_type.value.text}{also}"
         yield Refusal("unsupported media type", None, words, media_type.span, (19, 7) if also else (19,))
     elif isinstance(media_type, Shown):
@@ -287,6 +289,16 @@ def of_writes(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
             words = f"`{invariant.when.text}` would not hold of the row as it becomes"
             code = None if invariant.otherwise is None else invariant.otherwise.text
             yield Refusal("invariant", own.name, words, invariant.when.span, (9, 10), code)
+    patch = value_of(endpoint.patch)
+    if own is not None and patch is not None and patch.text == "json-patch" and isinstance(endpoint.patch, Shown):
+        words = f"an edit needs something of the `{own.name}` that is not there"
+        yield Refusal("conflict", own.name, words, endpoint.patch.span)
+        words = f"a `test` of the patch finds another value in the `{own.name}`"
+        yield Refusal("different", own.name, words, endpoint.patch.span)
+    for resource, invariant in g.survey.upheld_by(endpoint):
+        words = f"`{invariant.when.text}` would not hold any more of a `{resource}` that it is asked of again"
+        code = None if invariant.otherwise is None else invariant.otherwise.text
+        yield Refusal("invariant", resource, words, invariant.when.span, (10,), code)
     if own is not None and "ensure" in writes.verbs(endpoint) and compared(g.survey, endpoint, own.name):
         words = f"the `{own.name}` is there, with other values than those that the request gives"
         yield Refusal("different", own.name, words, endpoint.span)

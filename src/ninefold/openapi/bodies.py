@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ninefold.contract.fact import value_of
 from ninefold.openapi.schemas import stated
 from ninefold.openapi.service import Endpoint, Json, Service
+from ninefold.plan.json_patch import SCHEMA as JSON_PATCH
 from ninefold.plan.routes import Body, BodyField
 
 
@@ -15,7 +16,7 @@ def request_body(endpoint: Endpoint, service: Service) -> Json | None:
     body = endpoint.route.body
     if body is None or body.optional:
         return None
-    schema = stated(_schema(body.schema, body.fields, body), service)
+    schema = JSON_PATCH if body.edits else stated(_schema(body.schema, body.fields, body), service)
     content = {media_type: {"schema": schema} for media_type in body.media_types}
     changed = list(_normalised(endpoint, service))
     beyond = {"x-ninefold": {"normalised before": changed}} if changed else {}

@@ -30,6 +30,9 @@ def conditions(endpoint: Endpoint, service: Service) -> list[Condition]:
     found += _of_parameters(route)
     if route.body is not None and not (route.body.optional and route.body.unknown == "ignored"):
         found += map(Condition, ("too large", "unsupported media type", "malformed", "invalid"))
+        if route.body.edits:
+            resource = next((_resource(each.operation) for each in route.admissions), None)
+            found += (Condition("different", subject=resource), Condition("conflict", subject=resource))
     for admission in route.admissions:
         if admission.condition is not None:
             found.append(Condition("forbidden", subject=_resource(admission.operation)))
@@ -88,6 +91,7 @@ def _of_operation(operation: Operation) -> Iterator[Condition]:
         case Write(judge=judge):
             yield from judge.conditions
             yield from operation.invariants
+            yield from (each.condition for each in operation.upholds)
         case Stream(resume=str()):
             yield Condition("invalid")
         case Compute():

@@ -76,6 +76,9 @@ def _at(survey: Survey, endpoint: Endpoint) -> Iterator[tuple[str, str | None]]:
             yield "guard", _first(endpoint)
     if isinstance(endpoint.validators, Shown):
         yield "stale", _first(endpoint)
+    for resource, invariant in survey.upheld_by(endpoint):
+        if invariant.otherwise is None:
+            yield "invariant", resource
     for action in actions(endpoint):
         if (resource_of := subject(action)) is not None:
             yield from _of_action(survey, endpoint, action, resource_of)
@@ -183,6 +186,9 @@ def _of_action(survey: Survey, endpoint: Endpoint, action: Action, resource: str
             if invariant.otherwise is None:
                 yield "invariant", resource
         yield from (("conflict", about) for about in _conflicts(survey, endpoint, action, resource))
+    patch = value_of(endpoint.patch)
+    if action.verb == "update" and patch is not None and patch.text == "json-patch":
+        yield from (("different", resource), ("conflict", resource))
     if action.verb == "ensure" and compared(survey, endpoint, resource):
         yield "different", resource
     if action.verb in ("delete", "remove") and resource != SUBSCRIPTION and _may_be_refused(survey, endpoint):

@@ -18,7 +18,7 @@ from ninefold.server import json_patch, media_types
 from ninefold.server.messages import Request
 from ninefold.server.parameters import refuse_to_fetch
 from ninefold.server.problems import Failure, FieldFailure, field_failure
-from ninefold.values import Anything, Invalid, Type, Value, json_reader, to_json
+from ninefold.values import Invalid, Type, Value, json_reader, to_json
 
 Path: TypeAlias = tuple[str | int, ...]
 
@@ -113,12 +113,14 @@ class Body:
                     within[each.pointer[-1]] = merge(current.get(each.name), patch)
         return document
 
-    def edited(self, patch: Any, current: Mapping[str, Value] | None, resource: str | None) -> Any:
-        """What a JSON Patch changes, as the merge patch that would: each field that becomes another, `null` where it
-        has no value any more. Where no row is there to edit, nothing is changed. A Failure where an edit cannot be
+    def edited(
+        self, patch: Any, current: Mapping[str, Value] | None, resource: str | None
+    ) -> tuple[Any, frozenset[str]] | Failure:
+        """What a JSON Patch changes: a body that gives each field which becomes another, and the fields that are to
+        have no value any more. Where no row is there to edit, nothing is changed. A Failure where an edit cannot be
         done to the row as it is."""
         if current is None:
-            return {}
+            return {}, frozenset()
         before = self._document(current)
         try:
             after = json_patch.edited(before, patch)
@@ -128,17 +130,18 @@ class Body:
                 return Failure("too large")
             return Failure("different" if failed.rule == "test" else "conflict", resource, fields=(where,))
         if type(after) is not dict:
-            return after
+            return after, frozenset()
+        cleared = set()
         for each in self._fields:
             was, becomes = _at(before, each.pointer), _at(after, each.pointer)
             within = _object(after, each.pointer[:-1])
             if within is None:
                 continue  # another value is in the place of the object: the schema says so
             if becomes is _ABSENT and was is not _ABSENT and was is not None:
-                within[each.pointer[-1]] = None
+                cleared.add(each.name)
             elif becomes is not _ABSENT and was is not _ABSENT and json_patch.same(was, becomes):
                 del within[each.pointer[-1]]
-        return after
+        return after, frozenset(cleared)
 
     def _document(self, current: Mapping[str, Value]) -> dict[str, Any]:
         """The row as this body would give it. What nobody may read (a secret) is not in it."""
@@ -160,8 +163,11 @@ class Body:
         values, wrong = self.valid(document)
         return values if wrong is None else wrong
 
-    def valid(self, document: Any) -> tuple[dict[str, Value], Failure | None]:
-        """The values that are valid, by field, and what is wrong with the others."""
+    def valid(
+        self, document: Any, cleared: frozenset[str] = frozenset()
+    ) -> tuple[dict[str, Value], Failure | None]:
+        """The values that are valid, by field, and what is wrong with the others. `cleared`: the fields that are to
+        have no value."""
         for each in self._fields:
             each.normalise(document)
         failures = list(self._unknown(document))
@@ -174,6 +180,10 @@ class Body:
         for each in self._fields:
             found = _at(document, each.pointer)
             if found is _ABSENT:
+                if each.name in cleared and not each.fixed and each.type.nullable:
+                    values[each.name] = None
+                elif each.name in cleared:
+                    failures.append((each.pointer, "immutable" if each.fixed else "required"))
                 continue
             if each.fixed:
                 failures.append((each.pointer, "immutable"))
@@ -205,9 +215,9 @@ class _Field:
     read: Callable[[object], Value]
     normal: Callable[[Env], Value] | None
     merged: bool
-    stored: Callable[[Env], Value] | None = None
-    type: Type = Anything()
-    null_shown: bool = False
+    stored: Callable[[Env], Value] | None
+    type: Type
+    null_shown: bool
 
     def kept(self, value: Value) -> Value:
         """What is stored of a value that is given. Raises EvaluationError."""

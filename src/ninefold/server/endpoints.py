@@ -113,6 +113,9 @@ def served(
     lists = any_operation.pages.names if isinstance(any_operation, List) else frozenset()
     in_database = min((each.lowest for each in admissions.values()), default=problems.last)
     in_body = rank(*_OF_BODIES) if route.body is not None else problems.last
+    if route.body is not None and route.body.edits:
+        changed = any_operation.resource if any_operation is not None else None
+        in_body = min(in_body, rank(Failure("different", changed), Failure("conflict", changed)))
     if route.idempotency_key is not None:
         in_body = min(in_body, rank(MISMATCH, IN_PROGRESS))
     in_parameters = rank(Failure("invalid"), *(Failure("invalid", code=each.code) for each in own))

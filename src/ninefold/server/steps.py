@@ -371,13 +371,14 @@ def looked(x: Exchange, operation: Write, rows: Sequence[Row]) -> Next:
     if isinstance(becomes, Failure):
         x.refuse(becomes)
         return operate(x)
-    return decided(x, becomes)
+    return decided(x, *becomes)
 
 
-def decided(x: Exchange, document: Any) -> Next:
-    """What the body gives is whole: everything that is wrong with it is said at once."""
+def decided(x: Exchange, document: Any, cleared: frozenset[str] = frozenset()) -> Next:
+    """What the body gives is whole: everything that is wrong with it is said at once. `cleared`: the fields that are
+    to have no value any more."""
     if x.document is not NO_DOCUMENT and x.endpoint.body is not None and x.call is not None:
-        values, wrong = x.endpoint.body.valid(document)
+        values, wrong = x.endpoint.body.valid(document, cleared)
         if wrong is None:
             x.call.body = values
         else:

@@ -175,7 +175,7 @@ def _current(
         wanted |= dict.fromkeys(field.name for field in named if edits or isinstance(field.type, Anything | Object))
     fields = [resource.fields[name] for name in wanted if name in resource.fields]
     fields = [field for field in fields if field.stored and field.secret is None]
-    if not fields:
+    if not fields and endpoint.patch != "json-patch":
         return None
     columns = [column(resource.name, name) for name in (REVISION_COLUMN, *(field.name for field in fields))]
     name = identifier(resource.name)
