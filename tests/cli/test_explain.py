@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from ninefold.cli import main
+from ninefold.pipeline import load
+from ninefold.trace.identifier import Trace, digest, outcome_number, write
 
 ORDERS = str(Path(__file__).parents[2] / "examples" / "orders.md")
 
@@ -78,3 +80,32 @@ def test_a_file_that_is_called_like_no_code(
     monkeypatch.chdir(tmp_path)
     assert main(["explain", "contract"]) == 0
     assert said.readouterr().out.startswith("Notes: there is no endpoint to serve\n")
+
+
+def identifier_of(path: str, trace: Trace) -> str:
+    plan = load(path).plan
+    assert plan is not None
+    return write(digest(plan), trace)
+
+
+def test_a_response_is_explained_by_what_it_carries(said: pytest.CaptureFixture[str]) -> None:
+    text = identifier_of(ORDERS, Trace(0, 0, 0, outcome_number("answered"), 201))
+    assert main(["explain", ORDERS, "--response", text]) == 0
+    out = said.readouterr().out
+    assert out.startswith("POST /customers: answered 201 to anyone")
+    assert "   71  `/api_key`: made: a credential or secret that was just made" in out
+    assert main(["explain", ORDERS, "--response", f"ninefold-trace: {text}", "--format", "json"]) == 0
+    assert json.loads(said.readouterr().out)["about"] == "POST /customers"
+
+
+def test_what_is_no_response_of_the_contract(tmp_path: Path, said: pytest.CaptureFixture[str]) -> None:
+    text = identifier_of(ORDERS, Trace(0, 0, 0, outcome_number("answered"), 201))
+    longer = tmp_path / "orders.md"
+    longer.write_text(Path(ORDERS).read_text(encoding="utf-8").replace("## 1.", "\n## 1."), encoding="utf-8")
+    for path, given, words in (
+        (ORDERS, "latest", "what is given is not the value of a `Ninefold-Trace` header"),
+        (ORDERS, text[:-1], "the identifier is not whole"),
+        (str(longer), text, "it was made by another contract, by another state of this one"),
+    ):
+        assert main(["explain", path, "--response", given]) == 2
+        assert words in said.readouterr().err

@@ -6,6 +6,7 @@ of the body has a cause, each line of the contract that is named is there, and h
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,17 +14,24 @@ from typing import Any
 
 import httpx
 import pytest
+from msgspec.structs import replace
 from tests.http_cases import Known, read_exchanges, serving, tell
 from tests.test_cases import SERVED, compiled
 
+from ninefold.diagnostics.render import render
 from ninefold.explain.explanation import all_items
 from ninefold.explain.render import to_text
 from ninefold.explain.traced import explain_response
-from ninefold.pipeline import Loaded
+from ninefold.expressions.tree import Constant
+from ninefold.pipeline import Loaded, compile_document
+from ninefold.plan.responses import FromExpression, ObjectOf
+from ninefold.plan.routes import Served
+from ninefold.plan.service import ServicePlan
 from ninefold.trace.attribution import attribution
 from ninefold.trace.causes import Attribution, Cause, Member, Stated
 from ninefold.trace.causes import Path as MemberPath
 from ninefold.trace.identifier import HEADER, LONGEST
+from ninefold.values import Text
 
 
 @pytest.mark.serves
@@ -128,3 +136,81 @@ def not_there(loaded: Loaded, cause: Cause) -> Iterator[str]:
         line = lines[cause.place.line - 1] if cause.place.line <= len(lines) else ""
         if not line[cause.place.column - 1 :].strip():
             yield f"nothing stands at {cause.place.line}:{cause.place.column}"
+
+
+# ── What is invented is seen ──────────────────────────────────────────────────────────────────────────────────
+
+HELLO = """\
+# Hello
+
+## 2. Resources and their fields
+
+Resources: none.
+
+## 4. Endpoints
+
+```yaml
+requests: {unknown parameters: refused}
+responses: {media type: application/json}
+GET /hello: {does: compute, responses: {200: {text: "'hello'"}}}
+```
+
+## 5. Authentication
+
+```yaml
+schemes: none
+permissions: {GET /hello: anyone}
+```
+
+## 7. Errors
+
+```yaml
+shape: {media type: application/json, body: {code: error.code}}
+codes: {nothing: {status: 404, when: no such path}}
+```
+"""
+
+
+def with_invented(plan: ServicePlan, what: str) -> ServicePlan:
+    """A plan that does something which no line of its contract says."""
+    [route] = plan.routes
+    assert isinstance(route, Served)
+    [admission] = route.admissions
+    response = admission.operation.response
+    constant = FromExpression(Constant("1", Text()))
+    assert isinstance(response.content, ObjectOf)
+    match what:
+        case "a header":
+            response = replace(response, headers=(*response.headers, ("X-Powered-By", constant)))
+        case "a member":
+            members = (*response.content.members, ("powered_by", constant))
+            response = replace(response, content=replace(response.content, members=members))
+        case "a status":
+            response = replace(response, trace=())
+            route = replace(route, trace=())
+        case _:
+            response = replace(response, places={})
+    operation = replace(admission.operation, response=response)
+    return replace(plan, routes=(replace(route, admissions=(replace(admission, operation=operation),)),))
+
+
+@pytest.mark.serves
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        ("a header", "the header x-powered-by has no cause"),
+        ("a member", "['powered_by'] has no cause"),
+        ("a status", "the status has no cause"),
+        ("a media type", "the header content-type has no cause"),
+    ],
+)
+def test_what_is_invented_is_seen(what: str, said: str, tmp_path: Path) -> None:
+    loaded = compile_document("hello.md", HELLO.encode())
+    assert loaded.plan is not None, render(loaded.diagnostics, loaded.source)
+    with serving(loaded.plan, tmp_path / "honest.db", {}, trace=True) as client:
+        assert list(problems(loaded, client.get("/hello"))) == []
+        assert list(problems(loaded, client.get("/nowhere"))) == []
+    invented = dataclasses.replace(loaded, plan=with_invented(loaded.plan, what))
+    assert invented.plan is not None
+    with serving(invented.plan, tmp_path / "invented.db", {}, trace=True) as client:
+        assert list(problems(invented, client.get("/hello"))) == [said]
