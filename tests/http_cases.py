@@ -40,6 +40,8 @@ from typing import Any, TypeAlias
 import httpx
 
 from ninefold.database.sqlite import Opened, open_sqlite
+from ninefold.operator.records import stated_rows
+from ninefold.operator.rows import Caller
 from ninefold.plan.service import ServicePlan
 from ninefold.server.app import Application
 from ninefold.server.run import Stop, serve
@@ -233,7 +235,7 @@ def serving(
     plan: ServicePlan, path: Path, operator: Mapping[str, str], trace: bool = False
 ) -> Iterator[httpx.Client]:
     """Serve a plan from a database at `path`, on a port that is free, until the block ends."""
-    opened = open_sqlite(str(path), plan.schema)
+    opened = open_sqlite(str(path), plan.schema, stated_rows(plan, Caller(operator)))
     assert isinstance(opened, Opened), opened
     listening = socket.create_server(("127.0.0.1", 0))
     host, port = listening.getsockname()

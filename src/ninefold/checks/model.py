@@ -11,7 +11,7 @@ from ninefold.checks.codes import COMPUTED_CYCLE
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.schemas import SharedSchemas, admits_null, schema_of
 from ninefold.contract import resources as stated
-from ninefold.contract.fact import Gap, Proposal, Shown, is_stated, value_of
+from ninefold.contract.fact import Gap, Proposal, Shown, StatedNone, is_stated, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Source
@@ -49,9 +49,9 @@ def known_resources(contract: Contract) -> dict[str, stated.Resource]:
     known = {
         name: each
         for name, each in resources.items()
-        if isinstance(each.identifier, Shown) and each.identifier.value and isinstance(each.fields, Shown)
+        if (isinstance(each.identifier, StatedNone) or value_of(each.identifier)) and isinstance(each.fields, Shown)
         and all(_has_type(field, open_types, contract.document.source) for field in each.fields.value)
-        and {part.text for part in each.identifier.value} <= {field.name for field in each.fields.value}
+        and {part.text for part in value_of(each.identifier) or ()} <= {field.name for field in each.fields.value}
     }  # fmt: skip
     while True:
         lost = [name for name, each in known.items() if any(t not in known for t in _targets(each))]

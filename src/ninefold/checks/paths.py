@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ninefold.checked.endpoints import PathName, Segment
 from ninefold.checked.resources import Resource
-from ninefold.checks.codes import NO_ROW, PATH_NAME, PATH_OF_CREATE
+from ninefold.checks.codes import NO_ROW, ONE_ROW, PATH_NAME, PATH_OF_CREATE
 from ninefold.checks.findings import Findings
 from ninefold.checks.resources import is_key
 from ninefold.contract import endpoints as stated
@@ -16,6 +16,16 @@ from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.ast import Ast, Binary, Member, Name, every
 from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.values import Row, required
+
+OF_MANY = {
+    "create": "creates",
+    "ensure": "creates",
+    "delete": "deletes",
+    "remove": "deletes",
+    "list": "lists",
+    "sign in": "signs in to",
+}
+"""What has no meaning where there is one row."""
 
 
 def check_path(
@@ -103,7 +113,7 @@ def _name(
                 if len(keys) == 1 and len(names) == 1
                 else ()
             )
-            or (f"the unique fields of `{at.name}`: {', '.join(f'`{key}`' for key in keys)}",),
+            or ((f"the unique fields of `{at.name}`: {', '.join(f'`{key}`' for key in keys)}",) if keys else ()),
         )
         return None
     type_ = required(last.type)
@@ -145,7 +155,14 @@ def check_addressing(
 ) -> None:
     """Whether the path says what the verb needs: one row, or, on create, what the new row refers to."""
     names = [segment for segment in segments if isinstance(segment, PathName)]
-    if verb in ("create", "ensure", "list"):
+    if not resource.identifier and verb in OF_MANY:
+        findings.say(
+            ONE_ROW,
+            f"`{verb}` has no meaning for `{resource.name}`, of which there is one row",
+            Label(endpoint.span, f"{OF_MANY[verb]} the one that is always there"),
+            help=("read, update or replace it, or take a transition of it",),
+        )
+    elif verb in ("create", "ensure", "list"):
         for name in names:
             if not name.through and verb == "create":
                 findings.say(

@@ -14,7 +14,7 @@ from ninefold.checks.codes import RECORD_INCOMPLETE, RECORD_REFERENCE, RECORD_TW
 from ninefold.checks.findings import Findings
 from ninefold.checks.timers import OF_REQUESTS
 from ninefold.contract import resources as stated
-from ninefold.contract.fact import value_of
+from ninefold.contract.fact import StatedNone, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
@@ -44,7 +44,9 @@ def check_records(contract: Contract, resources: Mapping[str, Resource], finding
     found: list[_Stated] = []
     for declared in value_of(contract.resources.resources) or ():
         resource = resources.get(declared.name)
-        if resource is not None:
+        if resource is not None and isinstance(declared.identifier, StatedNone) and declared.records is None:
+            found += [_Stated(resource, declared.span, {}, {})]
+        elif resource is not None:
             found += [each for each in _of(declared, resource) if _is_a_row(each, findings)]
     _once(found, findings)
     by_key = {each.key: each for each in found}
@@ -98,12 +100,13 @@ def _is_a_row(record: _Stated, findings: Findings) -> bool:
         is_key = field.name in record.resource.identifier
         if field.name in record.values or not (is_key or (field.stored and _needed(field, record.resource))):
             continue
-        what = "an identifier" if is_key else "a value for it"
-        findings.say(
-            RECORD_INCOMPLETE,
-            f"a record of `{record.resource.name}` has no `{field.name}`",
-            Label(record.span, f"has to state {what}"),
-        )
+        if record.nodes or record.resource.identifier:
+            message = f"a record of `{record.resource.name}` has no `{field.name}`"
+            label = Label(record.span, f"has to state {'an identifier' if is_key else 'a value for it'}")
+        else:
+            message = f"the one row of `{record.resource.name}` begins without `{field.name}`"
+            label = Label(record.span, "there from the start")
+        findings.say(RECORD_INCOMPLETE, message, label)
     return len(findings.diagnostics) == said
 
 

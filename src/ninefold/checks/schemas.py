@@ -114,8 +114,10 @@ def identifier_schema(
     target: stated.Resource, known: Mapping[str, stated.Resource], schemas: SharedSchemas
 ) -> dict[str, Any]:
     """What a reference to a row must look like: as the row's identifier."""
-    identifier = (value_of(target.identifier) or ())[0].text
-    field = next(each for each in value_of(target.fields) or () if each.name == identifier)
+    identifier = value_of(target.identifier)
+    if not identifier:
+        return {}  # there is one row of it, and nothing can refer to that
+    field = next(each for each in value_of(target.fields) or () if each.name == identifier[0].text)
     further = value_of(field.refers_to)
     if further is not None and further.text in known and further.text != target.name:
         return identifier_schema(known[further.text], known, schemas)

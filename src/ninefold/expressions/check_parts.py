@@ -95,12 +95,10 @@ class Parts(ABC):
         if value is typed and isinstance(of, Row) and not (isinstance(typed.type, Row) and is_reference(typed)):
             shape = self.scope.model.get(of.resource)
             if shape is not None:
-                self._problem(
-                    codes.NOT_A_VALUE,
-                    f"a row of `{of.resource}` is no value: its identifier is {_listed(shape.identifier)}",
-                    ast,
-                    ("compare the fields one by one",),
-                )
+                one = "there is one, without an identifier"
+                why = f"its identifier is {_listed(shape.identifier)}" if shape.identifier else one
+                message = f"a row of `{of.resource}` is no value: {why}"
+                self._problem(codes.NOT_A_VALUE, message, ast, ("compare the fields one by one",))
                 return None
         return self._placed(value, ast)
 

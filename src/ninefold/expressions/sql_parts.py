@@ -181,8 +181,8 @@ class Parts(ABC):
 
     def _shape(self, node: Typed, resource: str) -> ResourceShape:
         shape = self.model.get(resource)
-        if shape is None or not shape.identifier:
-            raise self.refuse(node, f"the identifier of `{resource}` is not known")
+        if shape is None:
+            raise self.refuse(node, f"the fields of `{resource}` are not known")
         return shape
 
     def _identifier(self, node: Typed, resource: str) -> tuple[str, Type]:
@@ -190,7 +190,8 @@ class Parts(ABC):
         shape = self._shape(node, resource)
         if shape.identifier_type is None:
             fields = " and ".join(f"`{each}`" for each in shape.identifier)
-            raise NotInSQL(codes.NOT_A_VALUE, f"a row of `{resource}` is no value: its identifier is {fields}", node)
+            why = f"its identifier is {fields}" if shape.identifier else "there is one, without an identifier"
+            raise NotInSQL(codes.NOT_A_VALUE, f"a row of `{resource}` is no value: {why}", node)
         return shape.identifier[0], shape.identifier_type
 
     def table(self, resource: str) -> tuple[Fragment, TableRow, tuple[Fragment, ...]]:

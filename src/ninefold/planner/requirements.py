@@ -147,7 +147,8 @@ def parents(endpoint: Endpoint, perspective: Perspective) -> list[Requirement]:
 
 def presence(endpoint: Endpoint, resource: Resource, perspective: Perspective) -> list[Requirement]:
     """The row acted on is there, and this caller sees it."""
-    there = column(resource.name, resource.identifier[0]) + " IS NOT NULL"
+    always = resource.identifier[0] if resource.identifier else REVISION_COLUMN
+    there = column(resource.name, always) + " IS NOT NULL"
     missing = Condition("missing", subject=resource.name, trace=traced(endpoint.place))
     seen = perspective.visible(resource.name, resource.name)
     if seen is None:
@@ -211,13 +212,15 @@ def in_state(resource: Resource, origins: Sequence[Typed], field: str, place: Pl
 
 def reference_there(field: Field, given: str | None, resource: Resource, perspective: Perspective) -> Requirement:
     """A stored reference points at a row; one that the client gives (at the JSON Pointer `given`), at a row that
-    the client sees."""
+    the client sees. Where a body that may give it does not, the contract does, by its own authority."""
     target = perspective.checked.resources[field.refers_to or ""]
     alias = f"target {field.name}"
     value = bind(inputs.new_value(field.name, field.type))
     tests = [column(alias, target.identifier[0]) + " = " + value]
     seen = perspective.present(target.name, alias) if given is not None else None
     if seen is not None:
+        if field.on_create is not None:
+            seen = bind(inputs.is_given(field.name)) + " IS NOT TRUE OR " + seen
         tests.append("(" + seen + ")")
     exists = f"EXISTS (SELECT 1 FROM {identifier(target.name)} AS {identifier(alias)} WHERE " + all_of(tests) + ")"
     holds = "(" + value + " IS NULL OR " + exists + ")"
@@ -303,16 +306,14 @@ def judge(
 ) -> Judge:
     """One row that says of each requirement whether it fails. What is about a row that is not there or not seen
     is false, so that nothing is told of it."""
-    present = all_of([each.holds for each in requirements if each.scope is Scope.PRESENCE])
+    present = all_of([each.holds for each in requirements if each.scope in (Scope.PATH, Scope.PRESENCE)])
     columns = []
     gone_before: list[Fragment] = []
     for each in requirements:
         fails = "(" + each.holds + ") IS NOT TRUE"
         match each.scope:
-            case Scope.PATH:
-                columns.append("(" + fails + ")")
-            case Scope.PRESENCE:
-                # One cause, one condition: a row that is not there is not also unseen.
+            case Scope.PATH | Scope.PRESENCE:
+                # One cause, one condition: a row that is not there is not also unseen, and nothing behind it is there.
                 columns.append("(" + all_of([*gone_before, fails]) + ")")
                 gone_before.append(each.holds)
             case Scope.ROW:

@@ -47,7 +47,7 @@ def ask(survey: Survey) -> Iterator[OpenQuestion]:
         yield blocking(ENDPOINTS, "endpoints", At(place), ())
     yield from _of_all(survey, place)
     for endpoint in survey.endpoints:
-        yield from _of_endpoint(endpoint)
+        yield from _of_endpoint(survey, endpoint)
 
 
 def _of_all(survey: Survey, part: Span) -> Iterator[OpenQuestion]:
@@ -108,13 +108,13 @@ def takes_values(endpoint: Endpoint) -> bool:
     return any(action.verb in TAKING_VALUES or is_transition(action) for action in actions(endpoint))
 
 
-def _of_endpoint(endpoint: Endpoint) -> Iterator[OpenQuestion]:
+def _of_endpoint(survey: Survey, endpoint: Endpoint) -> Iterator[OpenQuestion]:
     key, own = endpoint.key, (endpoint.key,)
     if at := unanswered(endpoint.does, endpoint.span):
         yield blocking(DOES, key, at, own)
         if endpoint.body is None and endpoint.responses is None:
             return  # it shows nothing; the rest is asked once it does
-    elif at := _without_row(endpoint):
+    elif at := _without_row(survey, endpoint):
         yield blocking(DOES, key, at, own, f"which row `{key}` acts on")
     for each in value_of(endpoint.filters) or ():
         if at := unanswered(each.condition, each.span):
@@ -146,9 +146,12 @@ def _of_endpoint(endpoint: Endpoint) -> Iterator[OpenQuestion]:
             yield blocking(ORDER, key, at, own)
 
 
-def _without_row(endpoint: Endpoint) -> At | None:
+def _without_row(survey: Survey, endpoint: Endpoint) -> At | None:
     """Where neither the path nor `row` nor `where` says which row a verb acts on that needs one."""
-    needs = any(action.verb in NEEDING_A_ROW or is_transition(action) for action in actions(endpoint))
+    needs = any(
+        (action.verb in NEEDING_A_ROW or is_transition(action)) and not survey.is_one_row(action.subject)
+        for action in actions(endpoint)
+    )
     named = any(isinstance(segment, PathName) for segment in endpoint.segments) or endpoint.where is not None
     if endpoint.row is not None:
         return unanswered(endpoint.row, endpoint.span)

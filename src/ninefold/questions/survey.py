@@ -12,6 +12,7 @@ from ninefold.contract.authentication import ANY, Admission, Every, Permission, 
 from ninefold.contract.endpoints import Action, Body, Endpoint, PathName
 from ninefold.contract.expression import Expression, Items, Leaf, Members, Template
 from ninefold.contract.fact import Fact, StatedNone, is_open, value_of
+from ninefold.contract.resources import Invariant
 from ninefold.contract.service import Contract
 from ninefold.contract.states import Machine, Transition
 from ninefold.expressions.ast import Ast, Member, Name
@@ -24,6 +25,9 @@ SUBSCRIPTION = "subscription"
 READING = frozenset({"read", "list", "compute", "stream events"})
 TAKING_VALUES = frozenset({"create", "update", "replace", "ensure", "sign in", "subscribe", "call", "compute"})
 """The verbs whose endpoints take values; a transition does too."""
+
+GIVING_VALUES = frozenset({"create", "update", "replace", "ensure"})
+"""The verbs that give a row of a resource its values; a transition does too."""
 
 NEEDING_A_ROW = frozenset({"read", "update", "replace", "delete", "remove", "unsubscribe"})
 """The verbs that act on one row, which the path or `row` names; a transition does too."""
@@ -147,6 +151,32 @@ class Survey:
         """The resources of which an endpoint deletes rows: its own, and those that a deletion cascades to."""
         own = {a.subject for a in actions(endpoint) if a.verb in ("delete", "remove") and a.subject}
         return frozenset().union(*(self._falling_with(each) for each in own))
+
+    def upheld_by(self, endpoint: Endpoint) -> tuple[tuple[str, Invariant], ...]:
+        """The invariants that read other rows than their own, and rows that an endpoint writes: each with its
+        resource."""
+        deleted = self.deleted_by(endpoint)
+        written = {a.subject for a in actions(endpoint) if is_transition(a) or a.verb in GIVING_VALUES}
+        for name, fields in self.graph.fields.items():
+            targets = {target.text for each in fields.values() if (target := value_of(each.refers_to)) is not None}
+            written |= {name} if targets & deleted else set()
+        return tuple(
+            (name, invariant)
+            for name, each in self.graph.resources.items()
+            for invariant in value_of(each.invariants) or ()
+            if self._read_by(name, invariant) & (written | deleted)
+        )
+
+    def _read_by(self, resource: str, invariant: Invariant) -> frozenset[str]:
+        """The resources of whose rows an invariant reads more than its own one."""
+        walk = Walk(self.graph)
+        walk.read(invariant.when.ast, {resource: resource})
+        return walk.finish()
+
+    def is_one_row(self, resource: str | None) -> bool:
+        """Whether it is stated that there is one row of a resource."""
+        found = self.graph.resources.get(resource or "")
+        return found is not None and isinstance(found.identifier, StatedNone)
 
     def expires(self, resource: str) -> bool:
         """Whether rows of a resource end by themselves, be it through a cascade."""

@@ -31,7 +31,7 @@ KEYS: tuple[Key, ...] = (
     names(2, "RESOURCE", Members(), "A kind of thing that the service keeps.",
           "Each use of its name is an error."),
     asked(2, "RESOURCE.identifier", Names("a field", alone=True), IDENTIFIER,
-          "The field, or the fields together, by which a row is known.",
+          "The field, or the fields together, by which a row is known. `none`: there is one row, from the start.",
           "A gap: endpoints that address or create R are not served."),
     asked(2, "RESOURCE.fields", MappingOf("fields to schemas"), FIELDS, "What a row holds.",
           "A gap: endpoints that read or write R are not served."),

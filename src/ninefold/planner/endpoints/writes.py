@@ -147,7 +147,7 @@ def read_after(
     read += [each.detail for each in perspective.checked.errors.codes if each.name in codes and each.detail is not None]
     if not by_key and not any(reads_beyond(typed, (resource.name,), model) for typed in read):
         return join(", ", returned), None, codes
-    keys = join(", ", [column(resource.name, key) for key in resource.identifier])
+    keys = join(", ", [column(resource.name, key) for key in resource.identifier] or [Fragment("1")])
     name = identifier(resource.name)
     same = [
         column(resource.name, key) + " = " + bind(inputs.row_key(key, resource.fields[key].type))
