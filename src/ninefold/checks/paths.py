@@ -173,8 +173,10 @@ def check_addressing(
                         f"a name that leads through a reference sets it; a field of `{resource.name}` goes in the body",
                     ),
                 )
-            elif verb != "list" and len(name.through) > 1 and not any(
-                other.through == name.through[:1] for other in names if len(other.through) == 1
+            elif (
+                verb != "list"
+                and len(name.through) > 1
+                and not any(other.through == name.through[:1] for other in names if len(other.through) == 1)
             ):
                 findings.say(
                     PATH_OF_CREATE,

@@ -11,8 +11,8 @@ import jsonschema_rs
 
 from ninefold.checked.resources import Field, Record, Resource
 from ninefold.checks.codes import RECORD_INCOMPLETE, RECORD_REFERENCE, RECORD_TWICE, RECORD_VALUE
+from ninefold.checks.due import OF_REQUESTS
 from ninefold.checks.findings import Findings
-from ninefold.checks.timers import OF_REQUESTS
 from ninefold.contract import resources as stated
 from ninefold.contract.fact import StatedNone, value_of
 from ninefold.contract.service import Contract

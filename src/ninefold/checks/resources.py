@@ -47,9 +47,7 @@ def check_resources(
     return found
 
 
-def _expiry(
-    resource: stated.Resource, contract: Contract, vocabulary: Vocabulary, findings: Findings
-) -> Expiry | None:
+def _expiry(resource: stated.Resource, contract: Contract, vocabulary: Vocabulary, findings: Findings) -> Expiry | None:
     """None also where it is not shown what a deletion does to a row that refers to one of these."""
     if not isinstance(resource.expires, Shown):
         return None
