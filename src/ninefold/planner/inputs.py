@@ -39,6 +39,10 @@ def row_key(field: str, type: Type) -> Typed:
     return _member(environment.ROW, field, type)
 
 
+def affected(name: str, type: Type) -> Typed:
+    return _member(environment.AFFECTED, name, type)
+
+
 def filter_value(parameter: str, type: Type) -> Typed:
     return _member(environment.FILTER, parameter, type)
 

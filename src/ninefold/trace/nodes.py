@@ -79,10 +79,13 @@ def editions(plan: ServicePlan) -> tuple[Edition, ...]:
 
 
 def conditions(operation: Operation) -> tuple[Condition, ...]:
-    """What the database can refuse an operation for: the conditions of its judge, then its invariants."""
+    """What the database can refuse an operation for: the conditions of its judge, then its invariants, then
+    those of other rows."""
     judge = operation.judge if isinstance(operation, Read | List | Write) else None
     judged = () if judge is None else judge.conditions
-    return (*judged, *operation.invariants) if isinstance(operation, Write) else judged
+    if not isinstance(operation, Write):
+        return judged
+    return (*judged, *operation.invariants, *(each.condition for each in operation.upholds))
 
 
 def ends(operation: Operation) -> tuple[Response, ...]:
