@@ -35,10 +35,10 @@ STAGES = {
             "schemas",
         ),
     },
-    "checked": {"service"},
+    "checked": {"places", "service"},
     "checks": {
         *("check", "codes", "due", "findings", "given", "later", "bodies", "contents", "lists", "model", "paths"),
-        *("records", "responses", "schemas", "storable", "timers", "without_effect"),
+        *("places", "records", "responses", "rules", "schemas", "storable", "timers", "without_effect"),
     },
     "openapi": {"document", "service", "bodies", "parameters", "responses", "schemas"},
     "planner": {
