@@ -155,3 +155,21 @@ def test_what_is_no_database_of_ours(tmp_path: Path) -> None:
         with pytest.raises(NotCarried):
             carry_over(path, tmp_path / "new.db", OLD, nothing)
         assert not (tmp_path / "new.db").exists()
+
+
+def test_credentials_come_along_with_their_rows(tmp_path: Path) -> None:
+    old, new = tmp_path / "old.db", tmp_path / "new.db"
+    table = person(Column("name", Text(nullable=True)))
+    make(old, Schema((table,), credentials=("person",)))
+    with sqlite3.connect(old) as connection:
+        connection.execute("INSERT INTO person VALUES ('a', 'Ada', 'r1'), ('b', NULL, 'r2')")
+        for digest, id in ((b"1", "a"), (b"2", "b")):
+            connection.execute("INSERT INTO \"$credential person\" VALUES (?, 'token', NULL, ?)", (digest, id))
+    connection.close()
+    wanted = Schema((person(Column("name", Text(), required=True)),), credentials=("person",))
+    carried = carry_over(old, new, wanted, nothing)
+    assert (carried.rows, len(carried.left)) == (1, 1)
+    with sqlite3.connect(new) as connection:
+        assert connection.execute('SELECT * FROM "$credential person"').fetchall() == [(b"1", "token", None, "a")]
+    connection.close()
+    carry_over(new, tmp_path / "without.db", schema(table), nothing)

@@ -24,7 +24,7 @@ NOBODYS = "$argon2id$v=19$m=65536,t=3,p=4$bmluZWZvbGRuaW5lZm9sZA$AAAAAAAAAAAAAAA
 
 def hashed(password: str) -> str:
     """The hash in its encoded form, which names its salt and parameters."""
-    return _hasher.hash(password.encode("utf-8", "surrogateescape"))
+    return _hasher.hash(password.encode("utf-8", "surrogatepass"))
 
 
 def is_password(stored: Stored, password: str) -> bool:
@@ -33,7 +33,7 @@ def is_password(stored: Stored, password: str) -> bool:
     known = stored.decode() if isinstance(stored, bytes) else stored
     encoded = known if isinstance(known, str) and known else NOBODYS
     try:
-        return _hasher.verify(encoded, password.encode("utf-8", "surrogateescape")) and encoded is not NOBODYS
+        return _hasher.verify(encoded, password.encode("utf-8", "surrogatepass")) and encoded is not NOBODYS
     except (VerificationError, InvalidHashError):
         return False
 

@@ -88,9 +88,7 @@ def sign_in(endpoint: Endpoint, admission: Admission, perspective: Perspective) 
         details=told,
         validator=endpoint.validator,
         after=caused("sign in", resource, perspective),
-        password=PasswordCheck(
-            password.name, Statement(pieces(find), (ResultColumn("hash", Digest(nullable=True)),))
-        ),
+        password=PasswordCheck(password.name, Statement(pieces(find), (ResultColumn("hash", Digest(nullable=True)),))),
         issues=issue(endpoint, resource, perspective.checked),
     )
 

@@ -1,0 +1,96 @@
+"""The callers that `dev` makes: known by what the service issues, and by passwords."""
+
+from __future__ import annotations
+
+import asyncio
+from base64 import b64encode
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from tests.server.conftest import running
+
+from ninefold.cli.try_it import caller_lines, lines
+from ninefold.database.sqlite import Opened, open_sqlite
+from ninefold.development.callers import Known, Unknown, callers
+from ninefold.development.identity import Identity
+from ninefold.diagnostics.render import render
+from ninefold.pipeline import compile_document
+from ninefold.plan.service import ServicePlan
+
+CONTRACT = """
+purpose: Keeps notes.
+resources:
+  writer:
+    identifier: id
+    fields:
+      id:       {type: integer, on create: serial()}
+      email:    {type: string, format: email, unique: true}
+      password: {type: string, minLength: 8, secret: password}
+    required: [email, password]
+states: none
+endpoints:
+  requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
+  responses: {media type: application/json}
+  POST /writers:
+    does: create writer
+    body: [email, password]
+    issues: token
+    responses: {201: {writer: {id: writer.id, token: caller.credential}}}
+  GET /me: {does: read writer, row: caller.writer, responses: {200: writer}}
+  GET /writers: {does: list writer, sorts: {default: [id]}, pages: none, responses: {200: {writers: page.items}}}
+authentication:
+  schemes:
+    token: {type: http, scheme: bearer, issued to: writer, lasts: P30D}
+    never: {type: http, scheme: never, issued to: writer, lasts: P30D}
+    desk:  {type: http, scheme: basic, realm: Desk, matches: writer.email}
+  permissions: {POST /writers: anyone, all others: [token, never, desk]}
+  rows: any
+events: none
+errors: none
+limits: none
+versioning: none
+"""
+
+
+def plan() -> ServicePlan:
+    loaded = compile_document("notes.yaml", CONTRACT.encode())
+    assert loaded.plan is not None, render(loaded.diagnostics, loaded.source)
+    return loaded.plan
+
+
+def found(path: Path) -> tuple[Known | Unknown, ...]:
+    opened = open_sqlite(str(path), plan().schema)
+    assert isinstance(opened, Opened), opened
+    identity = Identity("http://127.0.0.1:8081", lambda: datetime.now(UTC))
+
+    async def ask() -> tuple[Known | Unknown, ...]:
+        return await callers(plan(), opened.database, {}, identity)
+
+    try:
+        return asyncio.run(ask())
+    finally:
+        opened.database.close()
+
+
+@pytest.mark.serves
+def test_there_is_one_of_each_kind_the_same_at_each_start(tmp_path: Path) -> None:
+    token, never, desk = found(tmp_path / "dev.db")
+    assert isinstance(token, Known) and isinstance(desk, Known)
+    assert never == Unknown("never", "no endpoint issues a credential of it")
+    assert found(tmp_path / "dev.db") == (token, never, desk)
+    with running(plan(), tmp_path / "dev.db") as service:
+        by_token = service.http.get("/me", headers={"Authorization": f"Bearer {token.credential}"})
+        basic = b64encode(desk.credential.encode()).decode()
+        by_password = service.http.get("/me", headers={"Authorization": f"Basic {basic}"})
+    assert (by_token.status_code, by_token.json()["id"]) == (200, 1)
+    assert (by_password.status_code, by_password.json()["id"]) == (200, 2)
+    shown = list(caller_lines(plan(), "http://x", {}, [token, desk]))
+    assert f"-u {desk.credential}  # desk: writer 2" in shown[2]
+
+
+def test_the_credential_of_the_next_line_is_in_the_answer_to_the_first() -> None:
+    create, where, read = lines(plan(), "http://x", {})
+    assert create.startswith("curl -i http://x/writers -H")
+    assert where == "TOKEN='the writer.token of that answer'"
+    assert read == 'curl -i http://x/writers -H "Authorization: bearer $TOKEN"'
