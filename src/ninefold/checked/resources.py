@@ -101,8 +101,10 @@ class Expiry:
 
 @dataclass(frozen=True)
 class Machine:
+    """`initial`: the state of a new row; None: it is not shown, and nothing makes rows."""
+
     field: str
-    initial: str
+    initial: str | None
     states: tuple[str, ...]
     transitions: Mapping[str, Transition]
     gone: tuple[str, ...] = ()

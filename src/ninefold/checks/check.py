@@ -115,7 +115,7 @@ def check(contract: Contract, open_questions: tuple[OpenQuestion, ...]) -> Outco
             left_out=tuple(
                 f"{question.text}: {question.left_out} (line {findings.place(question.span).line})"
                 for question in open_questions
-                if question.effect == "leaves out" and question.left_out
+                if question.left_out
             ),
             proposals=tuple(_accepted(contract)),
             places=places(contract.document),

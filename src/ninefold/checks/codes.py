@@ -86,6 +86,14 @@ NO_SUCH_END = _code(
     "`responses: {201: tag}`; or `does: ensure tag` with `responses: {created: {201: tag}, unchanged: {200: tag}}`",
 )  # fmt: skip
 
+NEEDS_WHAT_IS_NONE = _code(
+    "NF0592", Severity.ERROR, "an endpoint needs something that is stated to be none",
+    "`none` is an answer: there is no such thing. An endpoint that cannot do without it could never be served, and no "
+    "gap would say why. What is only not known yet is `not shown`, or left out.",
+    "`order: {identifier: none, fields: …}` with `GET /orders/{id}: {does: read order, …}`",
+    "`order: {identifier: id, fields: …}`, or `identifier: not shown` while it is open",
+)  # fmt: skip
+
 ANY_ORIGIN_WITH_CREDENTIALS = _code(
     "NF0582", Severity.WARNING, "scripts of any origin may send their user's credentials",
     "A browser adds cookies and client certificates to what a script of another page sends, and lets the script read "
@@ -205,7 +213,7 @@ DELETED_ROW = _code(
 
 DELETE_CLEARS_REQUIRED = _code(
     "NF0523", Severity.ERROR, "a required reference cannot be cleared",
-    "`on delete: clear` takes the value away, and the field is required.",
+    "`on delete: clear` takes the value away, and the field is required, or part of what a row is known by.",
     "`required: [project]` and `project: {refers to: project, on delete: clear}`",
     "`on delete: cascade`, `on delete: refuse`, or the field not required",
 )  # fmt: skip
@@ -499,6 +507,7 @@ CODES: tuple[Code, ...] = (
     NOT_AN_ALGORITHM, ISSUER_TWICE, SIGNED_WITHOUT, WITHOUT_VALUE, SAYS_NOTHING, GIVEN_OTHERWISE, STATE_OF_NOTHING,
     HEADER_OF_HTTP, SAME_BUT_FOR_CASE, SECOND_SERIAL, TYPE_IN_ITSELF, FINAL_IS_LEFT, NOT_AN_IDENTIFIER,
     GIVEN_VALUE, DETAIL_OF_ANOTHER, OFFERED_TO_NOBODY, NO_SUCH_END,
+    NEEDS_WHAT_IS_NONE,
     ANY_ORIGIN_WITH_CREDENTIALS, NO_SUCH_SCOPE, SCOPES_TWICE, CERTIFICATE_FIELD,
     ONE_ROW, NOT_FOUND_BY, SIGN_IN_BODY, ISSUES_FOR_NOBODY, NEVER_ISSUED, LOSES, NOT_IN_FORCE,
 )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from typing import Literal
 
 from ninefold.checked.endpoints import Endpoint, Parameter, Stopped, Verb
@@ -10,27 +11,38 @@ from ninefold.checked.events import Events
 from ninefold.checked.resources import Guard, Resource, Transition
 from ninefold.checks.authentication import admissions
 from ninefold.checks.bodies import check_body, check_required
-from ninefold.checks.codes import GIVEN_VALUE, NOT_A_BODY, NOT_IN_FORCE
+from ninefold.checks.codes import GIVEN_VALUE, NEEDS_WHAT_IS_NONE, NOT_A_BODY, NOT_IN_FORCE
 from ninefold.checks.contents import Showing
 from ninefold.checks.credentials import check_issues, check_sign_in
-from ninefold.checks.findings import Findings, condition, typed
+from ninefold.checks.findings import Findings, condition, reads_database, typed
 from ninefold.checks.known_by import known_by
 from ninefold.checks.lists import check_filters, check_pages, check_parameters, check_sorts
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.paths import check_addressing, check_path
-from ninefold.checks.responses import check_deleted, check_responses, mentions_total, reads_beyond_row, request_type
+from ninefold.checks.responses import (
+    check_deleted,
+    check_responses,
+    mentions_total,
+    reads_beyond_row,
+    request_type,
+    shows_what_is_cleared,
+)
 from ninefold.checks.rules import Rules
 from ninefold.checks.states import check_sets
 from ninefold.contract import endpoints as stated
 from ninefold.contract.expression import Expression
-from ninefold.contract.fact import Fact, Shown, value_of
+from ninefold.contract.fact import Fact, Shown, StatedNone, value_of
 from ninefold.contract.service import Contract
+from ninefold.diagnostics.diagnostic import Label, has_errors
 from ninefold.diagnostics.source import Span
+from ninefold.expressions.check import check
 from ninefold.expressions.codes import CODES as EXPRESSION_CODES
+from ninefold.expressions.lower import same_row
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Call, Select, Typed, Variable
 from ninefold.questions.question import OpenQuestion
 from ninefold.questions.survey import subject
+from ninefold.syntax.nodes import Node
 from ninefold.values import Boolean, Row, from_schema
 from ninefold.vocabulary.endpoints import ENDS
 
@@ -86,10 +98,14 @@ def check_endpoints(
             found = None
         else:
             found = _endpoint(endpoint, contract, resources, vocabulary, findings)
+        if found is not None and _begins_nowhere(found, resources):
+            found = None
         reasons = tuple(dict.fromkeys(findings.stops.get(endpoint.key, ())))
         if found is not None and not reasons:
             served.append(found)
         else:
+            if not reasons and not has_errors(findings.diagnostics):
+                _needs_what_is_none(endpoint, contract, findings)
             stopped.append(
                 Stopped(
                     key=endpoint.key,
@@ -186,7 +202,8 @@ def _endpoint(
         sets=sets,
         guards=guards,
         validator=isinstance(endpoint.validators, Shown),
-        digested=verb == "read" and reads_beyond_row(response, rows, vocabulary),
+        digested=verb == "read"
+        and (reads_beyond_row(response, rows, vocabulary) or shows_what_is_cleared(response, resource)),
         idempotency_key=_idempotency_key(endpoint),
         issues=issues,
         errors={condition_.text: code.text for condition_, code in value_of(endpoint.errors) or ()},
@@ -195,12 +212,44 @@ def _endpoint(
 
 def _check_streams(contract: Contract, events: Events, findings: Findings) -> None:
     """A stream of events is served where it is stated, and all shown, how it is written and how long it goes back."""
-    if events.stream is not None:
+    no_kinds = isinstance(contract.events.kinds, StatedNone)
+    if events.stream is not None and not no_kinds:
         return
     for endpoint in value_of(contract.endpoints.endpoints) or ():
         for action in value_of(endpoint.does) or ():
-            if action.verb == "stream events":
+            if action.verb == "stream events" and no_kinds:
+                _needs_what_is_none(endpoint, contract, findings)
+            elif action.verb == "stream events":
                 findings.stop(endpoint.key, "not shown: how events are delivered: its `stream`", action.span)
+
+
+def _begins_nowhere(found: Endpoint, resources: Mapping[str, Resource]) -> bool:
+    """Whether it makes rows of which nobody knows the state."""
+    machine = resources[found.resource].machine if found.resource in resources else None
+    return found.verb in ("create", "ensure") and machine is not None and machine.initial is None
+
+
+def _needs_what_is_none(endpoint: stated.Endpoint, contract: Contract, findings: Findings) -> None:
+    """Nothing that it needs is open, and it cannot be served: something is stated not to be there."""
+    own, others = tuple(stated_none(endpoint)), stated_none((contract.resources, contract.states, contract.events))
+    findings.say(
+        NEEDS_WHAT_IS_NONE,
+        f"`{endpoint.key}` needs something that is stated to be `none`",
+        Label(endpoint.span, "cannot be served without it"),
+        *(Label(span, "none") for span in own or others),
+    )
+
+
+def stated_none(facts: object) -> Iterator[Span]:
+    """Where `none` is stated among some facts."""
+    if isinstance(facts, StatedNone):
+        yield facts.span
+    elif isinstance(facts, tuple):
+        for each in facts:
+            yield from stated_none(each)
+    elif is_dataclass(facts) and not isinstance(facts, Node):
+        for field in fields(facts):
+            yield from stated_none(getattr(facts, field.name))
 
 
 def _stop(endpoint: stated.Endpoint, what: str, span: Span, findings: Findings) -> None:
@@ -250,8 +299,12 @@ def _row(expression: Expression, resource: Resource | None, scope: Scope, findin
     """`row: caller.user`: the row acted on is this one."""
     if resource is None:
         return None
+    row = Variable(resource.name, Row(resource=resource.name))
+    found = check(expression.ast, scope).typed
+    several = None if found is None else same_row(row, found, scope.model)
+    if found is not None and several is not None and not reads_database(found, scope):
+        return several
     named = typed(expression, scope, Row(resource=resource.name), findings)
     if named is None:
         return None
-    own = Select(Variable(resource.name, Row(resource=resource.name)), resource.key.name, resource.key.type, "field")
-    return Call("==", [own, named], Boolean())
+    return Call("==", [Select(row, resource.key.name, resource.key.type, "field"), named], Boolean())

@@ -28,7 +28,7 @@ def check_states(
     vocabulary: Vocabulary,
     findings: Findings,
 ) -> dict[str, Resource]:
-    """The resources with their machines, where these are complete enough to create rows."""
+    """The resources with their machines, where these are complete enough to take transitions."""
     found = {
         name: replace(resource, creation_stopped=tuple(_creation_stopped(name, open_questions, findings)))
         for name, resource in resources.items()
@@ -44,11 +44,14 @@ def check_states(
             for transition in value_of(machine.transitions) or ()
             if (checked := _transition(transition, resource, vocabulary, findings)) is not None
         }
-        if field is not None and initial is not None and states is not None:
+        if field is not None and states is not None:
             names = tuple(state.text for state in states)
             gone = tuple(state.text for state in value_of(machine.gone) or ())
-            made = Machine(field.text, initial.text, names, transitions, gone)
+            made = Machine(field.text, None if initial is None else initial.text, names, transitions, gone)
             found[resource.name] = replace(resource, machine=made)
+            if initial is None and not resource.creation_stopped:
+                stopped = (f"the initial state of `{resource.name}` is `none`",)
+                found[resource.name] = replace(resource, machine=made, creation_stopped=stopped)
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from ninefold.contract.events import Delivery
@@ -20,14 +21,14 @@ from ninefold.questions.question import (
     unanswered,
     within,
 )
-from ninefold.questions.survey import Survey
+from ninefold.questions.survey import Survey, actions
 
 
 def ask(survey: Survey) -> Iterator[OpenQuestion]:
     events = survey.contract.events
     place = survey.contract.document.part("events").place
     if at := unanswered(events.kinds, place):
-        yield leaving_out(KINDS, "kinds", at, "events")
+        yield with_streams(survey, leaving_out(KINDS, "kinds", at, "events"))
     for kind in value_of(events.kinds) or ():
         left_out = f"events of the kind `{kind.name}`"
         if at := unanswered(kind.upon, kind.span):
@@ -37,9 +38,18 @@ def ask(survey: Survey) -> Iterator[OpenQuestion]:
     if not value_of(events.kinds):
         return
     if at := unanswered(events.delivery, place):
-        yield leaving_out(DELIVERY, "delivery", at, "the delivery of events")
+        yield with_streams(survey, leaving_out(DELIVERY, "delivery", at, "the delivery of events"))
     elif isinstance(events.delivery, Shown):
-        yield from _of_delivery(events.delivery.value, events.delivery.span)
+        for each in _of_delivery(events.delivery.value, events.delivery.span):
+            yield each if each.subject == "webhooks" else with_streams(survey, each)
+
+
+def with_streams(survey: Survey, question: OpenQuestion) -> OpenQuestion:
+    """What leaves out events, or their delivery, blocks the endpoints that stream them."""
+    streams = tuple(
+        endpoint.key for endpoint in survey.endpoints if any(a.verb == "stream events" for a in actions(endpoint))
+    )
+    return replace(question, effect="blocks", blocks=streams) if streams else question
 
 
 def _of_delivery(delivery: Delivery, place: Span) -> Iterator[OpenQuestion]:

@@ -134,7 +134,10 @@ RESOURCES = Question("resources", 2, "which resources there are", "blocks", "eve
 STATES = Question("states", 3, "which states there are, or none", "blocks", "the endpoints that write")
 ENDPOINTS = Question("endpoints", 4, "which endpoints there are", "blocks", "everything: there is nothing to serve")
 SCHEMES = Question("schemes", 5, "which schemes callers are recognised by, or none", "blocks", "every endpoint")
-KINDS = Question("kinds", 6, "which kinds of event there are, or none", "leaves out", "events")
+KINDS = Question(
+    "kinds", 6, "which kinds of event there are, or none", "leaves out",
+    "events; blocks the endpoints that stream them",
+)  # fmt: skip
 SHAPE = Question("shape", 7, "the shape of an error", "leaves out", "error bodies: each error is a bare status")
 LIMITS = Question(
     "limits", 8, "which limits hold", "leaves out",
@@ -212,7 +215,10 @@ UNSEEN_ROWS = Question(
 
 UPON = Question("upon", 6, "when {} arises", "leaves out", "the kind", "K")
 PAYLOAD = Question("payload", 6, "the payload of {}", "leaves out", "the kind", "K")
-DELIVERY = Question("delivery", 6, "how events are delivered", "leaves out", "delivery", asked="if there are kinds")
+DELIVERY = Question(
+    "delivery", 6, "how events are delivered", "leaves out", "delivery; blocks the endpoints that stream events",
+    asked="if there are kinds",
+)  # fmt: skip
 
 CODES = Question(
     "codes", 7, "the code of each condition that can arise here", "leaves out",
