@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import msgspec
 
 from ninefold.ablate.facts import Written, written
 from ninefold.ablate.fixed import Asked, Whole
-from ninefold.ablate.law import Change, Found, judge
+from ninefold.ablate.law import Change, Found, failing, judge
+from ninefold.ablate.rehearsal import Seen, Told
 from ninefold.ablate.removal import REMOVALS, Removal, without
 from ninefold.pipeline import compile_tree
 from ninefold.plan.service import ServicePlan
 
 _SAID = frozenset(("gaps", "not_in_force", "places", "proposals"))
 """What of a plan is words for people, and changes nothing that it does."""
+
+
+_CONDITIONS = ("if-match", "if-none-match")
+"""Headers of requests that hold an entity tag."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +38,10 @@ def ablate(
     pieces = _pieces(whole.plan)
     for fact in written(whole.loaded.document) if facts is None else facts:
         for removal in removals:
-            yield _removed(whole, pieces, fact, removal)
+            try:
+                yield _removed(whole, pieces, fact, removal)
+            except Exception as error:
+                yield failing(fact, removal, error)
 
 
 def _removed(whole: Whole, pieces: _Pieces, fact: Written, removal: Removal) -> Found:
@@ -44,14 +52,43 @@ def _removed(whole: Whole, pieces: _Pieces, fact: Written, removal: Removal) -> 
     rehearsal = whole.rehearsal(loaded.plan)
     opened = rehearsal.opened()
     changes = []
+    tags: dict[str, str] = {}
+    lost: set[str | None] = set()
     for each in asked:
+        if lost & {each.told.headers.get(name) for name in _CONDITIONS}:
+            continue  # the tag that it was given is one of a response that is not there now
         rehearsal.put(each.moment)
-        new = rehearsal.ask(each.told, each.moment)
+        new = _with_tag(each.seen, rehearsal.ask(_with_tags(each.told, tags), each.moment), tags)
+        if (tag := _tag(each.seen)) is not None and _tag(new) is None:
+            lost.add(tag)
         if new != each.seen:
             changes.append(Change(each, new))
     rehearsal.close()
     opened_less = None if opened == whole.opened else set(opened) <= set(whole.opened)
     return judge(whole, fact, removal, loaded, tuple(changes), opened_less)
+
+
+def _with_tags(told: Told, tags: Mapping[str, str]) -> Told:
+    """The request with the entity tags that it was given this time: a tag stands for what is shown, and may be
+    another one for another contract (RFC 9110 8.8.3)."""
+    headers = dict(told.headers)
+    for name in _CONDITIONS:
+        if name in headers and headers[name] in tags:
+            headers[name] = tags[headers[name]]
+    return replace(told, headers=headers) if headers != told.headers else told
+
+
+def _with_tag(old: Seen, new: Seen, tags: dict[str, str]) -> Seen:
+    """The response with the entity tag that was there before, where it has one as before."""
+    before, now = _tag(old), _tag(new)
+    if before is None or now is None or before == now:
+        return new
+    tags[before] = now
+    return replace(new, headers=tuple((name, before if name == "etag" else value) for name, value in new.headers))
+
+
+def _tag(seen: Seen) -> str | None:
+    return dict(seen.headers).get("etag")
 
 
 def _pieces(plan: ServicePlan) -> _Pieces:

@@ -21,6 +21,15 @@ def is_blocked(seen: Seen) -> bool:
     return seen.status == 501 and not seen.body
 
 
+def is_stream(seen: Seen) -> bool:
+    return ("content-type", "text/event-stream") in seen.headers
+
+
+def says_the_same(new: Seen, old: Seen) -> bool:
+    """Whether two responses are one, whatever they left behind."""
+    return (new.status, new.headers, new.body) == (old.status, old.headers, old.body)
+
+
 def is_less(new: Seen, old: Seen) -> bool:
     """Whether a response and what it left behind is another one with something missing: headers, members, elements,
     rows. A refusal of whose error nothing is told is less than one of which something is."""

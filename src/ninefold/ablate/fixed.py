@@ -5,13 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 from urllib.parse import quote
 
 from ninefold.ablate.rehearsal import BEGINNING, BETWEEN, Moment, Rehearsal, Seen, Told
 from ninefold.ablate.requests import Exchange, Known, Token, Unreadable, filled, learn, read_exchanges
+from ninefold.ablate.traced import attributed, named, refused_for
 from ninefold.development.identity import Identity
 from ninefold.pipeline import Loaded
+from ninefold.plan.places import Place
 from ninefold.plan.service import ServicePlan
 from ninefold.server.flow import Fetched, Unreachable
 
@@ -29,13 +32,16 @@ class Script:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request at its moment, what came of it, and where it is written."""
+    """A request at its moment, what came of it, and where it is written. `stored`: the rows that there were. `places`
+    of the contract are where the response came from; `refused_for` those for which it refused."""
 
     told: Told
     moment: Moment
     seen: Seen
     stored: tuple[str, ...]
     where: str
+    places: frozenset[Place]
+    refused_for: frozenset[Place]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +68,13 @@ def rehearse(loaded: Loaded, scripts: Iterable[Script], operator: Mapping[str, s
     """Tell a contract its requests. The rows go on from file to file; rates begin anew, as they do in a new process.
     Raises Unreadable where a request cannot be told, or is not answered with the status that its file expects."""
     assert loaded.plan is not None, "a contract with errors answers nothing"
-    identity = Identity(ISSUER, lambda: BEGINNING)
+    passed = 0
+    identity = Identity(ISSUER, lambda: BEGINNING + timedelta(microseconds=passed))
     given = identity.take_over(loaded.plan, operator)
     whole = Whole(loaded, loaded.plan, given, identity, (), ())
     rehearsal = whole.rehearsal(loaded.plan)
     opened = rehearsal.opened()
     asked: list[Asked] = []
-    passed = 0
     for script in scripts:
         known: Known = {}
         counted: Mapping[str, Any] = {}
@@ -85,7 +91,8 @@ def rehearse(loaded: Loaded, scripts: Iterable[Script], operator: Mapping[str, s
             stored = rehearsal.stored()
             seen = rehearsal.ask(told, moment)
             counted = rehearsal.counted()
-            asked.append(Asked(told, moment, seen, stored, where))
+            found = attributed(loaded.plan, seen)
+            asked.append(Asked(told, moment, seen, stored, where, named(found), refused_for(found)))
             _compare(exchange, seen, known, where)
     rehearsal.close()
     return Whole(loaded, loaded.plan, given, identity, opened, tuple(asked))

@@ -17,15 +17,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from ninefold.ablate.compare import is_blocked, is_less, refuses, shows_more
+from ninefold.ablate.compare import is_blocked, is_less, is_stream, refuses, says_the_same, shows_more
 from ninefold.ablate.facts import Written
 from ninefold.ablate.fixed import Asked, Whole
 from ninefold.ablate.provenance import Words
 from ninefold.ablate.rehearsal import Seen
 from ninefold.ablate.removal import Removal
+from ninefold.ablate.traced import attributed, inside, named, without_cause
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.meanings import BARE_STATUSES
 from ninefold.pipeline import Loaded
+from ninefold.plan.places import Place
 from ninefold.questions.question import OpenQuestion
 from ninefold.vocabulary import Kind
 
@@ -56,6 +58,12 @@ class Found:
     widened: tuple[str, ...] = ()
 
 
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing shows that the fact says anything, though it should."""
+        return self.removal == "taken out" and self.outcome == "no difference" and self.fact.kind is not Kind.TELLS
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """A request whose response is another one than it was."""
@@ -78,6 +86,11 @@ class Change:
 
 def _said(seen: Seen) -> str:
     return f"{seen.status} {seen.body[:160].decode('utf-8', 'replace')}".strip()
+
+
+def failing(fact: Written, removal: Removal, error: Exception) -> Found:
+    """What is found where the compiler or the service cannot cope with what is left."""
+    return Found(fact, removal, "what remains says", (f"ninefold fails: {type(error).__name__}: {error}",))
 
 
 def judge(
@@ -151,8 +164,9 @@ class _Case:
             if not any(each.span.meets(fact.place) for each in questions):
                 yield "`not shown` is written, and no gap names it"
         elif self.removal == "none":
-            if any(each.span.meets(fact.place) for each in questions) and fact.kind is not Kind.ASKED:
-                yield f"`none` is written, and a gap names it: {questions[0].text}"
+            for question in questions:
+                if question.span.start == fact.place.start:
+                    yield f"`none` is written, and a gap says that it is not shown: {question.text}"
         elif fact.kind is Kind.TELLS and questions:
             yield f"a gap, and it only tells: {questions[0].text}"
         elif fact.kind is Kind.ASKED and fact.is_named and not questions:
@@ -174,6 +188,9 @@ class _Case:
             yield f"it only tells, and something changes: {change.words}"
         elif not self._explained(change):
             yield f"neither without it nor what it refused: {change.words}"
+        elif not self._is_its_own(change):
+            yield f"that is no matter of part {fact.part}: {change.words}"
+        yield from self._untraced(change)
         words = Words(self.loaded.document).invented(new, change.asked.told, change.asked.stored)
         if words:
             yield f"from nowhere comes {', '.join(sorted(words))}: {change.words}"
@@ -183,11 +200,40 @@ class _Case:
         new, old = change.new, change.old
         if is_less(new, old) or self._is_bare(new, old):
             return True
+        if self.questions and refuses(old) and refuses(new):
+            return True  # what comes later in the order of conditions is refused for what is not shown
         if self.fact.kind is Kind.RESTRICTS:
             # Its own refusals: of requests, or of rows that a list leaves out. What narrows a restriction gives that
             # one more to refuse when it goes.
-            return refuses(old) or shows_more(new, old) or Kind.RESTRICTS in self.fact.within
+            own = self._is_named(change.asked.refused_for) if refuses(old) else shows_more(new, old)
+            return own or Kind.RESTRICTS in self.fact.within
         return True
+
+    def _is_named(self, places: frozenset[Place]) -> bool:
+        return any(inside(place, self.fact.span, self.whole.loaded.source) for place in places)
+
+    def _untraced(self, change: Change) -> Iterator[str]:
+        """What of the new response no line that still stands, and nothing else either, accounts for."""
+        assert self.loaded.plan is not None
+        found = attributed(self.loaded.plan, change.new)
+        for part in without_cause(found, change.new):
+            yield f"{part} has no cause: {change.words}"
+        if self.removal == "taken out" and self._is_named(named(found)):
+            yield f"it is traced to the line that is gone: {change.words}"
+
+    def _is_its_own(self, change: Change) -> bool:
+        """Whether a difference is in what the fact speaks of: an endpoint's own facts are about its responses, part 6
+        about events, part 7 about refusals."""
+        new, old, names = change.new, change.old, self.fact.names
+        match self.fact.part:
+            case 4 if " " in names[0] and len(names) > 1:
+                return old.endpoint == names[0]
+            case 6:
+                return says_the_same(new, old) or is_stream(old)
+            case 7:
+                return refuses(old) and refuses(new)
+            case _:
+                return True
 
     def _is_bare(self, new: Seen, old: Seen) -> bool:
         return refuses(old) and new.status in BARE_STATUSES.values() and not new.body

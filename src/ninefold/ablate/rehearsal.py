@@ -18,7 +18,7 @@ from ninefold.operator.records import stated_rows
 from ninefold.operator.rows import Caller
 from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
-from ninefold.server.exchange import Exchange, arrived, finished, only, timed_out
+from ninefold.server.exchange import Exchange, arrived, finished, only, open_to_origins, timed_out
 from ninefold.server.flow import (
     Compute, Fetch, Fetched, Follow, Next, ReadBody, Select, Sweep, TooLarge, Transact, Unreachable, Wait, Work,
 )  # fmt: skip
@@ -26,9 +26,13 @@ from ninefold.server.messages import Request, Response
 from ninefold.server.service import ready
 from ninefold.server.sources import Sources
 from ninefold.server.steps import failed, start
+from ninefold.server.tracing import Tracer
+from ninefold.trace.identifier import HEADER
 
 BEGINNING = datetime(2026, 7, 1, 12, 0, 0, tzinfo=UTC)
 """When the first request comes. Each further one comes a millisecond later."""
+
+TRACE = HEADER.lower().encode("ascii")
 
 BETWEEN = 1_000
 """Microseconds."""
@@ -64,6 +68,8 @@ class Seen:
     rows: tuple[tuple[str, str], ...]
     gone: tuple[tuple[str, str], ...]
     endpoint: str | None
+    trace: str = field(default="", compare=False)
+    """The identifier of its causes (`ninefold.trace`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +119,7 @@ class Rehearsal:
         sources = Sources(self._sources.clock, self._sources.random_bytes, self._sources.elapsed)
         self._service = ready(plan, self._database.key("cursors"), given, sources)
         self._rates = {rate.name: rate for rate in self._service.rates}
+        self._tracer = Tracer(plan)
         self._given = given
         self._carried: dict[int, State] = {}
         self._there: tuple[int, int] | None = None
@@ -164,12 +171,14 @@ class Rehearsal:
         first = self._begun(told) if told.happening == "in progress" else None
         x = arrived(self._service, Request(told.method, told.path, told.query, dict(told.headers), ADDRESS))
         try:
-            response = finished(x, self._answer(x, told, told.happening))
+            response = open_to_origins(x, finished(x, self._answer(x, told, told.happening)))
         finally:
             x.release()
             if first is not None:
                 first.release()
         head, content = (response.head, self._stream(response)) if isinstance(response, Follow) else (response, None)
+        traced = self._tracer.traced(x, head)
+        assert isinstance(traced, Response)
         after = before if self._database.changes == changes else self._rows()
         return Seen(
             status=head.status,
@@ -178,6 +187,7 @@ class Rehearsal:
             rows=tuple(sorted(after - before)),
             gone=tuple(sorted(before - after)),
             endpoint=x.route,
+            trace=dict(traced.headers)[TRACE].decode("ascii"),
         )
 
     def close(self) -> None:

@@ -16,11 +16,11 @@
 - The response may be left out. `{{name}}` in it stands for whatever comes there, and in later requests for that.
   `{{*}}` is anything each time.
 - In a request `{{letters 70000}}` is that many letters, and `{{nested 5000}}` an array that deep.
-- In a request `{{SCHEME claim=value …}}` is a token with these claims, signed by the issuer of the scheme. A claim whose
-  value is JSON is that value, any other a string.
+- In a request `{{SCHEME claim=value …}}` is a token with these claims, signed by the issuer of the scheme. A claim
+  whose value is JSON is that value, any other a string.
 - A line that begins with `@`, before a request, says what happens then: `@after PT31M`, so much time passes;
-  `@unavailable`, the database takes no work; `@timed out`, it takes longer than the service waits; `@internal`, something
-  fails; `@in progress`, the same request is on its way already.
+  `@unavailable`, the database takes no work; `@timed out`, it takes longer than the service waits; `@internal`,
+  something fails; `@in progress`, the same request is on its way already.
 - `# not exercised: FACT: REASON` says of facts (`7 codes > busy > *`, as `ninefold ablate` prints them) why no request
   shows what they do.
 """

@@ -55,6 +55,7 @@ COMMANDS = {
     "export": "Write what is served as an OpenAPI document.",
     "explain": "Explain an endpoint, a service, or a diagnostic.",
     "permissions": "Show who may do what.",
+    "ablate": "Take away each fact, and see what is left of the service.",
     "schema": "Print a JSON Schema for editors.",
 }
 
