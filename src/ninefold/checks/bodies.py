@@ -74,19 +74,24 @@ def check_body(
             )
         elif field.name in leaves:
             findings.say(NOT_A_BODY, f"the body gives `{field.name}` twice", Label(each.span, "again"))
-        elif field.seen is not None and field.seen.instead is not None and field.seen.stored is None:
-            findings.say(
-                LOSES,
-                f"what a client gives for `{resource.name}.{field.called}` would be lost",
-                Label(each.span, "is worked out from what is stored"),
-                help=("say what is stored of it: `stored: …`",),
-            )
         else:
             leaves[field.name] = BodyLeaf(each.pointer, field.name)
+            _lost(each, resource, findings)
     if named and not leaves and all(_is_hidden(each, resource) for each in named):
         message = f"the body of `{endpoint.key}` names no field that is there"
         findings.say(NOT_A_BODY, message, Label(named[0].span, "is not there"))
     return tuple(leaves.values())
+
+
+def _lost(named: _Named, resource: Resource, findings: Findings) -> None:
+    """Says, once of each field, that an older version shows something else of it than what is stored."""
+    field = resource.fields[named.field]
+    if field.seen is None or field.seen.instead is None or field.seen.stored is not None:
+        return
+    message = f"what a client gives for `{resource.name}.{field.called}` would be lost"
+    if all(each.message != message for each in findings.diagnostics):
+        label = Label(named.span, "is worked out from what is stored")
+        findings.say(LOSES, message, label, help=("say what is stored of it: `stored: …`",))
 
 
 def _is_hidden(named: _Named, resource: Resource) -> bool:
@@ -156,5 +161,7 @@ def check_required(
                 NEVER_GIVEN,
                 f"`{resource.name}.{field.name}` is required, and `{endpoint.key}` has nothing to give it",
                 Label(endpoint.span, "creates one without it"),
-                help=(f"add `{field.name}` to the body, or give the field an `on create`",),
+                help=(f"add `{field.name}` to the body, or give the field an `on create`",)
+                if field.seen is None
+                else (f"say what it is there: `{{remove: {resource.name}.{field.name}, on create: …}}`",),
             )

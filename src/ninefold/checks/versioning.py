@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ninefold.checked.events import Cause, EventKind, OlderKind
-from ninefold.checked.service import Checked, Version, Versions
+from ninefold.checked.service import Checked, OperatorValue, Version, Versions
 from ninefold.checks.findings import Findings
 from ninefold.contract import versioning as stated
 from ninefold.contract.fact import Fact, value_of
@@ -71,12 +71,20 @@ def with_older(newest: Checked, older: Sequence[Older]) -> Checked:
             response_media_type=None if written is None else written + parameter,
         )
 
+    operator = tuple(_needed_by(each.name, [newest, *(checked for _, checked, _ in older)]) for each in newest.operator)
+    newest = replace(newest, operator=operator)
     made = {name: (one(name, each), moved) for name, each, moved in older}
     whole = tuple(
         replace(each, checked=made[each.name][0], moved=made[each.name][1]) if each.name in made else each
         for each in versions.versions
     )
     return replace(one(versions.current, newest), versions=replace(versions, versions=whole))
+
+
+def _needed_by(name: str, versions: Sequence[Checked]) -> OperatorValue:
+    """A value of the operator, with every endpoint of some version that cannot be served without it."""
+    needed = [each for checked in versions for each in checked.operator if each.name == name]
+    return replace(needed[0], blocks=tuple(dict.fromkeys(key for each in needed for key in each.blocks)))
 
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")

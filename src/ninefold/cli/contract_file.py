@@ -9,6 +9,8 @@ from typing import Annotated, TypeAlias
 from cyclopts import Parameter
 
 from ninefold.cli.terminal import Unusable
+from ninefold.contract.fact import value_of
+from ninefold.diagnostics.diagnostic import has_errors
 from ninefold.pipeline import Loaded, compile_document
 
 File: TypeAlias = Annotated[
@@ -43,3 +45,22 @@ def read_bytes(file: str) -> bytes:
     except (OSError, ValueError) as error:
         words = (error.strerror or str(error)).lower() if isinstance(error, OSError) else "it is no name of a file"
         raise Unusable(f"{file or 'a file without a name'} cannot be read: {words}") from None
+
+
+InVersion: TypeAlias = Annotated[str | None, Parameter(name="--version", show_default=False)]
+"""Which version of the contract; the newest where none is named."""
+
+
+def in_version(loaded: Loaded, version: str | None) -> Loaded:
+    """A contract in one of its versions. Raises Unusable where it has none of that name, or none that is served."""
+    found = loaded.of(version)
+    if found is not None:
+        return found
+    stated = [each.name for each in value_of(loaded.contract.versioning.versions) or ()]
+    if version in stated and not has_errors(loaded.diagnostics):
+        raise Unusable(f"the way back to the version {version} is not shown")
+    if version in stated:
+        raise Unusable(f"the contract has errors, and no version {version} is made of it")
+    listed = ", ".join(stated)
+    help = (f"its versions are {listed}",) if stated else ("it states no versions",)
+    raise Unusable(f"the contract has no version {version}", *help)

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 from ninefold.catalogue import CODES
-from ninefold.cli.contract_file import AcceptProposals, load
+from ninefold.cli.contract_file import AcceptProposals, InVersion, in_version, load
 from ninefold.cli.terminal import Unusable, is_coloured, say, width
 from ninefold.contract.fact import value_of
 from ninefold.diagnostics.diagnostic import Code, Severity, has_errors
@@ -44,6 +44,7 @@ def explain(
     /,
     *,
     response: str | None = None,
+    version: InVersion = None,
     format: Literal["text", "json", "markdown"] = "text",
     statements: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     accept_proposals: AcceptProposals = False,
@@ -62,6 +63,7 @@ def explain(
         ninefold explain contract.md
         ninefold explain contract.md "POST /orders"
         ninefold explain contract.md --response 1.q7Rk0w3Z.nAAAAQ.f3Kd
+        ninefold explain contract.md "GET /orders" --version 2026-01-01
         ninefold explain NF0403
 
     Parameters
@@ -74,6 +76,8 @@ def explain(
     response
         What a response carries in its header `Ninefold-Trace`, under `ninefold serve --trace` and in `ninefold dev`.
         It has to be a response of this contract as it stands.
+    version
+        A version of the contract: what decides it, and its endpoints, are as that version has them.
     format
         `json` is a stable form; `markdown` is for a page.
     statements
@@ -84,9 +88,12 @@ def explain(
     loaded = load(subject, accept_proposals)
     if response is not None:
         explanation = _response(loaded, response)
-    elif endpoint is None:
+    elif endpoint is None and version is None:
         explanation = explain_service(loaded)
+    elif endpoint is None:
+        explanation = explain_service(in_version(loaded, version))
     else:
+        loaded = in_version(loaded, version)
         found = find_endpoint(loaded, endpoint)
         if found is None:
             raise Unusable(f"the contract has no endpoint {endpoint}", *_meant(loaded, endpoint))

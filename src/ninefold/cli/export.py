@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 import yaml
 
-from ninefold.cli.contract_file import AcceptProposals, File, load
+from ninefold.cli.contract_file import AcceptProposals, File, InVersion, in_version, load
 from ninefold.cli.terminal import remark, say, show
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.openapi.document import openapi
@@ -21,6 +21,7 @@ def export(
     /,
     *,
     format: Literal["json", "yaml"] = "json",
+    version: InVersion = None,
     accept_proposals: AcceptProposals = False,
 ) -> int:
     """Write what is served in the words of another standard.
@@ -33,16 +34,21 @@ def export(
 
         ninefold export openapi contract.md > openapi.json
         ninefold export openapi contract.md --format yaml
+        ninefold export openapi contract.md --version 2026-01-01
 
     Parameters
     ----------
     what
         `openapi`.
+    version
+        A version of the contract, which has a document of its own. The newest, where none is named.
     """
     loaded = load(file, accept_proposals)
     show((found for found in loaded.diagnostics if found.code.severity is Severity.ERROR), loaded.source, sys.stderr)
     if loaded.plan is None or loaded.checked is None:
         return 1
+    loaded = in_version(loaded, version)
+    assert loaded.plan is not None and loaded.checked is not None
     document = openapi(Service(loaded.contract, loaded.checked, loaded.plan, loaded.open_questions))
     if format == "json":
         say(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())

@@ -33,6 +33,11 @@ def listing(plan: ServicePlan) -> str:
     lines += ["Callers", "", *_callers(plan), ""]
     for route in plan.routes:
         lines += [*_route(route), ""]
+    for version in () if plan.versions is None else plan.versions.versions:
+        if version.problems is not None:
+            lines += [f"Version {version.name}", ""]
+            for route in version.routes:
+                lines += [*_route(route), ""]
     for title, notes in (
         ("Given by the operator", [f"operator.{value.name}" for value in plan.operator]),
         ("Stated, and not in force in this build", [f"{each.what}: {each.consequence}" for each in plan.not_in_force]),

@@ -50,6 +50,8 @@ def _before_the_operation(route: Served, service: Service) -> Iterator[Condition
     versions = service.plan.versions
     if versions is not None and versions.by != "path":
         yield Condition("unknown version")
+    if versions is not None and any(each.retired and each.name == versions.current for each in versions.versions):
+        yield Condition("retired version")
     for segment in route.segments:
         if isinstance(segment, PathParameter):
             # A value that is no UTF-8, or a literal segment elsewhere, leads to no endpoint at all.

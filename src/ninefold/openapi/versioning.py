@@ -1,4 +1,4 @@
-"""Part 9: where the service is found, and how a request names its version."""
+"""Part 9: where the service is found, and how a request names its version. Each version has a document of its own."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def servers(service: Service) -> list[Json]:
 
 def version_parameters(service: Service) -> list[Json]:
     versions = service.plan.versions
-    if versions is None or versions.by == "path":
+    if versions is None or versions.by in ("path", "media type"):
         return []
     schema: Json = {"type": "string", "enum": [versions.current]}
     optional = versions.default == versions.current

@@ -123,7 +123,7 @@ def change_parameter(way: Way, change: Change) -> None:
     key, kind, name = named.groups()
     endpoint = next((each for each in way.endpoints() if each.key == key), None)
     if endpoint is None:
-        way.not_there(change, "of an endpoint", [each.key for each in way.endpoints()])
+        way.not_there(change, "part of an endpoint", [each.key for each in way.endpoints()])
         return
     if change.verb not in ("rename", "remove") or not way.only(change, (), "a parameter"):
         help = (f"say what the endpoint was: `{{change: {key}, endpoint: {{{kind}: {{…}}}}}}`",)
