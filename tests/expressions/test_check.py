@@ -260,7 +260,7 @@ def test_the_type_of_a_filters_value_is_what_it_is_compared_with(text: str, type
         ),
         ("order.customer.api_key == 'x'", "NF0409", "`customer.api_key` is a secret", "api_key", None),
         (
-            "favorite == favorite",
+            "favorite in all(favorite)",
             "NF0410",
             "a row of `favorite` is no value: its identifier is `user` and `article`",
             "favorite",

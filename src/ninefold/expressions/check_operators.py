@@ -12,7 +12,7 @@ from ninefold.expressions.ast import (
 )
 from ninefold.expressions.check_parts import Parts
 from ninefold.expressions.functions import resolve
-from ninefold.expressions.lower import as_value, narrowed
+from ninefold.expressions.lower import as_value, narrowed, same_row
 from ninefold.expressions.scope import describe, join
 from ninefold.expressions.tree import (
     Call,
@@ -56,6 +56,9 @@ class Operators(Parts):
         left, right = self._pair(ast.left, ast.right)
         if left is None or right is None:
             return None
+        same = same_row(left, right, self.scope.model)
+        if same is not None:
+            return same if ast.operator == "==" else Call(function="!", arguments=[same], type=Boolean())
         named = self._names(ast.left, left, right.type) or self._names(ast.right, right, left.type)
         if join(left.type, right.type) is None and not named:
             self._mismatch(ast, ast.operator, (ast.left, ast.right), (left, right))

@@ -129,12 +129,12 @@ NOT_A_VALUE = _error(
     "NF0410",
     "a row with several identifier fields is not a value",
     """
-A row stands for its identifier where it is compared, listed or shown. If the identifier is made of several
-fields there is no one value to stand for: compare the fields.
+A row stands for its identifier where it is listed or shown, or looked for in an array. If the identifier is made of
+several fields there is no one value to stand for. `==` and `!=` compare all of them.
 
-Wrong: `favorite == article.favorites[0]`
+Wrong: `favorite in article.favorites`
 
-Right: `favorite.user == caller.user && favorite.article == article`
+Right: `article.favorites.exists(f, f == favorite)`
 """,
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ninefold.expressions.scope import Model
 from ninefold.expressions.tree import Call, Comprehension, Constant, MakeArray, Select, Typed, Variable
-from ninefold.values import Anything, Array, Null, Row, Type, optional
+from ninefold.values import Anything, Array, Boolean, Null, Row, Type, optional
 
 
 def is_reference(typed: Typed) -> bool:
@@ -32,6 +32,24 @@ def as_value(typed: Typed, model: Model) -> Typed:
             return Comprehension(macro="map", range=typed, variable="_row", body=identifier, type=array)
         case _:
             return typed
+
+
+def same_row(left: Typed, right: Typed, model: Model) -> Typed | None:
+    """`left == right` of rows whose identifier is several fields: each of these is equal. None: they are no such
+    rows."""
+    if not isinstance(left.type, Row) or not isinstance(right.type, Row) or left.type.resource != right.type.resource:
+        return None
+    shape = model.get(left.type.resource)
+    if shape is None or len(shape.identifier) < 2 or not set(shape.identifier) <= shape.fields.keys():
+        return None
+    same: Typed | None = None
+    for name in shape.identifier:
+        of_both: list[Typed] = [
+            Select(operand=row, name=name, type=shape.fields[name], through="field") for row in (left, right)
+        ]
+        one = Call(function="==", arguments=of_both, type=Boolean())
+        same = one if same is None else Call(function="&&", arguments=[same, one], type=Boolean())
+    return same
 
 
 def identifier_through(operand: Typed, name: str, model: Model) -> Typed | None:

@@ -120,7 +120,8 @@ class _Falling:
 
 def _falling(deleted: Resource, resources: Mapping[str, Resource]) -> Iterator[_Falling]:
     yield _Falling(deleted, deleted, deleted.name, None)
-    yield from _behind(deleted, column(deleted.name, deleted.identifier[0]), (deleted.name,), deleted, resources)
+    if len(deleted.identifier) == 1:  # nothing refers to others
+        yield from _behind(deleted, column(deleted.name, deleted.identifier[0]), (deleted.name,), deleted, resources)
 
 
 def _behind(
@@ -164,7 +165,7 @@ def _of_deletion(
                 continue
         elif not each.of_which_rows:
             continue
-        if each.way is None or falling.endless or (each.way == () and len(own.identifier) > 1):
+        if each.way is None or falling.endless or (each.way == () and len(own.identifier) != 1):
             yield ALL
         elif each.way == ():
             yield _Affected(own.identifier[0], before=falling.select(own.identifier[0]))
@@ -250,8 +251,8 @@ def _upheld(
         + join(" OR ", which)
         + ") AND ("
         + holds
-        + ") IS NOT TRUE ORDER BY "
-        + join(", ", [column(resource.name, key) for key in resource.identifier])
+        + ") IS NOT TRUE"
+        + _by_identifier(resource)
         + " LIMIT 1"
     )
     results = tuple(ResultColumn(f"detail of {each}", Text(nullable=True)) for each, _ in told)
@@ -266,6 +267,11 @@ def _upheld(
         details=tuple(each for each, _ in told),
         before=before,
     )
+
+
+def _by_identifier(resource: Resource) -> Fragment:
+    keys = [column(resource.name, key) for key in resource.identifier]
+    return " ORDER BY " + join(", ", keys) if keys else Fragment("")
 
 
 def _gathered(keys: Fragment, type_: Array, perspective: Perspective) -> Fragment:
