@@ -132,7 +132,10 @@ def check_pages(endpoint: stated.Endpoint, contract: Contract, findings: Finding
             Label(pages.span, "contradict each other"),
         )
         return None
-    return Pages(by.text, default, largest, _text(pages.size), _text(pages.next), _text(pages.start))  # type: ignore[arg-type]
+    # What part 8 says for lists that go by the other is not said of this one.
+    following = _text(pages.next) if by.text == "cursor" else None
+    start = _text(pages.start) if by.text == "offset" else None
+    return Pages(by.text, default, largest, _text(pages.size), following, start)  # type: ignore[arg-type]
 
 
 def _narrowed(own: limits.Pages, shared: limits.Pages) -> limits.Pages:

@@ -139,10 +139,11 @@ def _field(
     value_scope = replace(scope, variables={**scope.variables, "value": value})
     needed = {part.text for part in value_of(resource.required) or ()}
     on_delete = value_of(field.on_delete)
-    if on_delete is not None and on_delete.text == "clear" and field.name in needed:
+    if on_delete is not None and on_delete.text == "clear" and field.name in {*needed, *shape.identifier}:
+        why = "is required" if field.name in needed else "is part of the identifier"
         findings.say(
             DELETE_CLEARS_REQUIRED,
-            f"`{resource.name}.{field.name}` is required and would be cleared",
+            f"`{resource.name}.{field.name}` {why} and would be cleared",
             Label(on_delete.span, "takes the value away"),
         )
     serial = isinstance(on_create, Call) and on_create.function == "serial"

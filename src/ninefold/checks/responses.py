@@ -197,6 +197,16 @@ def reads_beyond_row(response: Response, rows: tuple[str, ...], vocabulary: Voca
     return any(_changes_alone(typed_, rows, vocabulary) for typed_ in _all_expressions(response))
 
 
+def shows_what_is_cleared(response: Response, resource: Resource | None) -> bool:
+    """Whether a reference is shown that a deletion of something else takes away: then the row is not written."""
+    cleared = () if resource is None else {name for name, field in resource.fields.items() if field.on_delete == "clear"}
+    return any(
+        isinstance(node, Select) and node.name in cleared and isinstance(node.operand, Variable)
+        for typed_ in _all_expressions(response)
+        for node in walk(typed_)
+    )
+
+
 def _changes_alone(typed_: Typed, rows: tuple[str, ...], vocabulary: Vocabulary) -> bool:
     for node in walk(typed_):
         match node:

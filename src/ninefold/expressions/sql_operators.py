@@ -124,7 +124,8 @@ class Operators(Arrays):
         self._comparable(left, value.type)
         plain = self._listed(right, scope)
         if plain is not None and (positive or not value.nullable):
-            return Scalar("(" + value.text + " IN (" + join(", ", plain) + "))", call.type, fails=value.fails)
+            text = "(" + value.text + " IN (" + join(", ", plain) + "))"
+            return Scalar(text, call.type, fails=value.fails or value.nullable)
         items = self._settled(self.relation(right, scope))
         item = self._of_binding(right, items.element)
         self._comparable(right, item.type)

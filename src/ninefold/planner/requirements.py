@@ -237,6 +237,18 @@ def reference_there(field: Field, given: str | None, resource: Resource, perspec
     return Requirement(condition, holds, Scope.VALUES, (field.name,))
 
 
+def has_value(field: Field, value: Fragment, resource: Resource) -> Requirement:
+    """A value that the database makes as it writes can be made, where the field is not to be without one."""
+    condition = Condition(
+        "invalid",
+        subject=f"{resource.name}.{field.name}",
+        location=_location("/" + field.name),
+        rule="required",
+        trace=_of_rule(field, "required"),
+    )
+    return Requirement(condition, "(" + value + ") IS NOT NULL", Scope.VALUES)
+
+
 def _of_rule(field: Field, keyword: str) -> tuple[PlanPlace, ...]:
     """Where a rule of a field stands, the field itself first."""
     return traced(field.place, *(each.place for each in field.rules if each.keyword == keyword and not each.path))

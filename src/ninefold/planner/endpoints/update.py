@@ -26,6 +26,7 @@ from ninefold.planner.requirements import (
     all_of,
     column,
     guard,
+    has_value,
     in_state,
     judge,
     reference_there,
@@ -59,6 +60,10 @@ def update(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
     required += uniques(endpoint, resource, perspective, on_update=True)
 
     computed_sets, assigns = changes(endpoint, resource, given)
+    for field_name, typed in computed_sets:
+        if not resource.fields[field_name].type.nullable:
+            value = perspective.value(as_it_becomes(typed, endpoint, resource), rows)
+            required.append(has_value(resource.fields[field_name], value, resource))
     name = identifier(resource.name)
     pieces = [_piece(f"UPDATE {name} SET {identifier(REVISION_COLUMN)} = " + bind(inputs.REVISION))]
     if transition is not None and resource.machine is not None:
