@@ -19,11 +19,19 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from throughput import CONNECTIONS, ROUNDS, SECONDS, measured, on_core, post, started
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "conduit.md"
 PEOPLE, ARTICLES, FAVORITES = 20, 1_000, 10_000
+
+ARTICLE = (
+    'INSERT INTO article ("$revision", id, slug, title, description, body, tagList, author, createdAt, updatedAt)'
+    " VALUES (?, ?, ?, ?, 'about', 'text', ?, ?, ?, ?)"
+)
+FAVORITE = 'INSERT INTO favorite ("$revision", "user", article) VALUES (?, ?, ?)'
+FOLLOW = 'INSERT INTO follow ("$revision", follower, followed) VALUES (?, ?, ?)'
 
 
 def rows() -> Iterator[tuple[str, tuple[object, ...]]]:
@@ -31,24 +39,14 @@ def rows() -> Iterator[tuple[str, tuple[object, ...]]]:
     chance = random.Random(1)
     for number in range(1, ARTICLES + 1):
         when = f"2026-01-01T{number // 3600:02}:{number // 60 % 60:02}:{number % 60:02}.000000Z"
-        author = number % PEOPLE + 1
-        yield (
-            'INSERT INTO article ("$revision", id, slug, title, description, body, tagList, author, createdAt, updatedAt)'
-            " VALUES (?, ?, ?, ?, 'about', 'text', ?, ?, ?, ?)",
-            (f"r{number}", number, f"article-{number}", f"Article {number}", '["a","b","c"]', author, when, when),
-        )
+        author, tags = number % PEOPLE + 1, '["a","b","c"]'
+        yield ARTICLE, (f"r{number}", number, f"article-{number}", f"Article {number}", tags, author, when, when)
     pairs = list(itertools.product(range(1, PEOPLE + 1), range(1, ARTICLES + 1)))
     for user, article in chance.sample(pairs, FAVORITES):
-        yield (
-            'INSERT INTO favorite ("$revision", "user", article) VALUES (?, ?, ?)',
-            (f"{user}.{article}", user, article),
-        )
+        yield FAVORITE, (f"{user}.{article}", user, article)
     for one, other in itertools.product(range(1, PEOPLE + 1), repeat=2):
         if (one + other) % 2:
-            yield (
-                'INSERT INTO follow ("$revision", follower, followed) VALUES (?, ?, ?)',
-                (f"{one}.{other}", one, other),
-            )
+            yield FOLLOW, (f"{one}.{other}", one, other)
 
 
 def main() -> None:
@@ -61,15 +59,15 @@ def main() -> None:
         service = subprocess.Popen(command, stdout=log.open("w"), stderr=subprocess.STDOUT)
         try:
             base = started(log) + "/api"
-            people = []
+            people: list[Any] = []
             for number in range(PEOPLE):
                 person = {"username": f"p{number}", "email": f"p{number}@example.com", "password": "correct horse"}
                 people.append(post(f"{base}/users", {"user": person}, {})["user"])
             with sqlite3.connect(database) as connection:
                 for text, values in rows():
                     connection.execute(text, values)
-            token = {"Authorization": f"Token {people[0]['token']}"}  # type: ignore[index]
-            subjects = {
+            token = {"Authorization": f"Token {people[0]['token']}"}
+            subjects: dict[str, tuple[str, dict[str, str]]] = {
                 "list 20, anyone": (f"{base}/articles", {}),
                 "list 20, a caller": (f"{base}/articles", token),
                 "feed of 20": (f"{base}/articles/feed", token),
@@ -80,9 +78,9 @@ def main() -> None:
                 for name, (address, headers) in subjects.items():
                     figures[name].append(measured(address, headers, None))
             print(f"requests/s, median of {ROUNDS} rounds of {SECONDS} s, {CONNECTIONS} connections")
-            for name, values in figures.items():
-                spread = f"{min(values):,.0f} to {max(values):,.0f}"
-                print(f"  {name:<18} {statistics.median(values):>8,.0f}   ({spread})")
+            for name, rates in figures.items():
+                spread = f"{min(rates):,.0f} to {max(rates):,.0f}"
+                print(f"  {name:<18} {statistics.median(rates):>8,.0f}   ({spread})")
         finally:
             service.terminate()
             service.wait()
