@@ -161,6 +161,9 @@ WHITE_SPACE: Final = "".join(map(chr, (*range(9, 14), 32, 0x85, 0xA0, 0x1680, *r
 )
 """The characters with the property White_Space (Unicode 15, PropList.txt)."""
 
+LONGEST_TEXT: Final = 1_000_000
+"""Code points of a text that an expression makes of others by `replace` or `join`, or splits."""
+
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 _DATE_TIME: Final = re.compile(

@@ -307,9 +307,11 @@ def integers(draw: st.DrawFn, at: Names) -> str:
     if at.depth <= 0:
         return draw(st.sampled_from(leaves))
     down = at.deeper()
-    match draw(st.integers(0, 13)):
+    match draw(st.integers(0, 14)):
         case 0 | 1 | 2:
             return draw(st.sampled_from(leaves))
+        case 14:
+            return f"{draw(texts(down))}.indexOf({draw(texts(down))})"
         case 3 | 4 | 5:
             operator = draw(st.sampled_from(["+", "-", "*", "/", "%"]))
             return f"({draw(integers(down))} {operator} {draw(integers(down))})"
@@ -355,9 +357,14 @@ def texts(draw: st.DrawFn, at: Names) -> str:
     if at.depth <= 0:
         return draw(st.sampled_from(leaves))
     down = at.deeper()
-    match draw(st.integers(0, 8)):
+    match draw(st.integers(0, 10)):
         case 0 | 1 | 2:
             return draw(st.sampled_from(leaves))
+        case 9:
+            return f"{draw(texts(down))}.replace({draw(texts(down))}, {draw(texts(down))})"
+        case 10:
+            ends = f", {draw(integers(down))}" if draw(st.booleans()) else ""
+            return f"{draw(texts(down))}.substring({draw(integers(down))}{ends})"
         case 3:
             return f"({draw(texts(down))} + {draw(texts(down))})"
         case 4:

@@ -23,6 +23,7 @@ from ninefold.expressions.operations import (
     finite,
     from_epoch,
     in_order,
+    joined,
     later,
     lower_ascii,
     matches,
@@ -36,8 +37,11 @@ from ninefold.expressions.operations import (
     ratio,
     reading,
     remainder,
+    replaced,
     seconds_since_1970,
     slug,
+    split,
+    substring,
     truncated,
     upper_ascii,
     whole_units,
@@ -186,6 +190,16 @@ def _functions() -> Iterable[Overload]:
     yield row("lower_ascii", "lowerAscii", (TEXT,), TEXT, lower_ascii, "A to Z as a to z")
     yield row("upper_ascii", "upperAscii", (TEXT,), TEXT, upper_ascii, "a to z as A to Z")
     yield row("trim", "trim", (TEXT,), TEXT, lambda a: a.strip(WHITE_SPACE), "without white space at both ends")
+    yield row("index_of", "indexOf", (TEXT, TEXT), INTEGER, str.find, "where the other first is in it, from 0; else -1")
+    yield row(
+        "substring_from", "substring", (TEXT, INTEGER), TEXT, substring, "from so many code points on", fails=True
+    )
+    yield row("substring", "substring", (TEXT, INTEGER, INTEGER), TEXT, substring,
+              "from so many code points up to so many", fails=True)  # fmt: skip
+    yield row("replace", "replace", (TEXT, TEXT, TEXT), TEXT, replaced, "with every b as c; b is not empty", fails=True)
+    yield row("split", "split", (TEXT, TEXT), Array(items=TEXT), split, "the texts between the separators", fails=True)
+    yield row("join_all", "join", (Array(items=TEXT),), TEXT, joined, "one text after the other", fails=True)
+    yield row("join", "join", (Array(items=TEXT), TEXT), TEXT, joined, "the texts, with b between them", fails=True)
     yield row("string_text", "string", (TEXT,), TEXT, str, "itself", "function")
     yield row("string_integer", "string", (INTEGER,), TEXT, str, "in decimal digits", "function")
     yield row("string_number", "string", (NUMBER,), TEXT, number_text, "in the fewest digits", "function")

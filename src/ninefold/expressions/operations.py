@@ -19,6 +19,7 @@ import jsonschema_rs
 from ninefold.values import (
     GREATEST_INTEGER,
     LEAST_INTEGER,
+    LONGEST_TEXT,
     Invalid,
     Value,
 )
@@ -99,6 +100,35 @@ def upper_ascii(text: str) -> str:
 
 def lower_ascii(text: str) -> str:
     return text.translate(_LOWER)
+
+
+def substring(text: str, start: int, end: int | None = None) -> str:
+    """The code points from one place up to another, which have to be places in the text."""
+    end = len(text) if end is None else end
+    if not 0 <= start <= end <= len(text):
+        raise EvaluationError("not a part of the text")
+    return text[start:end]
+
+
+def replaced(text: str, old: str, new: str) -> str:
+    """With every `old`, from the left, as `new`."""
+    if not old or len(text) + text.count(old) * (len(new) - len(old)) > LONGEST_TEXT:
+        raise EvaluationError("nothing to replace, or a text too long")
+    return text.replace(old, new)
+
+
+def split(text: str, separator: str) -> list[str]:
+    """The texts between the separators; its code points, where the separator is empty."""
+    if len(text) > LONGEST_TEXT:
+        raise EvaluationError("a text too long")
+    return text.split(separator) if separator else list(text)
+
+
+def joined(texts: list[str | None], separator: str = "") -> str:
+    found = [text for text in texts if text is not None]
+    if len(found) < len(texts) or sum(map(len, found)) + len(separator) * len(found) > LONGEST_TEXT:
+        raise EvaluationError("an item without a value, or a text too long")
+    return separator.join(found)
 
 
 @lru_cache(maxsize=256)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Protocol, TypeAlias
 
 from ninefold.sql.fragment import Fragment, join
-from ninefold.values import WHITE_SPACE, Anything, Array, Boolean, Null, Object, Type
+from ninefold.values import LONGEST_TEXT, WHITE_SPACE, Anything, Array, Boolean, Null, Object, Type
 
 Build: TypeAlias = Callable[[tuple[Fragment, ...]], Fragment]
 
@@ -168,6 +168,13 @@ _TEMPLATES: Final[Mapping[str, str]] = {
     "lower_ascii": "lower({0})",
     "upper_ascii": "upper({0})",
     "trim": "trim({0}, char(" + ", ".join(str(ord(character)) for character in WHITE_SPACE) + "))",
+    "index_of": "(instr({0}, {1}) - 1)",
+    "substring_from": "CASE WHEN {1} BETWEEN 0 AND length({0}) THEN substr({0}, {1} + 1) END",
+    "substring": "CASE WHEN 0 <= {1} AND {1} <= {2} AND {2} <= length({0}) THEN substr({0}, {1} + 1, {2} - {1}) END",
+    "replace": (
+        "CASE WHEN {1} <> '' AND length({0}) + (length({0}) - length(replace({0}, {1}, ''))) / length({1})"
+        f" * (length({{2}}) - length({{1}})) <= {LONGEST_TEXT} THEN replace({{0}}, {{1}}, {{2}}) END"
+    ),
     "string_text": "{0}",
     "string_integer": "CAST({0} AS TEXT)",
     "string_boolean": "CASE {0} WHEN 1 THEN 'true' WHEN 0 THEN 'false' END",
