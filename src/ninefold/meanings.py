@@ -365,6 +365,59 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "`Access-Control-Max-Age` is `kept` in whole seconds. Where the answer depends on it, `Vary: Origin` is sent. "
         "Nothing is refused because of its origin: what a script may see is the browser's to say.",
     ),
+    (
+        "What an error tells",
+        "`error.code` is the code's name, `error.status` its status; `error.title` and `error.detail` have no value where "
+        "the code states none. `error.fields` lists what is wrong with values of the request: `in` (`body`, `query`, "
+        "`path` or `header`), `pointer` (RFC 6901, into the body, or into the parameters as one object), `name` (of the "
+        "nearest member, or `body`), `rule` (the keyword of JSON Schema, or `unknown`, `immutable`, `unique`, `refers "
+        "to`, `repeated`, `stored`) and `message`, where `messages` has words for the rule. `error.messages` has these "
+        "words by name, each once; of a code with `about` and nothing wrong with a value, the title under that name.",
+    ),
+    (
+        "Versions",
+        "An older version is a contract of its own over the same rows, made at start-up of the one above it by its "
+        "`changes`, one after another. What a change is of is called by the name that callers of the version above "
+        "know; expressions and templates in changes are the document's, and read what is stored. What no change names "
+        "is the same in every version: row rules, permissions, guards, invariants, transitions and their timers, "
+        "limits and the error shape; a rate counts the requests of all versions together.",
+    ),
+    (
+        "Fields of older versions",
+        "A field that was renamed has its older name wherever it goes by its name: in the resource's own name as a "
+        "response, in lists of fields, in orders, in errors, as a filter that reads it, and as a member that shows it "
+        "alone. One that is removed is in none of these, and its value is kept: writes of the older version leave it, "
+        "and a row that is created there has its `on create`. With `is` the older value stands wherever the field is "
+        "shown, filtered or ordered by; rules go on reading what is stored. What clients then give is held to the older "
+        "schema and becomes what `stored` makes of it; where that has no value, the rule `stored` is broken. Without "
+        "`is`, an older schema is asked besides that of the newest: what is stored is held to both.",
+    ),
+    (
+        "Which version is asked for",
+        "In the path the version is the segment behind `base`; a path without one is of the `default`. A header or a "
+        "query parameter names one version by its exact name; a parameter that is given twice names none that there "
+        "is. In a media type, Accept asks for a version and Content-Type says that of the body: `application/json; "
+        "v=2`. They have to agree; of several that are accepted the preferred one counts that there is, and what is "
+        "answered says its own. Paths, methods and `Allow` are those of the version. A version whose way back is not "
+        "shown is answered 501, and so is each below it.",
+    ),
+    (
+        "What versions tell of themselves",
+        "Dates are the beginnings of days, UTC. `deprecated` is sent as `Deprecation: @` and seconds (RFC 9745), "
+        "`sunset` as `Sunset` (RFC 8594), with every response of the version, also before the date. A version with "
+        "either, whose name is in the path or in the query, leads with `Link` and `rel=\"successor-version\"` (RFC "
+        "5829) to the same endpoint in the version above, if that has it and is not retired. From the day of `retired` "
+        "on, its requests are `retired version`. Where several versions share their addresses, `Vary` names the header "
+        "that tells them apart.",
+    ),
+    (
+        "Versions of events, keys and cursors",
+        "A stream tells of events as the version of its request has them, with the same positions; a subscription, as "
+        "the version in which it was made, as long as the contract states that version, also when it is retired. One "
+        "that was made when there were no versions counts as made by a request that names none; where that is nobody's "
+        "version, by one for the newest. An event arises once, for all versions: a kind arises upon the same in all. "
+        "An idempotency key and a cursor belong to the version in which they were given.",
+    ),
 )
 
 MEANINGS: tuple[Meaning, ...] = tuple(

@@ -16,8 +16,11 @@ from ninefold.values import Type
 
 
 class _Operation(msgspec.Struct, frozen=True, tag_field="operation", omit_defaults=True, kw_only=True):
+    """`seen`: where it is stated which rows of the resource it is about."""
+
     resource: str
     response: Response
+    seen: tuple[Place, ...] = ()
 
 
 class Read(_Operation, frozen=True, tag="read"):

@@ -37,7 +37,8 @@ class Exchange:
     `addressable`: the path's values can be of rows. `told`: how the rates stand
     that counted the request; `limited`: the answer refuses it for one of them. `key`: the idempotency key that came;
     `content`: the body as it came, None where it was not read; `document`: the
-    body as JSON; `holds`: the key is in progress by this request."""
+    body as JSON; `holds`: the key is in progress by this request; `repeated`: the answer is
+    that of an earlier one with the key."""
 
     service: Service
     request: Request
@@ -64,11 +65,15 @@ class Exchange:
     document: Any = NO_DOCUMENT
     held: Held | None = None
     holds: bool = False
+    repeated: bool = False
 
     def refuse(self, failure: Failure) -> None:
         rank = self.version.problems.rank(failure, self.endpoint.errors or {})
         self.rank = min(rank, self.rank) if self.failures else rank
         self.failures.append(failure)
+
+    def repeats(self) -> None:
+        self.repeated = True
 
     def settled(self, lowest: int) -> bool:
         """Whether something has failed that nothing of this rank comes before."""

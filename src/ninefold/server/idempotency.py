@@ -127,31 +127,38 @@ def _microseconds(time: datetime) -> int:
     return (time - _EPOCH) // timedelta(microseconds=1)
 
 
-def once(step: Next, held: Held, mismatch: Callable[[], Next]) -> Next:
+def once(step: Next, held: Held, mismatch: Callable[[], Next], repeated: Callable[[], None]) -> Next:
     """The steps of an operation, in which what is transacted is done once for a key. `mismatch`: the step for a key
-    that came before, with another request."""
+    that came before, with another request. `repeated` is told where the response is given again."""
     match step:
         case Wait(Transact(work), resume):
 
             def answered(found: Response | Failure) -> Next:
                 return found if isinstance(found, Response) else mismatch()
 
-            return Wait(Transact(partial(_done, held, work, resume)), answered)
+            return Wait(Transact(partial(_done, held, work, resume, repeated)), answered)
         case Wait(work, resume):
-            return Wait(work, lambda result: once(resume(result), held, mismatch))
+            return Wait(work, lambda result: once(resume(result), held, mismatch, repeated))
         case _:
             return step
 
 
 def _done(
-    held: Held, work: Callable[[Session], Any], resume: Callable[[Any], Next], session: Session
+    held: Held,
+    work: Callable[[Session], Any],
+    resume: Callable[[Any], Next],
+    repeated: Callable[[], None],
+    session: Session,
 ) -> Response | Failure:
     """In a transaction: the response that is stored, or the work, its response, and the two stored together. A work
     that is refused raises, and nothing of it is stored: it may be tried again with the same key."""
     rows = session.run(*held.finding)
     if rows:
         request, sealed = rows[0]
-        return opened(held, sealed) if held.is_of(request) else MISMATCH
+        if not held.is_of(request):
+            return MISMATCH
+        repeated()
+        return opened(held, sealed)
     response = resume(work(session))
     if not isinstance(response, Response):
         raise TypeError("a response that waits for more than its transaction cannot be stored with it")

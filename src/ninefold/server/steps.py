@@ -436,7 +436,7 @@ def perform(x: Exchange) -> Next:
             x.refuse(failure)
         return judged(x)
     step = operation.perform(x.call)
-    return step if x.held is None else once(step, x.held, partial(_mismatched, x))
+    return step if x.held is None else once(step, x.held, partial(_mismatched, x), x.repeats)
 
 
 def _mismatched(x: Exchange) -> Next:

@@ -92,6 +92,7 @@ class _Version:
             others=others,
             head=x.request.method == "HEAD",
             more=len(refusals) > MOST_REFUSALS,
+            repeated=x.repeated,
         )
 
     def _key(self, x: Exchange, outcome: Outcome) -> str:

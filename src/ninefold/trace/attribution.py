@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from ninefold.expressions.reads import parts
 from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.meanings import MEANINGS
 from ninefold.plan.events import Event
 from ninefold.plan.operations import List, Operation, Read, Stream, Write
 from ninefold.plan.problems import ErrorCode
@@ -48,6 +49,8 @@ from ninefold.trace.values import Shown, holds_more, once, read_by, stated
 
 WITHOUT_CONTENT = frozenset({204, 304})
 """Statuses whose responses have no content, and say no length of one (RFC 9110, section 8.6)."""
+
+WHAT_ERRORS_TELL = next(each.number for each in MEANINGS if each.about == "What an error tells")
 
 
 def attribution(plan: ServicePlan, text: str) -> Attribution:
@@ -135,7 +138,8 @@ class _Of:
         of_route = () if self.route is None else stated(self.route.trace)
         match self.trace.ended:
             case "answered":
-                return () if self.response is None else once(*stated(self.response.trace), *of_route)
+                again = (*self._stated("idempotency key"), Fixed(28)) if self.trace.repeated else ()
+                return () if self.response is None else once(*stated(self.response.trace), *of_route, *again)
             case "not modified":
                 section = Http("RFC 9110, section 15.4.5")
                 return once(*self._stated("validators"), Fixed(20), section, Requested("the header If-None-Match"))
@@ -220,7 +224,7 @@ class _Of:
         if name in OF_VERSIONS:
             yield self._of_version(name)
         if name in OF_OTHER_ORIGINS and self.plan.cross_origin is not None:
-            causes = stated(self.plan.cross_origin.trace)
+            causes = once(*stated(self.plan.cross_origin.trace), Fixed(50))
             yield causes, once(*causes, Requested("the header Origin"))
 
     def _of_response(self, name: str, response: Response) -> Iterator[tuple[tuple[Cause, ...], tuple[Cause, ...]]]:
@@ -242,7 +246,7 @@ class _Of:
             schemes = self.route.schemes if isinstance(self.route, Served) else ()
             admitted = [each for each in self.plan.schemes if each.scheme in schemes] or self.plan.schemes
             value = stated([place for each in admitted for place in each.trace])
-            return once(section, *self._status_only(), *value), once(*value, section)
+            return once(section, *self._status_only(), *value, Fixed(47)), once(*value, section, Fixed(47))
         routes = self.edition.routes if self.route is None else self._same_path(self.route)
         return once(section, *self._status_only()), once(*stated([p for each in routes for p in each.trace]), section)
 
@@ -286,8 +290,12 @@ class _Of:
     def _shown(self) -> Shown:
         operation = self.operation
         match operation:
-            case Read() | List():
+            case Read():
                 return Shown(operation.select.columns, operation.resource)
+            case List(paging=paging):
+                narrowed = [place for each in operation.filters for place in each.trace]
+                listed = (*operation.seen, *narrowed, *operation.sort_trace, *dict.fromkeys(paging.places.values()))
+                return Shown(operation.select.columns, operation.resource, listed=listed)
             case Write():
                 return Shown(
                     (operation.read or operation.statement).columns,
@@ -302,6 +310,9 @@ class _Of:
                 return Shown(() if select is None else select.columns)
 
     def members(self) -> Iterator[Member]:
+        if self.trace.ended == "answered" and self.response is not None and isinstance(self.operation, Stream):
+            causes = stated(self.response.places.get("content-type", self.response.trace))
+            yield Member((), causes, (Stored("the events that the caller may see"), Fixed(35), Fixed(34)), whole=True)
         if self.trace.ended == "answered" and self.response is not None and self.response.content is not None:
             yield from self._shown().members(self.response.content)
         problems = self.problems
@@ -342,7 +353,7 @@ class _Of:
                 words = [problems.places[key] for rule in rules for key in self._message(rule)]
                 about = [places[key] for key in ("about", "title") if key in places and "about" in places]
                 facts = [cause for each in self.refusals if each.rule is not None for cause in each.causes]
-                return once(*stated([*words, *about]), *facts, Fixed(11))
+                return once(*stated([*words, *about]), *facts, Fixed(11), Fixed(WHAT_ERRORS_TELL))
             case _:
                 return ()
 
@@ -357,7 +368,8 @@ class _Of:
     def events(self) -> Iterator[Occurrence]:
         """What arose with the response: the events of the operation, where it did something."""
         operation = self.operation
-        if self.trace.ended == "answered" and isinstance(operation, Write) and self.trace.end == 0:
+        done = self.trace.ended == "answered" and self.trace.end == 0 and not self.trace.repeated
+        if done and isinstance(operation, Write):
             for event in (*operation.before, *operation.after):
                 yield self._event(event)
 

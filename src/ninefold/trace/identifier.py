@@ -61,7 +61,8 @@ class Trace(msgspec.Struct, frozen=True, array_like=True):
     """The nodes of a plan that took part in one response. `route` and `admission`: their numbers; -1: none. `version`:
     that of the contract, 0 for the newest. `headers`: a bit for each name of `ninefold.trace.nodes.header_names`;
     `others`: names that are not among them. `end`: which of an operation's good ends it was. `head`: the response is to
-    HEAD. `more`: it held more refusals than an identifier does."""
+    HEAD. `more`: it held more refusals than an identifier does. `repeated`: it was the answer to an earlier request
+    with the same idempotency key."""
 
     version: int
     route: int
@@ -74,6 +75,7 @@ class Trace(msgspec.Struct, frozen=True, array_like=True):
     others: tuple[str, ...] = ()
     head: bool = False
     more: bool = False
+    repeated: bool = False
 
     @property
     def ended(self) -> Outcome:

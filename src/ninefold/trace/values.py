@@ -62,13 +62,14 @@ def read_by(typed: Typed) -> Iterator[Cause]:
 
 @dataclass(frozen=True)
 class Shown:
-    """What a content is shown from: the columns of a result, and of a write what gives the fields of its row,
-    and where that is stated (`givers`)."""
+    """What a content is shown from: the columns of a result, and of a write what gives the fields of its row, and where
+    that is stated (`givers`). `listed`: where it is stated which rows of a list there are, and in which order."""
 
     columns: Sequence[ResultColumn] = ()
     resource: str | None = None
     assigns: Sequence[Assign] = ()
     givers: Mapping[str, tuple[Place, ...]] = field(default_factory=dict)
+    listed: tuple[Place, ...] = ()
 
     def members(self, content: Content, path: Path = ()) -> Iterator[Member]:
         """The member at a path, and those below it, in written order."""
@@ -91,7 +92,7 @@ class Shown:
                 for number, item in enumerate(items):
                     yield from self.members(item, (*path, number))
             case EachRow(item=item):
-                yield Member(path, causes, (Stored("which rows there are"),))
+                yield Member(path, causes, once(Stored("which rows there are"), *stated(self.listed)))
                 yield from _elements(self.members(item, (*path, None)), causes)
             case EachOf(columns=columns, item=item):
                 yield Member(path, causes, (Stored("which items there are"),))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from ninefold.checked.endpoints import Admission, Endpoint
-from ninefold.plan.operations import Operation, Write
+from ninefold.plan.operations import Compute, Operation, Stream, Write
 from ninefold.planner.endpoints.compute import compute
 from ninefold.planner.endpoints.create import create
 from ninefold.planner.endpoints.delete import delete
 from ninefold.planner.endpoints.ensure import ensure
-from ninefold.planner.endpoints.givers import givers
+from ninefold.planner.endpoints.givers import givers, which_rows
 from ninefold.planner.endpoints.list import list_rows
 from ninefold.planner.endpoints.read import read
 from ninefold.planner.endpoints.remove import remove
@@ -22,10 +22,13 @@ from ninefold.planner.perspective import Perspective
 
 def plan(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> Operation:
     operation = _plan(endpoint, admission, perspective)
-    if not isinstance(operation, Write):
+    if isinstance(operation, Stream | Compute):
         return operation
     resource = perspective.checked.resources[operation.resource]
-    return replace(operation, places=givers(endpoint, resource, perspective))
+    seen = which_rows(endpoint, resource, perspective)
+    if isinstance(operation, Write):
+        return replace(operation, seen=seen, places=givers(endpoint, resource, perspective))
+    return replace(operation, seen=seen)
 
 
 def _plan(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> Operation:

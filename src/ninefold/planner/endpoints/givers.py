@@ -1,4 +1,5 @@
-"""Where it is stated what gives each field its value in a write, beside the field itself."""
+"""Where it is stated what gives each field its value in a write, beside the field itself, and which rows there are to
+act on."""
 
 from __future__ import annotations
 
@@ -8,9 +9,20 @@ from ninefold.checked.endpoints import Endpoint
 from ninefold.checked.resources import Resource
 from ninefold.plan.places import Place
 from ninefold.planner.perspective import Perspective
-from ninefold.planner.places import stated
+from ninefold.planner.places import stated, traced
 
 _MAKING = frozenset({"create", "ensure"})
+
+
+def which_rows(endpoint: Endpoint, resource: Resource, perspective: Perspective) -> tuple[Place, ...]:
+    """What the endpoint says of them besides its path, the row rule of the caller, and which of them are gone."""
+    places = perspective.checked.places
+    return (
+        *stated(places, "endpoints", endpoint.key, "row"),
+        *stated(places, "endpoints", endpoint.key, "where"),
+        *traced(*perspective.rule(resource.name)),
+        *stated(places, "states", resource.name, "gone"),
+    )
 
 
 def givers(endpoint: Endpoint, resource: Resource, perspective: Perspective) -> dict[str, tuple[Place, ...]]:
