@@ -24,7 +24,6 @@ CONTRACT = (Path(__file__).parent / "contract.md").read_text(encoding="utf-8")
 
 CANNOT_ARISE = {
     "retired version": "an older version is derived from `changes`, which are not in force: it answers 501",
-    "sign in refused": "`sign in` is not in force: the endpoint answers 501",
     "precondition required": "`validators: etag` acts on a precondition that is sent; no key asks for one",
 }
 """The conditions that nothing in this build can give, and why."""
@@ -71,6 +70,11 @@ JSON = "application/json"
 def rate_limited(at: Theatre) -> httpx.Response:
     assert at.http.get("/rare").status_code == 200
     return at.http.get("/rare")
+
+
+def sign_in(at: Theatre) -> httpx.Response:
+    nobody = "00000000-0000-4000-8000-000000000000"
+    return at.http.post("/session", json={"id": nobody, "word": "confidential"})
 
 
 def mismatch(at: Theatre) -> httpx.Response:
@@ -130,6 +134,7 @@ PROVOKED: MappingProxyType[str, tuple[int, str, Callable[[Theatre], httpx.Respon
         "unknown version": (400, "no_version", lambda at: at.http.get("/tickets", headers={"Api-Version": "9"})),
         "rate limited": (429, "slow_down", rate_limited),
         "unauthenticated": (401, "who", lambda at: at.http.get("/tickets")),
+        "sign in refused": (401, "not_you", sign_in),
         "forbidden": (403, "not_yours", lambda at: at.http.delete(at.ticket(), headers=at.ann)),
         "too large": (413, "too_large", lambda at: at.send(b" " * 20_000, content_type=JSON)),
         "unsupported media type": (415, "media_type", lambda at: at.send(b"seat", content_type="text/plain")),
@@ -211,11 +216,6 @@ def test_while_another_program_holds_the_database(tmp_path: Path, monkeypatch: p
             tells_nothing_of_the_inside(answer)
         # A refused request leaves its key free.
         assert theatre.post("/tickets", body, **key).status_code == 201
-
-
-def test_what_cannot_arise_is_not_in_force(theatre: Theatre) -> None:
-    answer = theatre.http.post("/session")
-    assert (answer.status_code, answer.content) == (501, b"")
 
 
 # ── Several at once ───────────────────────────────────────────────────────────────────────────────────────────

@@ -96,6 +96,8 @@ class Bodies:
             match node:
                 case Variable(name="issued" | "operator"):
                     return True
+                case Select(operand=Variable(name="caller"), name="credential"):
+                    return True
                 case Select(name=name) if name in self._names:
                     return True
                 case _:
