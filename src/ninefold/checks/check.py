@@ -18,6 +18,7 @@ from ninefold.checks.findings import Findings
 from ninefold.checks.limits import check_limits
 from ninefold.checks.model import known_resources, model
 from ninefold.checks.places import places
+from ninefold.checks.narrowed import narrowed
 from ninefold.checks.records import check_records
 from ninefold.checks.resources import check_resources
 from ninefold.checks.schemas import SharedSchemas
@@ -72,6 +73,7 @@ def check(contract: Contract, open_questions: tuple[OpenQuestion, ...]) -> Outco
     events = check_events(contract, resources, vocabulary, findings)
     check_timers(contract, resources, events, vocabulary.model, findings)
     served, stopped = check_endpoints(contract, open_questions, resources, vocabulary, events, findings)
+    narrowed(contract, served, resources, rules, vocabulary.model, findings)
     versions = check_versioning(contract, findings)
     limits = check_limits(contract, vocabulary, findings)
     cross_origin = check_cross_origin(contract, findings)

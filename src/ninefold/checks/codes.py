@@ -480,6 +480,16 @@ NEVER_ISSUED = _code(
     "`POST /sessions: {does: sign in user, body: [email, password], issues: token}`",
 )  # fmt: skip
 
+SHOWN_LESS = _code(
+    "NF0593", Severity.NOTE, "a computed field is more where it judges than where it is shown",
+    "Row rules narrow what a computed field reads of other rows where it is shown, filtered or sorted by: nobody learns "
+    "of rows that they may not see. Guards, permissions, invariants and row rules read all rows (fixed meaning 17). So a "
+    "caller who sees some of the rows may be refused by a number that it is not shown. That may be meant.",
+    '`total: {computed: "order.lines.map(l, l.price).sum()"}` in a response and in a guard, with a row rule for `line` '
+    "that hides some lines of an order",
+    "a row rule that hides all lines of an order or none, or two fields, of which one is shown",
+)  # fmt: skip
+
 NOT_IN_FORCE = _code(
     "NF0601", Severity.NOTE, "a stated fact is not in force in this build",
     "The contract states it and it has been checked; this build of ninefold does not do it yet. What that means "
@@ -507,7 +517,7 @@ CODES: tuple[Code, ...] = (
     NOT_AN_ALGORITHM, ISSUER_TWICE, SIGNED_WITHOUT, WITHOUT_VALUE, SAYS_NOTHING, GIVEN_OTHERWISE, STATE_OF_NOTHING,
     HEADER_OF_HTTP, SAME_BUT_FOR_CASE, SECOND_SERIAL, TYPE_IN_ITSELF, FINAL_IS_LEFT, NOT_AN_IDENTIFIER,
     GIVEN_VALUE, DETAIL_OF_ANOTHER, OFFERED_TO_NOBODY, NO_SUCH_END,
-    NEEDS_WHAT_IS_NONE,
+    NEEDS_WHAT_IS_NONE, SHOWN_LESS,
     ANY_ORIGIN_WITH_CREDENTIALS, NO_SUCH_SCOPE, SCOPES_TWICE, CERTIFICATE_FIELD,
     ONE_ROW, NOT_FOUND_BY, SIGN_IN_BODY, ISSUES_FOR_NOBODY, NEVER_ISSUED, LOSES, NOT_IN_FORCE,
 )  # fmt: skip

@@ -177,7 +177,7 @@ def expressions_of(content: Content) -> Iterator[Typed]:
             yield from expressions_of(content.item)
 
 
-def _all_expressions(response: Response) -> Iterator[Typed]:
+def all_expressions(response: Response) -> Iterator[Typed]:
     if response.content is not None:
         yield from expressions_of(response.content)
     for _, leaf in response.headers:
@@ -187,14 +187,14 @@ def _all_expressions(response: Response) -> Iterator[Typed]:
 def mentions_total(response: Response) -> bool:
     return any(
         isinstance(node, Select) and node.name == "total" and node.operand == Variable("page", node.operand.type)
-        for typed_ in _all_expressions(response)
+        for typed_ in all_expressions(response)
         for node in walk(typed_)
     )
 
 
 def reads_beyond_row(response: Response, rows: tuple[str, ...], vocabulary: Vocabulary) -> bool:
     """Whether what is shown can change without the row being written: other rows, the caller, the time."""
-    return any(_changes_alone(typed_, rows, vocabulary) for typed_ in _all_expressions(response))
+    return any(_changes_alone(typed_, rows, vocabulary) for typed_ in all_expressions(response))
 
 
 def shows_what_is_cleared(response: Response, resource: Resource | None) -> bool:
@@ -202,7 +202,7 @@ def shows_what_is_cleared(response: Response, resource: Resource | None) -> bool
     cleared = () if resource is None else {name for name, field in resource.fields.items() if field.on_delete == "clear"}
     return any(
         isinstance(node, Select) and node.name in cleared and isinstance(node.operand, Variable)
-        for typed_ in _all_expressions(response)
+        for typed_ in all_expressions(response)
         for node in walk(typed_)
     )
 
@@ -232,7 +232,7 @@ def _changes_alone(typed_: Typed, rows: tuple[str, ...], vocabulary: Vocabulary)
 def check_deleted(
     endpoint: stated.Endpoint, response: Response, resource: Resource, vocabulary: Vocabulary, findings: Findings
 ) -> None:
-    for typed_ in _all_expressions(response):
+    for typed_ in all_expressions(response):
         for node in walk(typed_):
             further = isinstance(node, All) or (isinstance(node, Select) and node.through == "back")
             if isinstance(node, Select) and isinstance(node.operand, Select) and isinstance(node.operand.type, Row):

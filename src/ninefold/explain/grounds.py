@@ -28,6 +28,9 @@ from ninefold.questions.question import OpenQuestion
 from ninefold.questions.survey import Survey, actions, subject
 from ninefold.syntax.nodes import Document, Mapping, Node, Part, Scalar, Sequence
 
+NOT_IN_FORCE = "NF0601"
+"""The code of the notes on what is stated and not in force."""
+
 T = TypeVar("T")
 
 
@@ -84,7 +87,7 @@ class Grounds:
     @cached_property
     def notes(self) -> dict[int, Diagnostic]:
         """What is stated and not in force, by the offset at which it stands."""
-        return {each.span.start: each for each in self.loaded.diagnostics if each.code.severity is Severity.NOTE}
+        return {each.span.start: each for each in self.loaded.diagnostics if each.code.id == NOT_IN_FORCE}
 
     def place(self, span: Span) -> Place:
         return self.loaded.source.place(span.start)
