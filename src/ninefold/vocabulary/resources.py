@@ -60,7 +60,7 @@ KEYS: tuple[Key, ...] = (
     adds(2, "RESOURCE.expires.at", Expression(),
          "When a row deletes itself, from the row; one for which there is no time is there until it is deleted.",
          "A row is there until it is deleted."),
-    names(2, "RESOURCE.views", MappingOf("views to what they show"), "Ways to show a row, each a function of a row.",
+    names(2, "RESOURCE.views", MappingOf("views to what they show"), "Ways to show a row, each a function of a row or of several.",
           "Each use of a view is an error."),
     names(2, "RESOURCE.views.VIEW", Template(),
           "What the view shows: a list of fields, with mappings for what is not a field, or a template.",
