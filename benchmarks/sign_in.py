@@ -41,7 +41,11 @@ endpoints:
   requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
   responses: {media type: application/json}
   POST /users:    {does: create user, body: [email, password], responses: {201: {id: user.id}}}
-  POST /sessions: {does: sign in user, body: [email, password], issues: token, responses: {201: {token: caller.credential}}}
+  POST /sessions:
+    does: sign in user
+    body: [email, password]
+    issues: token
+    responses: {201: {token: caller.credential}}
 authentication:
   schemes: {token: {type: http, scheme: bearer, issued to: user, lasts: P1D}}
   permissions: {all others: anyone}

@@ -38,12 +38,12 @@ STAGES = {
     "checked": {"places", "service"},
     "checks": {
         *("check", "codes", "due", "findings", "given", "later", "bodies", "contents", "lists", "model", "paths"),
-        *("places", "records", "responses", "rules", "schemas", "storable", "timers", "without_effect"),
+        *("credentials", "places", "records", "responses", "rules", "schemas", "storable", "timers", "without_effect"),
     },
     "openapi": {"document", "service", "bodies", "parameters", "responses", "schemas"},
     "planner": {
         *("service", "operator", "records", "timers", "contents", "falling", "inputs", "perspective", "places"),
-        *("requirements", "routes"),
+        *("credentials", "requirements", "routes"),
     },
 }
 """The folders whose files are named after the parts of a contract, and the files of each that are not."""

@@ -6,7 +6,7 @@ import asyncio
 import socket
 import threading
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -19,6 +19,7 @@ import pytest
 from tests.events.stream import listening
 from tests.server.conftest import Running, running
 
+from ninefold.database.protocol import Row
 from ninefold.database.sqlite import Opened, open_sqlite
 from ninefold.diagnostics.render import render
 from ninefold.pipeline import compile_document
@@ -152,7 +153,7 @@ def is_known(service: Running, headers: dict[str, str]) -> bool:
     return service.http.get("/me", headers=headers).status_code == 200
 
 
-def kept(service: Running) -> list[tuple[object, ...]]:
+def kept(service: Running) -> Sequence[Row]:
     text = 'SELECT "$digest", "$scheme", "$expires", id FROM "$credential member" ORDER BY rowid'
     rows = service.database.select(text, ())
     assert isinstance(rows, list)

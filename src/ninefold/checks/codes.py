@@ -490,6 +490,14 @@ SHOWN_LESS = _code(
     "a row rule that hides all lines of an order or none, or two fields, of which one is shown",
 )  # fmt: skip
 
+NEVER_TOLD = _code(
+    "NF0576", Severity.WARNING, "a credential is issued, and told to nobody",
+    "Of a credential that the service makes only a digest is kept: what its response does not tell, as "
+    "`caller.credential`, nobody ever knows.",
+    "`POST /sessions: {does: sign in user, body: [email, password], issues: token, responses: {200: user}}`",
+    "`responses: {200: {token: caller.credential}}`",
+)  # fmt: skip
+
 NOT_IN_FORCE = _code(
     "NF0601", Severity.NOTE, "a stated fact is not in force in this build",
     "The contract states it and it has been checked; this build of ninefold does not do it yet. What that means "
@@ -519,5 +527,5 @@ CODES: tuple[Code, ...] = (
     GIVEN_VALUE, DETAIL_OF_ANOTHER, OFFERED_TO_NOBODY, NO_SUCH_END,
     NEEDS_WHAT_IS_NONE, SHOWN_LESS,
     ANY_ORIGIN_WITH_CREDENTIALS, NO_SUCH_SCOPE, SCOPES_TWICE, CERTIFICATE_FIELD,
-    ONE_ROW, NOT_FOUND_BY, SIGN_IN_BODY, ISSUES_FOR_NOBODY, NEVER_ISSUED, LOSES, NOT_IN_FORCE,
+    ONE_ROW, NOT_FOUND_BY, SIGN_IN_BODY, ISSUES_FOR_NOBODY, NEVER_ISSUED, NEVER_TOLD, LOSES, NOT_IN_FORCE,
 )  # fmt: skip

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from ninefold.checked.endpoints import BodyLeaf, PathName, Segment
+from ninefold.checked.endpoints import BodyLeaf, PathName, Response, Segment
 from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Issued, Password
-from ninefold.checks.codes import ISSUER_TWICE, ISSUES_FOR_NOBODY, NEVER_ISSUED, NOT_FOUND_BY, SIGN_IN_BODY
+from ninefold.checks.codes import (
+    ISSUER_TWICE,
+    ISSUES_FOR_NOBODY,
+    NEVER_ISSUED,
+    NEVER_TOLD,
+    NOT_FOUND_BY,
+    SIGN_IN_BODY,
+)
 from ninefold.checks.findings import Findings
+from ninefold.checks.responses import all_expressions
 from ninefold.contract import authentication as stated
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.fact import Shown, StatedNone, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.expressions.rewrite import walk
+from ninefold.expressions.tree import Select, Variable
 
 ISSUING = frozenset({"create", "update", "replace", "transition", "sign in"})
 """The verbs after which there is one row, which a credential can be of."""
@@ -170,6 +180,27 @@ def check_issues(
         )
         return None
     return scheme.name
+
+
+def check_told(endpoint: Endpoint, issued: str | None, response: Response, findings: Findings) -> None:
+    """Says of a credential that no response tells."""
+    if issued is None or endpoint.issues is None:
+        return
+    for typed in all_expressions(response):
+        for node in walk(typed):
+            match node:
+                case Select(operand=Variable(name="caller"), name="credential"):
+                    return
+                case Select(operand=Variable(name="issued"), name=name) if name == issued:
+                    return
+                case _:
+                    pass
+    findings.say(
+        NEVER_TOLD,
+        f"no response of `{endpoint.key}` tells the credential that it makes",
+        Label(endpoint.issues.span, "made, and told to nobody"),
+        help=("show `caller.credential`",),
+    )
 
 
 def never_issued(contract: Contract, findings: Findings) -> None:

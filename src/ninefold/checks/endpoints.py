@@ -13,7 +13,7 @@ from ninefold.checks.authentication import admissions
 from ninefold.checks.bodies import check_body, check_required
 from ninefold.checks.codes import GIVEN_VALUE, NEEDS_WHAT_IS_NONE, NOT_A_BODY, NOT_IN_FORCE
 from ninefold.checks.contents import Showing
-from ninefold.checks.credentials import check_issues, check_sign_in
+from ninefold.checks.credentials import check_issues, check_sign_in, check_told
 from ninefold.checks.findings import Findings, condition, reads_database, typed
 from ninefold.checks.known_by import known_by
 from ninefold.checks.lists import check_filters, check_pages, check_parameters, check_sorts
@@ -175,6 +175,7 @@ def _endpoint(
     if segments is None or ends is None or known is None or not knows or (is_list and (pages is None or sorts is None)):
         return None
     response, untouched = ends
+    check_told(endpoint, issues, response, findings)
     if verb == "delete" and resource is not None:
         check_deleted(endpoint, response, resource, vocabulary, findings)
     return Endpoint(
@@ -225,7 +226,8 @@ def _check_streams(contract: Contract, events: Events, findings: Findings) -> No
 
 def _begins_nowhere(found: Endpoint, resources: Mapping[str, Resource]) -> bool:
     """Whether it makes rows of which nobody knows the state."""
-    machine = resources[found.resource].machine if found.resource in resources else None
+    resource = resources.get(found.resource or "")
+    machine = None if resource is None else resource.machine
     return found.verb in ("create", "ensure") and machine is not None and machine.initial is None
 
 

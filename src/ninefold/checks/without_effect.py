@@ -60,7 +60,7 @@ USES: Mapping[str, Use] = {
         frozenset({"create", "update", "replace", "ensure", "sign in", TRANSITION}), "gives values to a row", {}
     ),
     "patch": Use(frozenset({"update"}), "says how an update is read", {}),
-    "validators": Use(ANY_VERB - {"stream events"}, "tells whether what is shown has changed", {}),
+    "validators": Use(ANY_VERB - {"stream events", "sign in"}, "tells whether what is shown has changed", {}),
 }
 
 OF_HTTP = frozenset(

@@ -11,7 +11,7 @@ from ninefold.contract.authentication import (
     RowRule,
     Scheme,
 )
-from ninefold.contract.fact import Name, Shown
+from ninefold.contract.fact import Name, Shown, value_of
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.resolve import leaves
 from ninefold.resolve.codes import RESERVED_NAME, TOO_MANY_SCHEMES, WRONG_WORD
@@ -66,6 +66,15 @@ def scheme(r: Reading, entry: Entry) -> Scheme:
             help=("choose another name",),
         )
     level = r.level(entry.value, 5, "schemes.SCHEME", entry.name)
+    added = level.fact("caller", assignments)
+    for each in value_of(added) or ():
+        if each.name == "credential":
+            r.say(
+                RESERVED_NAME,
+                "`caller.credential` is the credential itself, and nothing else can be called so",
+                Label(each.span),
+                help=("choose another name",),
+            )
     return Scheme(
         name=entry.name,
         span=entry.key.span,
@@ -85,7 +94,7 @@ def scheme(r: Reading, entry: Entry) -> Scheme:
         scopes=level.fact("scopes", leaves.name_or_names),
         realm=level.fact("realm", leaves.text),
         flows=level.fact("flows", flows),
-        caller=level.fact("caller", assignments),
+        caller=added,
     )
 
 

@@ -28,7 +28,6 @@ from ninefold.planner.requirements import (
     parents,
     path_conditions,
     permission,
-    unchanged,
 )
 from ninefold.sql.fragment import Fragment, bind, identifier
 from ninefold.values import Digest
@@ -52,8 +51,6 @@ def sign_in(endpoint: Endpoint, admission: Admission, perspective: Perspective) 
     refused = Condition("sign in refused", subject=resource.name, trace=traced(endpoint.place))
     required.append(Requirement(refused, there, Scope.PRESENCE))
     required += permission(admission, resource, perspective)
-    if endpoint.validator:
-        required.append(unchanged(resource, endpoint.place, perspective))
     required += [guard(each, resource, perspective) for each in endpoint.guards]
     computed, assigns = changes(endpoint, resource, {}) if endpoint.sets else ([], ())
     if endpoint.sets:
@@ -86,7 +83,6 @@ def sign_in(endpoint: Endpoint, admission: Admission, perspective: Perspective) 
         read=read,
         invariants=tuple(each.condition for each in checks),
         details=told,
-        validator=endpoint.validator,
         after=caused("sign in", resource, perspective),
         password=PasswordCheck(password.name, Statement(pieces(find), (ResultColumn("hash", Digest(nullable=True)),))),
         issues=issue(endpoint, resource, perspective.checked),
