@@ -99,7 +99,7 @@ def _invariants(resource: stated.Resource, vocabulary: Vocabulary, findings: Fin
         holds = condition(each.when, vocabulary.scope(resource.name), findings)
         if holds is not None:
             code = None if each.otherwise is None else each.otherwise.text
-            yield Guard(holds, code, findings.place(each.span))
+            yield Guard(holds, code, findings.place(each.when.span))
 
 
 def _field(

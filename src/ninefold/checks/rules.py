@@ -17,6 +17,8 @@ from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence
 _EACH = frozenset({"items", "prefixItems", "contains", "additionalProperties", "unevaluatedItems", "propertyNames"})
 """The keywords whose schemas are those of elements, or of members whatever their names."""
 
+_WEIGHING = frozenset({"anyOf", "oneOf", "not", "contains", "propertyNames"})
+
 
 @dataclass(frozen=True)
 class Rules:
@@ -72,7 +74,11 @@ class Rules:
             case Mapping() | Sequence() if entry.name in _EACH or entry.name in SAME_VALUE:
                 below = (*path, "*") if entry.name in _EACH else path
                 for schema in value.items if isinstance(value, Sequence) else (value,):
-                    yield from self._of_schema(schema, below, within)
+                    for rule in self._of_schema(schema, below, within):
+                        yield rule
+                        # Of a keyword that weighs schemas it is told that it is not kept, and of them nothing.
+                        if entry.name in _WEIGHING:
+                            yield Rule(path, entry.name, rule.place)
             case _:
                 pass
 

@@ -27,7 +27,7 @@ def limits(checked: Checked) -> Limits:
                 algorithm=rate.algorithm,
                 burst=rate.burst or 0,
                 endpoints=tuple(_counted(rate.endpoints, served)),
-                trace=traced(rate.place),
+                trace=(*traced(rate.place), *places_of(checked.places, "limits", "rates", rate.name, "endpoints")),
             )
             for rate in stated.rates
         ),

@@ -149,7 +149,9 @@ def presence(endpoint: Endpoint, resource: Resource, perspective: Perspective) -
     """The row acted on is there, and this caller sees it."""
     always = resource.identifier[0] if resource.identifier else REVISION_COLUMN
     there = column(resource.name, always) + " IS NOT NULL"
-    missing = Condition("missing", subject=resource.name, trace=traced(endpoint.place))
+    places, own = perspective.checked.places, ("endpoints", endpoint.key)
+    named = (*traced(endpoint.place), *stated(places, *own, "row"), *stated(places, *own, "where"))
+    missing = Condition("missing", subject=resource.name, trace=named)
     seen = perspective.visible(resource.name, resource.name)
     if seen is None:
         return [Requirement(missing, there, Scope.PRESENCE)]

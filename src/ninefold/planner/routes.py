@@ -13,7 +13,7 @@ from ninefold.checked.service import Checked
 from ninefold.expressions.tree import Typed
 from ninefold.plan.cross_origin import CrossOrigin
 from ninefold.plan.places import Place
-from ninefold.plan.routes import Admission, Blocked, Body, BodyField, Parameter, PathParameter, Segment, Served
+from ninefold.plan.routes import Admission, Blocked, Body, BodyField, Parameter, PathParameter, Rule, Segment, Served
 from ninefold.planner import endpoints
 from ninefold.planner.perspective import Perspective
 from ninefold.planner.places import by_key, rules, traced
@@ -57,8 +57,8 @@ def served(endpoint: Endpoint, checked: Checked, dialect: Dialect) -> Served:
         else None
         if all(each.content is None for each in (endpoint.response, endpoint.untouched) if each is not None)
         else checked.response_media_type,
-        query=tuple(map(_parameter, endpoint.query)),
-        headers=tuple(map(_parameter, endpoint.request_headers)),
+        query=tuple(_parameter(each, endpoint, "query", checked) for each in endpoint.query),
+        headers=tuple(_parameter(each, endpoint, "request headers", checked) for each in endpoint.request_headers),
         unknown_parameters=checked.unknown_parameters,
         idempotency_key=endpoint.idempotency_key,
         errors=dict(endpoint.errors),
@@ -112,14 +112,15 @@ def _segments(segments: Sequence[str | PathName]) -> tuple[Segment, ...]:
     )
 
 
-def _parameter(stated: CheckedParameter) -> Parameter:
+def _parameter(stated: CheckedParameter, endpoint: Endpoint, key: str, checked: Checked) -> Parameter:
+    required = by_key(checked.places, ("required",), "endpoints", endpoint.key, key, stated.name)
     return Parameter(
         stated.name,
         stated.type,
         dict(stated.schema),
         stated.required,
         stated.code,
-        rules(stated.rules),
+        (*rules(stated.rules), *(Rule((), keyword, place) for keyword, place in required.items())),
         traced(stated.place),
     )
 
