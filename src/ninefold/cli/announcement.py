@@ -60,12 +60,21 @@ def _callers(plan: ServicePlan, route: Route) -> str:
     return words + (f" (no credential of {', '.join(others)} is accepted yet)" if others else "")
 
 
-def remarks(plan: ServicePlan, given: Collection[str], source: str) -> Iterator[str]:
-    """The paragraphs under the table: operator values, what is not in force, what is left out."""
+def remarks(
+    plan: ServicePlan, given: Collection[str], source: str, takes_certificates: bool = False
+) -> Iterator[str]:
+    """The paragraphs under the table: operator values, what is not in force, what is left out. `takes_certificates`:
+    the service's port asks clients for theirs."""
     missing = [value for value in plan.operator if value.name not in given]
+    unasked = [] if takes_certificates else [each for each in plan.schemes if each.where == "certificate"]
     yield from _list(
         "Not given by the operator",
-        [f"operator.{value.name}: {_cost(value.blocks)}; --set {value.name}=VALUE gives it" for value in missing],
+        [f"operator.{value.name}: {_cost(value.blocks)}; --set {value.name}=VALUE gives it" for value in missing]
+        + [
+            f"the authorities of {each.scheme}: no certificate is taken, and no such caller known; "
+            "--certificate FILE --key FILE --client-ca FILE gives them"
+            for each in unasked
+        ],
     )
     yield from _list(
         "Stated, and not in force in this build",

@@ -139,7 +139,7 @@ def serve(
         try:
             service = ready(plan, opening.database.key("cursors"), values, sources)
             addresses = Addresses(url(service_socket, "http" if tls is None else "https"), url(operator_socket))
-            _announce(plan, values, visible(file), opening, addresses, None if clock is None else sources.now())
+            _announce(plan, values, visible(file), opening, addresses, None if clock is None else sources.now(), client_ca is not None)
             beside = jobs(plan, service, opening.database, allowed)
             tracer = Tracer(plan).traced if trace else None
             _run(service, opening.database, log, networks, (service_socket, operator_socket), stop, beside, tls, tracer)
@@ -163,11 +163,12 @@ def _announce(
     opening: Opened,
     addresses: Addresses,
     time: str | None,
+    takes_certificates: bool,
 ) -> None:
     say(f"{visible(plan.title)} ({document})")
     say()
     say(announcement.endpoints(plan, values, is_coloured(sys.stdout)))
-    for paragraph in announcement.remarks(plan, values, document):
+    for paragraph in announcement.remarks(plan, values, document, takes_certificates):
         say(f"\n{paragraph}")
     say(f"\ndatabase  {opening.path}{' (new)' if opening.created else ''}")
     for words in opening.additions:

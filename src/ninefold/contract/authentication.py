@@ -40,6 +40,11 @@ class Scheme:
     caller: Fact[tuple[Assignment, ...]] | None
 
     @property
+    def is_certificate(self) -> bool:
+        """Whether its credentials are the certificates of clients."""
+        return (kind := value_of(self.type)) is not None and kind.text == "mutualTLS"
+
+    @property
     def is_basic(self) -> bool:
         """Whether it is HTTP's Basic scheme (RFC 7617): a user-id and a password."""
         name = value_of(self.scheme)

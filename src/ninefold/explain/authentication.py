@@ -17,6 +17,12 @@ ANYONE = "anyone"
 SIGNED = 39
 """The fixed meaning of tokens that somebody else signs."""
 
+SCOPES = 42
+"""Of what such tokens were granted."""
+
+CERTIFICATES = 43
+"""Of the certificates of clients."""
+
 ISSUED = 45
 """Of credentials that the service issues."""
 
@@ -88,7 +94,11 @@ def scheme(g: Grounds, own: Scheme) -> Item:
 def _meanings(own: Scheme) -> tuple[int, ...]:
     if own.is_basic:
         return (PASSWORDS,)
-    return (ISSUED,) if isinstance(own.issued_to, Shown) else (SIGNED,) if is_signed(own) else ()
+    if own.is_certificate:
+        return (CERTIFICATES,)
+    if isinstance(own.issued_to, Shown):
+        return (ISSUED,)
+    return (SIGNED, SCOPES) if is_signed(own) and own.scopes is not None else (SIGNED,) if is_signed(own) else ()
 
 
 def is_signed(own: Scheme) -> bool:

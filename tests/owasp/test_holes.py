@@ -1,0 +1,142 @@
+"""The suite can fail: a service with a hole in it, which claims to be of the whole contract, is found out.
+
+A hole is the plan of another document, of which one thing is different, or a single endpoint of that plan in the place
+of the right one: as if the compiler had forgotten that thing in one statement.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from tests.owasp.test_owasp import ROOT, beyond_rates, compiled, differences, findings, told
+
+from ninefold.plan.service import ServicePlan
+
+pytestmark = pytest.mark.serves
+
+ORDERS = (ROOT / "examples" / "orders.md").read_text(encoding="utf-8")
+EVERYTHING = ""
+
+
+@dataclass(frozen=True)
+class Hole:
+    """What is forgotten, of which endpoint; the item that finds it; what is written, and what the service does
+    instead."""
+
+    forgotten: str
+    endpoint: str
+    item: str
+    written: str
+    instead: str
+
+
+RULE = 'key: "order.customer == caller.customer"'
+
+HOLES = (
+    Hole("the row rule of a read", "GET /orders/{id}", "API1", RULE, "key: any"),
+    Hole("the row rule of a list", "GET /orders", "API1", RULE, "key: any"),
+    Hole("the row rule of an update", "PATCH /orders/{id}", "API1", RULE, "key: any"),
+    Hole("the row rule of a deletion", "DELETE /orders/{id}", "API1", RULE, "key: any"),
+    Hole("the row rule of a step", "POST /orders/{id}/place", "API1", RULE, "key: any"),
+    Hole("what a row is that is not seen", "GET /orders/{id}", "API1", "rows: missing", "rows: forbidden"),
+    Hole("who is to be known", "GET /orders/{id}", "API2", "{id}:         [key, staff]", "{id}: [key, staff, anyone]"),
+    Hole(
+        "that a field is not shown",
+        "GET /orders/{id}",
+        "API3",
+        "responses: {200: order}\n\nPATCH",
+        "responses: {200: {order: order, more: order.customer.email}}\n\nPATCH",
+    ),
+    Hole(
+        "that a field is not the client's",
+        "POST /orders",
+        "API3",
+        "body: [lines, note]\n  idempotency",
+        "body: [lines, note, created_at]\n  idempotency",
+    ),
+    Hole("how large a page is", "GET /orders", "API4", "largest: 100", "largest: 1000000000"),
+    Hole("how large a body is", EVERYTHING, "API4", "{body: 64 KiB}", "{body: 1 MiB}"),
+    Hole(
+        "which scheme may",
+        "POST /orders/{id}/pay",
+        "API5",
+        "pay:    {staff: \"caller.role == 'billing'\"}",
+        "pay:    {key: any, staff: \"caller.role == 'billing'\"}",
+    ),
+    Hole(
+        "the role",
+        "POST /orders/{id}/ship",
+        "API5",
+        "ship:   {staff: \"caller.role == 'warehouse'\"}",
+        "ship:   staff",
+    ),
+    Hole(
+        "the state", "POST /orders/{id}/pay", "API6", "{from: placed, to: paid}", "{from: [draft, cancelled], to: paid}"
+    ),
+    Hole(
+        "that this is all",
+        EVERYTHING,
+        "API9",
+        "GET /events: ",
+        "GET /all:\n  does: list order\n  sorts: {default: [id]}\n  responses: {200: page.items}\nGET /events: ",
+    ),
+)
+
+
+def holed(endpoint: str, written: str, instead: str) -> ServicePlan:
+    """The plan of orders.md with what another document makes of one endpoint; of all of them where none is named."""
+    assert ORDERS.count(written) == 1, written
+    right, _ = compiled(ORDERS.encode())
+    wrong, _ = compiled(ORDERS.replace(written, instead).encode())
+    if endpoint == EVERYTHING:
+        return wrong
+    [route] = (each for each in wrong.routes if each.key == endpoint)
+    assert route in wrong.routes and route not in right.routes
+    return replace(right, routes=tuple(route if each.key == endpoint else each for each in right.routes))
+
+
+@pytest.mark.parametrize("hole", HOLES, ids=lambda hole: hole.forgotten)
+def test_a_hole_is_found(hole: Hole, tmp_path: Path) -> None:
+    served = holed(hole.endpoint, hole.written, hole.instead)
+    found = findings(compiled(ORDERS.encode()), tmp_path, served)
+    assert hole.item in {each.item for each in found}, told(found)
+    assert hole.endpoint == EVERYTHING or hole.endpoint in {each.endpoint for each in found}
+
+
+def test_a_rate_that_does_not_hold_is_found(tmp_path: Path) -> None:
+    served = holed(
+        EVERYTHING,
+        "allow: 20,  per: PT1M, algorithm: gcra, burst: 20",
+        "allow: 90,  per: PT1M, algorithm: gcra, burst: 90",
+    )
+    found = beyond_rates(compiled(ORDERS.encode()), tmp_path, served)
+    assert [(each.item, each.endpoint) for each in found] == [("API4", "POST /customers")]
+
+
+def test_a_count_that_tells_of_others_is_found(tmp_path: Path) -> None:
+    """A total over all rows: no row is shown, and yet everybody knows how many there are."""
+    written = "responses: {200: {data: page.items, next: page.next}}"
+    whole = ORDERS.replace(written, "responses: {200: {data: page.items, total: page.total}}")
+    right, checked = compiled(whole.encode())
+    rule = 'key: "order.customer == caller.customer"'
+    wrong, _ = compiled(whole.replace(rule, "key: any").encode())
+    [list_] = (each for each in right.routes if each.key == "GET /orders")
+    [leaking] = (each for each in wrong.routes if each.key == "GET /orders")
+    admissions = tuple(
+        replace(mine, operation=replace(mine.operation, count=theirs.operation.count))
+        for mine, theirs in zip(list_.admissions, leaking.admissions, strict=True)
+    )
+    served = replace(
+        right, routes=tuple(replace(list_, admissions=admissions) if each is list_ else each for each in right.routes)
+    )
+    assert not differences((right, checked), tmp_path / "right")
+    found = differences((right, checked), tmp_path / "wrong", served)
+    assert {(each.item, each.endpoint) for each in found} == {("API1", "GET /orders")}
+
+
+def test_the_right_service_has_no_hole(tmp_path: Path) -> None:
+    found = findings(compiled(ORDERS.encode()), tmp_path)
+    assert not found, told(found)

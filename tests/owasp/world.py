@@ -1,0 +1,451 @@
+"""A database full of other people's rows, and the people themselves, made from a contract.
+
+Rows are made as the operator makes them, of samples, with references dealt out among all rows there are, so that
+each person has rows of their own and there are rows of others; and in each state. Which rows somebody may see is told
+by the tests' own evaluator of expressions (`tests/reference`), which shares no code with what is judged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import re
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from re import _parser  # type: ignore[attr-defined]
+from typing import Any
+
+from tests.reference.expressions import Reading, at_hand
+from tests.reference.rows import Row, Rows
+from tests.server.identity import Provider
+
+from ninefold.checked.resources import Resource
+from ninefold.checked.service import Checked
+from ninefold.database.protocol import Session
+from ninefold.database.sqlite import Opened, SQLite, open_sqlite
+from ninefold.development.claims import kinds
+from ninefold.development.samples import admits, sample
+from ninefold.expressions.evaluate import EvaluationError
+from ninefold.operator.records import stated_rows
+from ninefold.operator.rows import Adding, Caller, look
+from ninefold.plan.authentication import Issued, LookedUp, Password, Scheme
+from ninefold.plan.operator import OperatorOperations
+from ninefold.plan.service import ServicePlan
+from ninefold.server.execute import NothingFound, Refusal
+from ninefold.server.problems import Failure
+from ninefold.sql import credentials
+from ninefold.sql.fragment import identifier
+
+ANYONE = "anyone"
+EACH = 4
+"""Rows of each resource."""
+PEOPLE = 2
+"""People of each kind."""
+
+
+@dataclass(frozen=True)
+class Person:
+    """Who calls. `values` are what conditions read as `caller`; `row` is the person's own, if there is one. `where`:
+    the header, query parameter or cookie that carries the credential, as `headers` or `query` has it."""
+
+    scheme: str
+    name: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    row: Row | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, str] = field(default_factory=dict)
+    credential: str = ""
+    claims: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.scheme if self.scheme == ANYONE else f"{self.scheme} {self.name}"
+
+
+NOBODY = Person(ANYONE, "")
+
+
+@dataclass
+class World:
+    """`secrets`: credentials and passwords, by what they are, which no response may show."""
+
+    plan: ServicePlan
+    checked: Checked
+    path: Path
+    given: Mapping[str, str]
+    rows: Rows = field(default_factory=Rows)
+    people: list[Person] = field(default_factory=list)
+    secrets: dict[str, str] = field(default_factory=dict)
+    unmade: dict[str, str] = field(default_factory=dict)
+
+    # ── Who sees what ─────────────────────────────────────────────────────────────────────────────────────────
+
+    def reading(self, person: Person, now: str) -> Reading:
+        names = {"caller": person.values, "now": now, "operator": self.given, "request": {}}
+        return Reading(self.checked.resources, self.rows, names)
+
+    def sees(self, person: Person, row: Row, now: str) -> bool:
+        """Whether a person may see a row, by the row rules alone."""
+        rules = self.checked.row_rules.get(row.resource.name, {})
+        if person.scheme not in rules:
+            return False
+        rule = rules[person.scheme]
+        return rule is None or self.reading(person, now).also(**{row.resource.name: at_hand(row)}).holds(rule)
+
+    def of(self, resource: str) -> list[Row]:
+        return self.rows.of.get(resource, [])
+
+    def persons(self, scheme: str) -> list[Person]:
+        return [NOBODY] if scheme == ANYONE else [each for each in self.people if each.scheme == scheme]
+
+    def markers(self, row: Row) -> set[str]:
+        """Texts that no other row has: where one of them is read, this row is shown."""
+        own = set(_texts(row))
+        for others in self.rows.of.values():
+            for other in others:
+                if other is not row:
+                    own -= set(_texts(other))
+                    own -= {str(value) for value in other.fields.values()}
+        return own
+
+    def without(self, person: Person, path: Path, now: str) -> tuple[World, set[tuple[str, str]]]:
+        """The same world in another database, without the rows that a person does not see and nothing refers to; and
+        which these are. Nothing is taken away where that would change what the person sees."""
+        with closing(sqlite3.connect(self.path)) as stored, closing(sqlite3.connect(path)) as copy:
+            stored.backup(copy)
+        away = {
+            (row.resource.name, str(row.key))
+            for rows in self.rows.of.values()
+            for row in rows
+            if not self.sees(person, row, now) and row is not person.row
+        }
+        while more := away & set(self.referred_to(away)):
+            away -= more
+        kept = {name: [row for row in rows if (name, str(row.key)) not in away] for name, rows in self.rows.of.items()}
+        other = replace(self, path=path, rows=Rows(kept))
+        if any(self.sees(person, row, now) != other.sees(person, row, now) for rows in kept.values() for row in rows):
+            return replace(self, path=path), set()
+        with closing(sqlite3.connect(path)) as database, database:
+            for name, rows in self.rows.of.items():
+                for row in rows:
+                    if (name, str(row.key)) in away:
+                        where = " AND ".join(f"{identifier(each)} = ?" for each in row.resource.identifier)
+                        keys = [row.fields[each] for each in row.resource.identifier]
+                        database.execute(f"DELETE FROM {identifier(name)} WHERE {where}", keys)
+        return other, away
+
+    def referred_to(self, away: set[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+        """What the rows that stay refer to."""
+        for name, rows in self.rows.of.items():
+            for row in rows:
+                for each in row.resource.fields.values() if (name, str(row.key)) not in away else ():
+                    if each.refers_to is not None and row.fields.get(each.name) is not None:
+                        yield each.refers_to, str(row.fields[each.name])
+
+    def snapshot(self) -> dict[str, list[tuple[Any, ...]]]:
+        """Everything that is stored, as another program reads it."""
+        with closing(sqlite3.connect(f"file:{self.path}?mode=ro", uri=True)) as database:
+            names = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+            kept = [name for name in names if name not in ("$ninefold",) and not name.startswith("sqlite_")]
+            return {name: sorted(database.execute(f'SELECT * FROM "{name}"'), key=repr) for name in kept}
+
+
+def _texts(row: Row) -> Iterator[str]:
+    for name, value in row.fields.items():
+        if isinstance(value, str) and len(value) >= 6 and row.resource.fields[name].refers_to is None:
+            machine = row.resource.machine
+            if machine is None or machine.field != name:
+                yield value
+
+
+# ── How it comes about ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def made(plan: ServicePlan, checked: Checked, path: Path, given: Mapping[str, str], provider: Provider) -> World:
+    """A world in the database at `path`, which is closed again."""
+    world = World(plan, checked, path, given)
+    caller = Caller(given)
+    opened = open_sqlite(str(path), plan.schema, stated_rows(plan, caller))
+    assert isinstance(opened, Opened), opened
+    maker = _Maker(world, Caller(given, key=opened.database.key("cursors")))
+    try:
+        asyncio.run(maker.fill_all(opened.database))
+    finally:
+        opened.database.close()
+    for scheme in plan.schemes:
+        world.people += maker.people(scheme, provider)
+    return world
+
+
+def _in_order(checked: Checked) -> list[str]:
+    """Resources after those that they refer to, as far as there is such an order."""
+    order: list[str] = []
+
+    def put(resource: Resource, above: tuple[str, ...]) -> None:
+        for each in resource.fields.values():
+            target = each.refers_to
+            if target is not None and target not in (*above, resource.name) and target in checked.resources:
+                put(checked.resources[target], (*above, resource.name))
+        if resource.name not in order:
+            order.append(resource.name)
+
+    for resource in checked.resources.values():
+        put(resource, ())
+    return order
+
+
+@dataclass
+class _Maker:
+    world: World
+    caller: Caller
+    tokens: dict[tuple[str, int], dict[str, str]] = field(default_factory=dict)
+    passwords: dict[tuple[str, int], str] = field(default_factory=dict)
+
+    async def fill_all(self, database: SQLite) -> None:
+        operations = {each.resource: each for each in self.world.plan.operator_operations}
+        for name in _in_order(self.world.checked):
+            if name in operations:
+                await database.transact(partial(self.fill, operations[name]))
+
+    def fill(self, operations: OperatorOperations, session: Session) -> None:
+        world, resource = self.world, operations.resource
+        checked = world.checked.resources[resource]
+        if not checked.identifier:
+            pass  # its one row is there
+        elif operations.adding is None:
+            world.unmade[resource] = "; ".join(operations.blocked)
+        else:
+            adding = Adding(operations, operations.adding)
+            for number in range(EACH):
+                if why := self.add(adding, operations.adding.body.schema, checked, number, session):
+                    world.unmade[resource] = why
+                    break
+        sort = operations.list.sorts[0].name
+        shown = look(operations, session, self.caller, {}, sort, 1000).rows
+        for values in shown:
+            row = Row(checked, {name: values.get(name) for name in checked.fields})
+            world.rows.of.setdefault(resource, []).append(row)
+        self.spread(checked, session)
+
+    def add(self, adding: Adding, schema: Mapping[str, Any], resource: Resource, number: int, session: Session) -> str:
+        document = self.document(schema, resource, number)
+        values = adding.read(document)
+        if isinstance(values, Failure):
+            return f"no sample fits: {[(each.pointer, each.rule) for each in values.fields]}"
+        try:
+            call = adding.prepared(values, self.caller)
+            shown = adding.stored(call, session)
+        except (Refusal, NothingFound, EvaluationError) as error:
+            return f"refused: {error!r} {getattr(error, 'failures', '')}"
+        key = "/".join(str(shown[each]) for each in resource.identifier)
+        for name, token in adding.issued(call).items():
+            self.tokens.setdefault((resource.name, number), {})[name] = token
+            self.world.secrets[f"{resource.name}.{name} of {key}"] = token
+        for name, each in resource.fields.items():
+            if each.secret == "password" and isinstance(document.get(name), str):
+                self.passwords[resource.name, number] = document[name]
+        return ""
+
+    def document(self, schema: Mapping[str, Any], resource: Resource, number: int) -> dict[str, Any]:
+        """What the operator gives for the row of this number: every field that there is a sample of."""
+        properties = schema.get("properties", {})
+        found: dict[str, Any] = {}
+        for name, own in properties.items():
+            each = resource.fields.get(name)
+            if each is not None and each.refers_to is not None:
+                targets = self.world.of(each.refers_to)
+                if targets:
+                    found[name] = targets[number % len(targets)].key
+            else:
+                value = marked(own, schema, resource.name, name, number)
+                if value is not None:
+                    found[name] = value
+        return found
+
+    def spread(self, resource: Resource, session: Session) -> None:
+        """Rows in each state: the first one stays in that in which it was made."""
+        if resource.machine is None or not resource.identifier:
+            return
+        states = [each for each in resource.machine.states if each not in resource.machine.gone]
+        for index, row in enumerate(self.world.of(resource.name)):
+            state = states[(states.index(resource.machine.initial) + index) % len(states)]
+            row.fields[resource.machine.field] = state
+            where = " AND ".join(f"{identifier(each)} = ?" for each in resource.identifier)
+            keys = [row.fields[each] for each in resource.identifier]
+            column = identifier(resource.machine.field)
+            session.run(f"UPDATE {identifier(resource.name)} SET {column} = ? WHERE {where}", [state, *keys])
+
+    # ── People ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def people(self, scheme: Scheme, provider: Provider) -> Iterator[Person]:
+        match scheme.verified:
+            case LookedUp(resource=resource) | Issued(resource=resource) | Password(resource=resource):
+                # Passwords take their time: one person has to do.
+                most = 1 if isinstance(scheme.verified, Password) else PEOPLE
+                for number, row in enumerate(self.world.of(resource)[:most]):
+                    credential = self.credential(scheme, row, number)
+                    if credential is not None:
+                        values = {resource: at_hand(row)}
+                        yield _person(scheme, str(row.key), credential, values, row)
+            case None:
+                return
+            case _ if scheme.signed is not None:
+                claimed: list[Mapping[str, Any]] = [{}, *(kind.claims for kind in kinds(self.world.plan, scheme))]
+                for number, claims in enumerate(each for i, each in enumerate(claimed) if each not in claimed[:i]):
+                    token = provider.token(sub=f"person-{number}", aud=scheme.signed.audience, **claims)
+                    every = {**provider.claims(sub=f"person-{number}", aud=scheme.signed.audience), **claims}
+                    values = _added(scheme, every)
+                    yield _person(scheme, f"{number} {claims}", token, values, None, every)
+            case _:
+                return
+
+    def credential(self, scheme: Scheme, row: Row, number: int) -> str | None:
+        verified = scheme.verified
+        match verified:
+            case LookedUp():
+                field_name = next(
+                    each.verified.field  # type: ignore[union-attr]
+                    for each in self.world.checked.schemes
+                    if each.name == scheme.scheme
+                )
+                return self.tokens.get((row.resource.name, number), {}).get(field_name)
+            case Issued():
+                token = sha256(f"{scheme.scheme} {row.key}".encode()).hexdigest()
+                self.issue(scheme.scheme, row, token)
+                self.world.secrets[f"a credential of {scheme.scheme} {row.key}"] = token
+                return token
+            case Password():
+                stated = next(each.verified for each in self.world.checked.schemes if each.name == scheme.scheme)
+                user = row.fields[stated.user]  # type: ignore[union-attr]
+                pair = f"{user}:{self.passwords.get((row.resource.name, number), '')}"
+                return base64.b64encode(pair.encode()).decode()
+            case _:
+                return None
+
+    def issue(self, scheme: str, row: Row, token: str) -> None:
+        """A credential that lasts, as the service would have kept it."""
+        names = [credentials.DIGEST, credentials.SCHEME, *(identifier(each) for each in row.resource.identifier)]
+        values = [sha256(token.encode()).digest(), scheme, *(row.fields[each] for each in row.resource.identifier)]
+        marks = ", ".join("?" for _ in names)
+        with closing(sqlite3.connect(self.world.path)) as database, database:
+            table = credentials.table_of(row.resource.name)
+            database.execute(f"INSERT INTO {table} ({', '.join(names)}) VALUES ({marks})", values)
+
+
+def _person(
+    scheme: Scheme,
+    name: str,
+    credential: str,
+    values: Mapping[str, Any],
+    row: Row | None,
+    claims: Mapping[str, Any] | None = None,
+) -> Person:
+    headers, query = carried(scheme, credential)
+    return Person(scheme.scheme, name, values, row, headers, query, credential, claims or {})
+
+
+def carried(scheme: Scheme, credential: str) -> tuple[dict[str, str], dict[str, str]]:
+    """The headers and the query parameters that carry a credential."""
+    match scheme.where:
+        case "authorization":
+            return {"Authorization": f"{scheme.name} {credential}"}, {}
+        case "header":
+            return {scheme.name: credential}, {}
+        case "cookie":
+            return {"Cookie": f"{scheme.name}={credential}"}, {}
+        case "query":
+            return {}, {scheme.name: credential}
+        case _:
+            return {}, {}
+
+
+def _added(scheme: Scheme, claims: Mapping[str, Any]) -> dict[str, Any]:
+    """What a scheme adds to the caller, where it is plainly a claim."""
+    found = {}
+    for name, value in scheme.adds:
+        claim = getattr(value, "name", None)
+        if claim in claims:
+            found[name] = claims[claim]
+    if scheme.signed is not None and scheme.signed.scopes:
+        found["scopes"] = [each for each in str(claims.get("scope", "")).split() if each in scheme.signed.scopes]
+    return found
+
+
+def marked(schema: Any, root: Any, resource: str, name: str, number: int) -> Any:
+    """A sample of a schema, another one for each number where the schema lets it."""
+    if not isinstance(schema, dict):
+        return sample(schema)
+    whole = {**schema, "$defs": root.get("$defs", {})}
+    if isinstance(schema.get("enum"), list):
+        return schema["enum"][number % len(schema["enum"])]
+    usual = sample(whole)
+    if isinstance(usual, bool):
+        return usual
+    if isinstance(usual, int) and admits(whole, usual + number):
+        return usual + number
+    if isinstance(schema.get("pattern"), str):
+        usual = next((text for text in of_pattern(schema["pattern"], number) if admits(whole, text)), usual)
+    elif isinstance(usual, str):
+        at = usual.find("@") if "@" in usual else len(usual)
+        word = f"{resource}-{name}-{number}".replace("_", "-")
+        for other in (
+            word,
+            f"{word}@example.com",
+            f"https://{word}.example/",
+            f"2026-01-0{number + 1}",
+            f"2026-01-0{number + 1}T00:00:00Z",
+            f"{usual[:at]}{number}{usual[at:]}",
+            f"{usual[:-1]}{number}",
+            f"{chr(97 + number) * len(usual)}",
+        ):
+            if admits(whole, other):
+                return other
+    return usual
+
+
+def of_pattern(pattern: str, number: int) -> Iterator[str]:
+    """Texts that a pattern matches, if it is a plain one: what varies has the digit or the letter of the number."""
+    try:
+        parsed = _parser.parse(pattern)
+    except re.error:
+        return
+    for turn in range(number, number + 3):
+        yield "".join(_of_part(operator, argument, turn) for operator, argument in parsed)
+
+
+def _of_part(operator: Any, argument: Any, number: int) -> str:
+    match str(operator):
+        case "LITERAL":
+            return chr(argument)
+        case "IN":
+            return _of_set(argument, number)
+        case "MAX_REPEAT" | "MIN_REPEAT":
+            least, most, part = argument
+            count = max(least, min(int(most), 2))
+            return "".join(_of_part(*each, number) for _ in range(count) for each in part)
+        case "SUBPATTERN":
+            return "".join(_of_part(*each, number) for each in argument[3])
+        case "BRANCH":
+            return "".join(_of_part(*each, number) for each in argument[1][number % len(argument[1])])
+        case "ANY":
+            return chr(97 + number)
+        case _:
+            return ""
+
+
+def _of_set(items: Any, number: int) -> str:
+    for operator, argument in items:
+        match str(operator):
+            case "LITERAL":
+                return chr(argument)
+            case "RANGE":
+                return chr(min(argument[0] + number, argument[1]))
+            case "CATEGORY":
+                return str(number) if "DIGIT" in str(argument) else chr(97 + number)
+            case _:
+                continue
+    return "a"
