@@ -128,6 +128,19 @@ def test_the_log_as_json_and_an_operator_value(tmp_path: Path) -> None:
     assert json.loads(line)["route"] == "POST /orders/{id}/pay"
 
 
+def test_a_response_says_what_caused_it_where_that_is_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with serving(tmp_path, "--trace") as service:
+        refused = httpx.get(f"{service.address('service')}/orders")
+        service.ended()
+    # Another process makes the same plan of the document.
+    assert main(["explain", str(ORDERS), "--response", refused.headers["Ninefold-Trace"]]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("GET /orders: answered 401")
+    assert "`no_key: {status: 401, title: \"Who are you?\", when: unauthenticated}`" in out
+
+
 def test_what_cannot_be_used_is_said(tmp_path: Path, refused: Refused) -> None:
     with serving(tmp_path) as service:
         port = service.address("service").rpartition(":")[2]

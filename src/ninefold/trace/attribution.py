@@ -136,10 +136,12 @@ class _Of:
 
     def status(self) -> tuple[Cause, ...]:
         of_route = () if self.route is None else stated(self.route.trace)
+        version = self.edition.version
         match self.trace.ended:
             case "answered":
                 again = (*self._stated("idempotency key"), Fixed(28)) if self.trace.repeated else ()
-                return () if self.response is None else once(*stated(self.response.trace), *of_route, *again)
+                older = () if version is None or version.problems is None else stated(version.trace)
+                return () if self.response is None else once(*stated(self.response.trace), *of_route, *older, *again)
             case "not modified":
                 section = Http("RFC 9110, section 15.4.5")
                 return once(*self._stated("validators"), Fixed(20), section, Requested("the header If-None-Match"))
