@@ -42,7 +42,8 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "What gives a value reads the row as it becomes: what the body gives, and else what the row has. "
         "Schemas are asked of what clients give. What the contract gives (`on create`, `on change`, `sets`) is its own "
         "word: constants are held to their field's schema before anything is served, and what has to hold of values "
-        "that it computes is an invariant.",
+        "that it computes is an invariant. A field that has to have a value and is given none makes the request "
+        "`invalid`, and is named in the error where a body may give it.",
     ),
     (
         "Pages and filters",

@@ -39,13 +39,19 @@ def of_shelves(random: Random) -> Request:
         "pages": 3,
     }
     body = {name: value for name, value in members.items() if random.random() < (0.05 if name in ODD else 0.8)}
-    asked = random.choice(("", "name=Emma", "state=lent", "state=here", "sort=-name", "sort=cents", "sort=title", "pages=1"))
+    asked = random.choice(
+        ("", "name=Emma", "state=lent", "state=here", "sort=-name", "sort=cents", "sort=title", "pages=1")
+    )
     return random.choice(
         (
             ("PUT", f"/authors/{random.choice(('ann', 'bo'))}", {"name": random.choice(("Ann", "Bo", ""))}),
             ("POST", "/books", body),
             ("POST", "/books", body),
-            ("PATCH", f"/books/{isbn}", {name: value for name, value in body.items() if name in ("name", "cents", "shelf")}),
+            (
+                "PATCH",
+                f"/books/{isbn}",
+                {name: value for name, value in body.items() if name in ("name", "cents", "shelf")},
+            ),
             ("GET", f"/books?{asked}", None),
             ("GET", f"/books/{isbn}", None),
             ("GET", f"/books/{isbn}/short", None),
@@ -130,7 +136,9 @@ def test_an_older_client_works_unchanged(
     ):
         for number in range(250):
             method, path, body = asks(random)
-            expected = answer(alone.request(method, path, json=body) if body is not None else alone.request(method, path))
+            expected = answer(
+                alone.request(method, path, json=body) if body is not None else alone.request(method, path)
+            )
             content = {} if body is None else {"json": body}
             came = answer(derived.request(method, base + path, headers=named, **content))
             assert came == expected, (number, method, path, body)

@@ -60,6 +60,11 @@ class Field:
         """Its name for callers; None: it is not there for them."""
         return self.name if self.seen is None else self.seen.called
 
+    @property
+    def is_older(self) -> bool:
+        """Whether only an older version has it, worked out: no field of a document has such a name."""
+        return " of " in self.name
+
 
 @dataclass(frozen=True, slots=True)
 class Invariant:

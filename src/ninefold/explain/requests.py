@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ninefold.contract.endpoints import Action, Endpoint, Filter, Parameter, PathName, SortKey
 from ninefold.contract.expression import Items, Leaf, Members, Template
 from ninefold.contract.fact import Fact, StatedNone, is_open, value_of
 from ninefold.contract.limits import Pages
+from ninefold.contract.resources import Field
 from ninefold.diagnostics.source import Span
 from ninefold.explain import resources
 from ninefold.explain.explanation import Item
@@ -117,9 +118,21 @@ def given(g: Grounds, endpoint: Endpoint) -> tuple[Given, ...]:
         for shared in g.contract.resources.types:
             if shared.name == name:
                 members = value_of(shared.fields) or ()
-                return tuple(Given((each.text,), own, each.text, stated.reference.span) for each, _ in members)
+                found = (Given((each.text,), own, each.text, stated.reference.span) for each, _ in members)
+                return tuple(_as_called(g, found))
         return ()
-    return () if stated.template is None else tuple(_given(stated.template, own, ()))
+    return () if stated.template is None else tuple(_as_called(g, _given(stated.template, own, ())))
+
+
+def _as_called(g: Grounds, found: Iterable[Given]) -> Iterator[Given]:
+    """Under the names that callers of an older version know; what they do not know is not among them."""
+    for each in found:
+        field = g.fields(each.resource).get(each.field)
+        if field is None or field.seen is None:
+            yield each
+        elif field.called is not None:
+            is_its_name = each.pointer[-1:] == (each.field,)
+            yield replace(each, pointer=(*each.pointer[:-1], field.called)) if is_its_name else each
 
 
 def _given(template: Template, own: str, pointer: tuple[str, ...]) -> Iterator[Given]:
@@ -235,13 +248,19 @@ def _sorts(g: Grounds, endpoint: Endpoint) -> list[Item]:
     sorts = value_of(endpoint.sorts)
     if sorts is None:
         return g.fact("order", endpoint.sorts, meanings=(21,))
-    items = g.fact("order", sorts.default, _keys, (5, 21))
+    fields = g.fields(g.acted_on(endpoint))
+
+    def keys(stated: tuple[SortKey, ...]) -> str:
+        return ", ".join(_key(each, fields.get(each.field)) for each in stated)
+
+    items = g.fact("order", sorts.default, keys, (5, 21))
     items += g.fact("the order is chosen by the query parameter", sorts.parameter, lambda name: f"`{name.text}`")
-    return items + g.fact("orders that can be chosen", sorts.offered, _keys, (21,))
+    return items + g.fact("orders that can be chosen", sorts.offered, keys, (21,))
 
 
-def _keys(keys: tuple[SortKey, ...]) -> str:
-    return ", ".join(f"`{key.field}` {'descending' if key.descending else 'ascending'}" for key in keys)
+def _key(key: SortKey, field: Field | None) -> str:
+    called = key.field if field is None else field.called or key.field
+    return f"`{called}` {'descending' if key.descending else 'ascending'}"
 
 
 def pages(g: Grounds, own: Fact[Pages] | None, shared: Fact[Pages] | None = None) -> list[Item]:

@@ -120,8 +120,11 @@ def _view(g: Grounds, resource: str, view: View, at: str, depth: int) -> Iterato
         if isinstance(item, Leaf) and isinstance(item.expression.ast, Name):
             name = item.expression.ast.name
             field = g.fields(resource).get(name)
+            if field is not None and field.called is None:
+                continue
             source = () if own is None or field is None else (resources.field(g, own, field),)
-            yield g.item(f"`{at}/{name}` is `{resource}.{name}`", item.expression.span, source)
+            called = name if field is None else field.called
+            yield g.item(f"`{at}/{called}` is `{resource}.{name}`", item.expression.span, source)
         else:
             yield from _content(g, item, at, resource, None, depth)
 
@@ -129,10 +132,14 @@ def _view(g: Grounds, resource: str, view: View, at: str, depth: int) -> Iterato
 def _whole(g: Grounds, resource: str, at: str) -> Iterator[Item]:
     """Every field that is not secret."""
     for name, field in g.fields(resource).items():
-        if field.secret is None:
-            what = "the identifier of its row, " if field.refers_to is not None else ""
-            source = "computed, " if field.computed is not None else ""
-            yield g.item(f"`{at}/{name}`: {what}{source}`{resource}.{name}`", field.span)
+        if field.secret is not None or field.called is None or (field.seen is not None and field.seen.instead):
+            continue
+        if field.is_older and (worked_out := value_of(field.computed)) is not None:
+            yield g.item(f"`{at}/{field.called}`: worked out, `{worked_out.text}`", field.span)
+            continue
+        what = "the identifier of its row, " if field.refers_to is not None else ""
+        source = "computed, " if field.computed is not None else ""
+        yield g.item(f"`{at}/{field.called}`: {what}{source}`{resource}.{name}`", field.span)
 
 
 def _source(g: Grounds, ast: Ast) -> list[Item]:

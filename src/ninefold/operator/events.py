@@ -38,7 +38,11 @@ def replay(session: Session, plan: ServicePlan, now: str, positions: Sequence[in
     many deliveries that makes. A subscription that is named gets them although its receiver was gone."""
     if subscription is not None:
         session.run(sql.ENABLE, [subscription])
-    if positions:
+    unversioned = None if plan.delivery is None else plan.delivery.unversioned
+    if positions and unversioned is not None:
+        again = [session.run(sql.DELIVER_AGAIN_VERSIONS, [each, subscription, unversioned]) for each in positions]
+        made = sum(map(len, again))
+    elif positions:
         made = sum(len(session.run(sql.DELIVER_AGAIN, [position, subscription])) for position in positions)
     else:
         made = len(session.run(sql.REVIVE, [subscription]))

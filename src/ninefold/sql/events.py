@@ -213,6 +213,18 @@ DELIVER_AGAIN = (
 )
 """One event, to all subscriptions that want its kind or to one of them."""
 
+DELIVER_AGAIN_VERSIONS = (
+    "INSERT INTO \"$delivery\" (subscription, event, lane) SELECT s.id, e.seq, e.resource || ' ' || e.row"
+    ' FROM "$event" AS e JOIN "subscription" AS s JOIN "$subscription" AS kept ON kept.id = s.id'
+    ' LEFT JOIN "$subscribed in" AS v ON v.id = s.id'
+    ' LEFT JOIN "$event in version" AS o ON o.event = e.seq AND o.version = coalesce(v.version, ?3)'
+    " WHERE e.seq = ?1 AND (?2 IS NULL OR s.id = ?2) AND kept.disabled IS NULL"
+    " AND EXISTS (SELECT 1 FROM json_each(s.kinds) AS wanted"
+    " WHERE wanted.value = CASE WHEN o.event IS NULL THEN e.kind ELSE o.kind END)"
+    " ON CONFLICT (subscription, event) DO UPDATE SET dead = NULL, attempts = 0, due = NULL RETURNING 1"
+)
+"""The same where there are versions: by what the kind is called in that of the subscription."""
+
 STEP_BACK = (
     'UPDATE "$delivery" AS later SET due = NULL WHERE dead IS NULL AND due IS NOT NULL AND EXISTS (SELECT 1 FROM'
     ' "$delivery" AS first WHERE first.subscription = later.subscription AND first.lane = later.lane'

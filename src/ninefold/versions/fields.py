@@ -91,8 +91,8 @@ def _on_create(change: Change, field: Field) -> Fact[Expression] | None:
 
 
 def _is_added(field: Field) -> bool:
-    """Whether only the older version has the field."""
-    return field.seen is not None and field.name != field.seen.called and " of " in field.name
+    """Whether the older version has the field besides all others."""
+    return field.is_older and _is_itself(field)
 
 
 def _add(way: Way, change: Change, resource: Resource, name: str) -> None:

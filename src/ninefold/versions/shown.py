@@ -56,7 +56,7 @@ def _shown(resource: Resource) -> list[tuple[tuple[str, str], str]]:
         if field.seen is not None and field.seen.instead is not None:
             found.append(((resource.name, field.name), field.seen.instead))
         elif field.called is not None and field.seen is not None and field.seen.place_of is None:
-            if " of " in field.name and field.called not in names:
+            if field.is_older and field.called not in names:
                 found.append(((resource.name, field.called), field.name))
     return found
 
