@@ -141,7 +141,7 @@ def changes(
         is_given = field.name in given and field.name not in stated
         replaced = endpoint.verb == "replace" and is_given
         if is_given or otherwise is not None or field.again_on:
-            again = () if otherwise is not None else field.again_on
+            again = () if otherwise is not None or replaced else field.again_on
             assigns.append(
                 Assign(
                     field.name,

@@ -1,0 +1,570 @@
+"""Random contracts: complete, and served. Each is a Python value, made from a seed and nothing else.
+
+There are up to three resources: `user`, whose rows may call; `item`, which belongs to a user; and `part` of an item.
+What they hold, who sees them and what can be done with them is thrown for. Not every throw is a contract that passes
+the checks; those that do not are left out by whoever compiles them.
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any, Final
+
+from tests.agreement.conditions import Conditions, Kind, Made
+from tests.agreement.schemas import schema
+from tests.agreement.writing import NONE
+
+SCALARS: Final = ("integer", "number", "string", "boolean", "date-time", "choice")
+ARRAYS: Final = ("strings", "integers")
+
+
+class Maker:
+    """One contract."""
+
+    def __init__(self, random: Random) -> None:
+        self.random = random
+        self.schemes: dict[str, Any] = {}
+        self.made: dict[str, Made] = {}
+        self.codes: dict[str, dict[str, Any]] = {}
+        self.conditions = Conditions(random, self.made)
+        self.condition, self.atom = self.conditions.condition, self.conditions.atom
+
+    def often(self, chance: float) -> bool:
+        return self.random.random() < chance
+
+    def contract(self) -> dict[str, Any]:
+        self._schemes()
+        self.conditions.callers = bool(self.schemes)
+        self._user()
+        self._item()
+        if self.often(0.7):
+            self._part()
+        for resource in self.made.values():
+            self._computed(resource)
+        for resource in self.made.values():
+            self._rules(resource)
+        errors = self._errors()
+        endpoints = self._endpoints()
+        resources: dict[str, Any] = {}
+        for name, made in self.made.items():
+            resources[name] = {"identifier": made.identifier if len(made.identifier) > 1 else made.identifier[0]}
+            resources[name] |= {"fields": made.fields, **made.more}
+            if made.required:
+                resources[name]["required"] = made.required
+        if any("$ref" in said for made in self.made.values() for said in made.fields.values()):
+            members = {"w": {"type": "integer", "minimum": 0}, "h": {"type": ["number", "null"]}}
+            resources["types"] = {"size": {"fields": members, "required": ["w"]}}
+        states = {name: NONE if made.machine is None else made.machine for name, made in self.made.items()}
+        has_states = any(made.machine for made in self.made.values())
+        return {
+            "purpose": "A service made at random.",
+            "resources": resources,
+            "states": states if has_states else NONE,
+            "endpoints": endpoints,
+            "authentication": self._authentication(endpoints),
+            "events": NONE,
+            "errors": errors,
+            "limits": {
+                "rates": NONE,
+                "time-outs": NONE,
+                "sizes": {"body": self.random.choice([NONE, "1 KiB"])},
+                "pages": self._pages(),
+            },
+            "versioning": NONE,
+        }
+
+    # ── Resources ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _identifier(self) -> tuple[dict[str, Any], Kind]:
+        match self.random.choice(["serial", "uuid", "code"]):
+            case "serial":
+                return {"type": "integer", "on create": "serial()"}, Kind("integer", False, given=False)
+            case "uuid":
+                return {"type": "string", "format": "uuid", "on create": "uuid()"}, Kind("string", False, given=False)
+            case _:
+                return {"type": "string", "maxLength": 4, "minLength": 1}, Kind("string", False)
+
+    def _resource(self, name: str, key: bool = True) -> Made:
+        made = Made(name, ["id"] if key else [], {}, {}, [])
+        if key:
+            made.fields["id"], made.kinds["id"] = self._identifier()
+            if made.kinds["id"].given:
+                made.required.append("id")
+        self.made[name] = made
+        return made
+
+    def _user(self) -> None:
+        user = self._resource("user")
+        self._field(user, "name", "string", False)
+        self._field(user, "level", "integer", self.often(0.5))
+        if self.often(0.4):
+            self._field(user, "admin", "boolean", True)
+        if self.schemes:
+            user.fields["secret_key"] = {"type": "string", "secret": "token", "on create": "token()"}
+        if self.often(0.6):
+            user.more["views"] = {"card": ["id", "name"]}
+
+    def _item(self) -> None:
+        item = self._resource("item")
+        self._reference(item, "owner", "user", "items")
+        for number in range(self.random.randint(1, 5)):
+            type_ = self.random.choice([*SCALARS, *SCALARS, *ARRAYS, "size"])
+            self._field(item, f"f{number}", type_, self.often(0.4))
+        self._made_fields(item)
+        if self.often(0.5):
+            self._machine(item)
+        if self.often(0.6):
+            shown = [name for name in item.fields if self.often(0.6)] or ["id"]
+            more: list[Any] = []
+            if "views" in self.made["user"].more and self.often(0.8):
+                shown = [name for name in shown if name != "owner"]
+                more.append({"owner": "card(item.owner)"})
+            item.more["views"] = {"brief": [*shown, *more]}
+
+    def _part(self) -> None:
+        pair = self.often(0.2)
+        part = self._resource("part", key=not pair)
+        self._reference(part, "item", "item", "parts", nullable=False if pair else None)
+        if pair:
+            self._reference(part, "maker", "user", None, nullable=False)
+            part.identifier = ["item", "maker"]
+        for number in range(self.random.randint(1, 3)):
+            self._field(part, f"g{number}", self.random.choice(SCALARS), self.often(0.4))
+        if self.often(0.2):
+            self._machine(part)
+
+    def _reference(self, made: Made, name: str, target: str, back: str | None, nullable: bool | None = None) -> None:
+        said: dict[str, Any] = {"refers to": target}
+        nullable = self.often(0.4) if nullable is None else nullable
+        if back is not None:
+            said["back"] = back
+            self.made[target].backs[back] = made.name
+        choices = ["refuse", "cascade", "clear"] if nullable else ["refuse", "cascade"]
+        said["on delete"] = self.random.choice(choices)
+        if target == "user" and self.schemes and self.often(0.6):
+            said["on create"] = "caller.user"
+        if not nullable:
+            made.required.append(name)
+        made.fields[name] = said
+        made.kinds[name] = Kind("reference", nullable)
+        made.references[name] = target
+
+    def _field(self, made: Made, name: str, type_: str, nullable: bool) -> None:
+        said = schema(self.random, type_, nullable)
+        if type_ == "size":
+            nullable = False
+        gives = {
+            "integer": ["3", "size('abc')"],
+            "number": ["1.5"],
+            "string": ["'ab'", "slug('B')"],
+            "boolean": ["false", "true"],
+            "date-time": ["now"],
+            "strings": ["['a']", "[]"],
+            "choice": ["'red'"],
+        }
+        if type_ in gives and self.often(0.3):
+            said["on create"] = self.random.choice(gives[type_])
+        if type_ in ("string", "integer", "choice", "date-time", "boolean") and self.often(0.15):
+            said["unique"] = True
+        if type_ != "size" and self.often(0.1):
+            said["immutable"] = True
+        if type_ == "string" and self.often(0.1):
+            said["normalise"] = self.random.choice(["value.trim()", "value.lowerAscii()"])
+        if not nullable and self.often(0.7):
+            made.required.append(name)
+        made.fields[name] = said
+        made.kinds[name] = Kind(type_, name not in made.required)
+
+    def _made_fields(self, item: Made) -> None:
+        texts = [name for name, kind in item.kinds.items() if kind.type == "string" and name != "id"]
+        if texts and self.often(0.4):
+            text = self.random.choice(texts)
+            item.fields["slug"] = {"type": "string", "on create": f"slug(item.{text})"}
+            item.fields["slug"] |= {"again on": [text]} if self.often(0.6) else {}
+            item.fields["slug"] |= {"unique": True} if self.often(0.4) else {}
+            item.kinds["slug"] = Kind("string", True, given=self.often(0.3))
+        if self.often(0.3):
+            item.fields["changed"] = {"type": "string", "format": "date-time", "on change": "now"}
+            item.kinds["changed"] = Kind("date-time", False, given=False)
+        plain = [name for name, kind in item.kinds.items() if kind.type in ("string", "integer", "boolean", "choice")]
+        if len(plain) > 1 and self.often(0.3):
+            item.more["unique"] = [self.random.sample(plain, 2)]
+
+    def _machine(self, made: Made) -> None:
+        made.fields["status"] = {"state": True}
+        made.kinds["status"] = Kind("choice", False, given=False)
+        transitions: dict[str, Any] = {
+            "open": {"from": "draft", "to": "live"},
+            "close": {"from": ["draft", "live"], "to": "done"},
+        }
+        made.machine = {
+            "field": "status",
+            "initial": "draft",
+            "states": ["draft", "live", "done"],
+            "transitions": transitions,
+        }
+        if self.often(0.3):
+            made.machine["gone"] = ["done"]
+            if self.often(0.5):
+                transitions["restore"] = {"from": "done", "to": "draft"}
+
+    def _computed(self, made: Made) -> None:
+        if self.often(0.4):
+            made.fields["flag"] = {"type": "boolean", "computed": self.condition(made, made.name)}
+            made.kinds["flag"] = Kind("boolean", False, computed=True, given=False)
+        if made.backs and self.often(0.6):
+            back, other = next(iter(made.backs.items()))
+            text = f"{made.name}.{back}.size()"
+            if self.often(0.4):
+                text = f"{made.name}.{back}.filter(x, {self.atom(self.made[other], 'x')}).size()"
+            made.fields["count"] = {"type": "integer", "computed": text}
+            made.kinds["count"] = Kind("integer", False, computed=True, given=False)
+        numbers = [name for name, kind in made.kinds.items() if kind.type == "integer" and name != "count"]
+        if numbers and self.often(0.3):
+            made.fields["twice"] = {"type": ["integer", "null"], "computed": f"{made.name}.{numbers[0]} * 2"}
+            made.kinds["twice"] = Kind("integer", True, computed=True, given=False)
+
+    def _rules(self, made: Made) -> None:
+        """Invariants, and the guards of transitions."""
+        if self.often(0.3):
+            invariant: dict[str, Any] = {"when": self.condition(made, made.name, beyond=False)}
+            invariant |= {"otherwise": self._code("unruly")} if self.often(0.6) else {}
+            made.more["invariants"] = [invariant]
+        if made.machine is not None:
+            for transition in made.machine["transitions"].values():
+                if self.often(0.3):
+                    transition["when"] = self.condition(made, made.name)
+                    transition |= {"otherwise": self._code("not_ready", made)} if self.often(0.5) else {}
+                if self.often(0.3):
+                    transition |= self._sets(made)
+
+    def _sets(self, made: Made) -> dict[str, Any]:
+        numbers = [name for name, kind in made.kinds.items() if kind.type == "integer" and not kind.computed]
+        numbers = [name for name in numbers if name not in made.identifier and "immutable" not in made.fields[name]]
+        times = [name for name, kind in made.kinds.items() if kind.type == "date-time" and kind.given]
+        times = [name for name in times if "immutable" not in made.fields[name]]
+        texts = [name for name, kind in made.kinds.items() if kind.type == "string" and kind.given]
+        texts = [name for name in texts if name not in made.identifier and "immutable" not in made.fields[name]]
+        sets = {}
+        if numbers and self.often(0.5):
+            name = self.random.choice(numbers)
+            other = self.random.choice(numbers)
+            sets[name] = self.random.choice([f"{made.name}.{name} + 1", "3", f"{made.name}.{other} + 1"])
+        elif times:
+            sets[times[0]] = "now"
+        elif texts:
+            sets[texts[0]] = "'ab'"
+        return {"sets": sets} if sets else {}
+
+    # ── Endpoints ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _endpoints(self) -> dict[str, Any]:
+
+        def ignored() -> str:
+            return self.random.choice(["refused", "ignored"])
+
+        found: dict[str, Any] = {
+            "requests": {
+                "media type": "application/json",
+                "unknown members": ignored(),
+                "unknown parameters": ignored(),
+            },
+            "responses": {"media type": "application/json"},
+        }
+        if self.often(0.2):
+            found = {"base": "/api/v0", **found}
+        for made in self.made.values():
+            self._endpoints_of(made, found)
+        if self.often(0.3):
+            found["GET /statistics"] = {
+                "does": "compute",
+                "responses": {200: {"users": "all(user).size()", "names": "all(user).map(u, u.name).sort()"}},
+            }
+        return found
+
+    def _endpoints_of(self, made: Made, found: dict[str, Any]) -> None:
+        name, paths = made.name, f"/{made.name}s"
+        key = "/".join("{" + each + "}" for each in made.identifier)
+        if len(made.identifier) > 1:
+            key = "{item.id}/{maker.id}"
+        one = f"{paths}/{key}"
+        body = [each for each, kind in made.kinds.items() if kind.given and not kind.computed]
+        if self.often(0.9):
+            token = {"token": "issued.secret_key"} if "secret_key" in made.fields else {}
+            created: Any = {"made": name, **token} if token else self._content(made)
+            endpoint: dict[str, Any] = {"does": f"create {name}", "body": self._body(made, body)}
+            endpoint["responses"] = {201: created}
+            if self.often(0.4) and made.identifier == ["id"]:
+                shown = f"{name}.id" if made.kinds["id"].type == "string" else f"string({name}.id)"
+                endpoint["headers"] = {"Location": f"'{paths}/' + {shown}"}
+            found[f"POST {paths}"] = self._guarded(made, endpoint)
+        if self.often(0.9):
+            found[f"GET {paths}"] = self._list(made)
+        changeable = [each for each in body if each not in made.identifier]
+        # A response that shows more than the row itself can have no validators.
+        plain = not any(kind.computed for kind in made.kinds.values())
+        plain = plain and not any(said.get("on delete") == "clear" for said in made.fields.values())
+        validators = {"validators": "etag"} if plain and self.often(0.5) else {}
+
+        def content() -> Any:
+            return name if validators else self._content(made)
+
+        if self.often(0.9):
+            found[f"GET {one}"] = {"does": f"read {name}", **validators, "responses": {200: content()}}
+        if changeable and self.often(0.8):
+            found[f"PATCH {one}"] = self._guarded(
+                made,
+                {
+                    "does": f"update {name}",
+                    "body": self._body(made, [each for each in changeable if self.often(0.8)] or changeable),
+                    "patch": "merge",
+                    **validators,
+                    "responses": {200: content()},
+                },
+            )
+            if self.often(0.2):
+                sets = self._sets(made).get("sets", {})
+                named = found[f"PATCH {one}"]["body"]
+                sets = {name: value for name, value in sets.items() if name not in str(named)}
+                found[f"PATCH {one}"] |= {"sets": sets} if sets else {}
+        # What the caller is given for, a caller who is nobody cannot be.
+        given = [each for each in changeable if made.fields[each].get("on create") != "caller.user"]
+        if changeable and self.often(0.5):
+            found[f"PUT {one}"] = self._guarded(
+                made,
+                {
+                    "does": f"replace {name}",
+                    "body": self._body(made, given or changeable),
+                    **validators,
+                    "responses": {200: content()},
+                },
+            )
+        if self.often(0.7):
+            response = self.random.choice([{204: NONE}, {200: {"was": f"{name}.{made.identifier[0]}"}}])
+            found[f"DELETE {one}"] = self._guarded(
+                made, {"does": f"delete {name}", **validators, "responses": response}
+            )
+        for transition in (made.machine or {}).get("transitions", ()):
+            found[f"POST {one}/{transition}"] = self._guarded(
+                made, {"does": f"{transition} {name}", "body": NONE, "responses": {200: self._content(made)}}
+            )
+        for reference, target in made.references.items():
+            if self.often(0.4) and self.made[target].identifier == ["id"]:
+                nested = "/" + target + "s/{" + reference + ".id}" + paths
+                found[f"GET {nested}"] = self._list(made)
+                if self.often(0.6):
+                    rest = [each for each in body if each != reference]
+                    endpoint = {"does": f"create {name}", "body": self._body(made, rest)}
+                    found[f"POST {nested}"] = self._guarded(made, endpoint | {"responses": {201: self._content(made)}})
+                if made.identifier == ["id"] and self.often(0.5):
+                    found[f"GET {nested}/" + "{id}"] = {"does": f"read {name}", "responses": {200: self._content(made)}}
+
+    def _body(self, made: Made, fields: list[str]) -> Any:
+        return {made.name: fields} if self.often(0.15) else fields
+
+    def _guarded(self, made: Made, endpoint: dict[str, Any]) -> dict[str, Any]:
+        if self.often(0.25):
+            endpoint["when"] = self.condition(made, made.name)
+            if self.often(0.6):
+                endpoint["otherwise"] = self._code("not_now", made)
+        if self.codes and self.often(0.1):
+            endpoint["errors"] = {
+                self.random.choice(["missing", "invalid", "conflict"]): self.random.choice([*self.codes])
+            }
+        return endpoint
+
+    def _content(self, made: Made) -> Any:
+        name = made.name
+        if "views" in made.more and self.often(0.5):
+            view = next(iter(made.more["views"]))
+            return self.random.choice([f"{view}({name})", {"data": f"{view}({name})"}])
+        match self.random.randint(0, 4):
+            case 0:
+                chosen = self.random.sample(list(made.kinds), min(2, len(made.kinds)))
+                members: dict[str, Any] = {each: f"{name}.{each}" for each in chosen}
+                if made.references and self.often(0.6):
+                    reference, target = self.random.choice(list(made.references.items()))
+                    field_ = self.random.choice(list(self.made[target].kinds))
+                    members["through"] = f"{name}.{reference}.{field_}"
+                return members
+            case 1:
+                return {"it": name, "at": "now"} if self.often(0.5) else {"it": name}
+            case _:
+                return name
+
+    def _list(self, made: Made) -> dict[str, Any]:
+        sortable = [name for name, kind in made.kinds.items() if kind.type in SCALARS]
+        sorts: dict[str, Any] = {}
+        keys = self.random.sample(sortable, min(len(sortable), self.random.randint(1, 2))) or made.identifier
+        sorts["default"] = [self.random.choice(["", "-"]) + key for key in keys]
+        if sortable and self.often(0.6):
+            sorts |= {"parameter": "sort", "offered": [self.random.choice(["", "-"]) + key for key in sortable[:3]]}
+        endpoint: dict[str, Any] = {"does": f"list {made.name}", "sorts": sorts}
+        filters = {f"q{number}": each for number in range(3) if self.often(0.5) and (each := self._filter(made))}
+        if filters:
+            endpoint["filters"] = filters
+        if self.often(0.2):
+            endpoint["where"] = self.condition(made, made.name)
+        if self.often(0.4):
+            endpoint["pages"] = self._pages()
+        view = next(iter(made.more.get("views", ())), None)
+        items = f"{view}(page.items)" if view and self.often(0.5) else "page.items"
+        whole = {"data": items, "next": "page.next", "total": "page.total"}
+        if not self.often(0.6):
+            whole = {name: value for name, value in whole.items() if name == "data" or self.often(0.5)}
+        endpoint["responses"] = {200: whole}
+        return endpoint
+
+    def _filter(self, made: Made) -> Any:
+        names = [name for name, kind in made.kinds.items() if kind.type not in ("reference", "size")]
+        if made.references and self.often(0.2):
+            reference = self.random.choice(list(made.references))
+            return self.random.choice([f"{made.name}.{reference} == value", f"{made.name}.{reference}.id == value"])
+        if not names:
+            return None
+        name = self.random.choice(names)
+        read = f"{made.name}.{name}"
+        match made.kinds[name].type:
+            case "strings" | "integers":
+                return f"value in {read}"
+            case "integer" | "number" | "date-time" | "string":
+                if self.often(0.2):
+                    return {"is": f"{read} in value", "written": self.random.choice(["repeated", "comma separated"])}
+                if self.often(0.1) and made.kinds[name].type == "integer":
+                    return {"is": f"{read} >= value", "default": "1"}
+                return f"{read} {self.random.choice(['==', '<', '>=', '!='])} value"
+            case _:
+                return f"{read} == value"
+
+    def _pages(self) -> Any:
+        match self.random.randint(0, 4):
+            case 0:
+                return NONE
+            case 1 | 2:
+                parameters = {"size": "limit", "start": "offset"}
+                by = "offset"
+            case _:
+                parameters, by = {"size": "limit", "next": "cursor"}, "cursor"
+        return {
+            "default": self.random.choice([1, 2, 3]),
+            "largest": self.random.choice([3, 5, NONE]),
+            "by": by,
+            "parameters": parameters,
+        }
+
+    # ── Who may, and errors ───────────────────────────────────────────────────────────────────────────────────
+
+    def _schemes(self) -> None:
+        if self.often(0.75):
+            self.schemes["key"] = {"type": "http", "scheme": self.random.choice(["bearer", "token"])}
+            self.schemes["key"]["matches"] = "user.secret_key"
+            if self.often(0.3):
+                where = self.random.choice(["header", "query", "cookie"])
+                self.schemes["staff"] = {
+                    "type": "apiKey",
+                    "in": where,
+                    "name": "staff_key",
+                    "matches": "user.secret_key",
+                }
+                if self.often(0.5):
+                    self.schemes["staff"]["caller"] = {"grade": "caller.user.level"}
+
+    def _authentication(self, endpoints: dict[str, Any]) -> dict[str, Any]:
+        if not self.schemes:
+            return {"schemes": NONE, "rows": "any", "permissions": {"all others": "anyone"}}
+        rows: Any = "any"
+        everyone = [*self.schemes, "anyone"]
+        if self.often(0.75):
+            rows = {}
+            for made in self.made.values():
+                rows[made.name] = {
+                    who: "any" if self.often(0.5) else self.condition(made, made.name)
+                    for who in everyone
+                    if self.often(0.97)
+                } or "any"
+        permissions: dict[str, Any] = {}
+        for key in endpoints:
+            if " /" in key and self.often(0.5):
+                permissions[key] = self._permission(key)
+        permissions["all others"] = self.random.choice([*self.schemes, "anyone", everyone, everyone, everyone])
+        return {"schemes": self.schemes, "rows": rows, "unseen rows": self.random.choice(["missing", "forbidden"])} | {
+            "permissions": permissions
+        }
+
+    def _permission(self, key: str) -> Any:
+        everyone = [*self.schemes, "anyone"]
+        made = next((each for each in self.made.values() if f"/{each.name}s" in key.rpartition("}/")[2]), None)
+        if made is None or self.often(0.5):
+            return self.random.choice([*self.schemes, "anyone", everyone])
+        if key.startswith("GET") and not key.endswith("}"):
+            return {who: self.random.choice(["any", "caller.user.level > 2"]) for who in self.schemes}
+        found = {
+            who: "any" if self.often(0.3) else self.condition(made, made.name) for who in everyone if self.often(0.7)
+        }
+        return found or "anyone"
+
+    def _code(self, name: str, made: Made | None = None) -> str:
+        if name not in self.codes:
+            self.codes[name] = {"status": self.random.choice([409, 422, 403]), "title": f"It is {name}"}
+        return name
+
+    def _errors(self) -> Any:
+        groups = [
+            ["no such path"],
+            ["method not allowed"],
+            ["unauthenticated"],
+            ["forbidden"],
+            ["too large"],
+            ["unsupported media type"],
+            ["not acceptable"],
+            ["malformed"],
+            ["invalid"],
+            ["missing"],
+            ["gone"],
+            ["stale"],
+            ["illegal transition"],
+            ["guard"],
+            ["invariant"],
+            ["conflict"],
+        ]
+        if not self.often(0.8):
+            for name in ("not_ready", "not_now", "unruly"):
+                self._code(name)
+        for group in groups:
+            if self.often(0.8):
+                name = group[0].replace(" ", "_")
+                code: dict[str, Any] = {"status": self.random.choice([400, 404, 409, 422]), "when": group[0]}
+                if group[0] in ("unauthenticated", "method not allowed"):
+                    code["status"] = {"unauthenticated": 401, "method not allowed": 405}[group[0]]
+                code |= {"title": f"About {name}"} if self.often(0.8) else {}
+                code |= {"about": "it"} if self.often(0.3) else {}
+                code |= {"detail": "'at ' + string(now)"} if self.often(0.1) else {}
+                self.codes[name] = code
+        if self.often(0.3):
+            self.codes["no_user"] = {"status": 404, "title": "No such user", "when": "missing user"}
+        if self.often(0.3):
+            self.codes["taken_name"] = {"status": 409, "title": "The name is taken", "when": "conflict user.name"}
+        stated = self.random.sample([group[0] for group in groups[2:]], self.random.randint(2, 12))
+        errors: dict[str, Any] = {"codes": self.codes}
+        if self.often(0.9):
+            shapes: list[Any] = [
+                {"code": "error.code", "title": "error.title", "status": "error.status", "fields": "error.fields"},
+                {"errors": "error.messages"},
+                {"code": "error.code", "detail": "error.detail", "all": ["error.title", "error.messages"]},
+            ]
+            shape = self.random.choice(shapes)
+            errors = {"shape": {"media type": "application/problem+json", "body": shape}, **errors}
+        else:
+            errors = {"shape": NONE, **errors}
+        if self.often(0.6):
+            errors["messages"] = {"required": "is needed", "unique": "is taken", "type": "is of another kind"}
+            if self.often(0.6):
+                errors["messages"]["otherwise"] = "is wrong"
+        if self.often(0.6):
+            errors["precedence"] = ["no such path", "method not allowed", *stated]
+        return errors
+
+
+def contract(seed: int | str) -> dict[str, Any]:
+    """The contract of a seed: the same each time."""
+    return Maker(Random(f"contract {seed}")).contract()

@@ -1,0 +1,377 @@
+"""Random rows and requests for a contract: callers good, bad and absent; rows that are there and that are not; bodies
+as the schemas say, and otherwise. What is asked next depends on what was answered, so that cursors lead on and entity
+tags match."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from random import Random
+from typing import Any, Final
+from urllib.parse import quote
+
+from tests.agreement.comparing import Asked
+from tests.reference.interpreter import Interpreter
+from tests.reference.messages import NOTHING, Request, Response
+from tests.reference.rows import Row
+from tests.reference.values import broken_rules
+
+from ninefold.checked.endpoints import BodyLeaf, Endpoint, PathName
+from ninefold.checked.resources import Field, Resource
+from ninefold.checked.service import Checked, LookedUp
+from ninefold.values import Anything, Array, Boolean, Integer, Number, Object, Text, Timestamp
+
+TEXTS: Final = ("", "a", "ab", "b", "Bob", "é", "x y", "A-1", " ab ", "abcdefg", "👍")
+TIMES: Final = (
+    "2026-01-01T00:00:00.000000Z",
+    "2025-12-31T23:59:59.123456Z",
+    "2026-01-02T03:04:05.000000Z",
+    "2027-06-01T00:00:00.000000Z",
+)
+WRITTEN_TIMES: Final = ("2026-01-01T00:00:00Z", "2025-12-31T23:59:59.1234567+00:00", "2026-01-02T05:04:05+02:00")
+WHOLE: Final = (-5, 0, 1, 2, 3, 4, 7, 10, 11)
+BROKEN: Final[tuple[Any, ...]] = (
+    *(None, True, 5, "5", 1.5, -7, 2**63, "abcdefgh", "\0", "blue"),
+    *([], ["a", "a", "toolong"], {}, {"w": -1}),
+)
+BEGIN: Final = datetime(2026, 1, 1)
+
+
+# ── Rows to begin with ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def rows(random: Random, checked: Checked) -> list[tuple[str, dict[str, Any]]]:
+    """Rows that a service of the contract may have: unique where they have to be, their references pointing at rows."""
+    found: list[tuple[str, dict[str, Any]]] = []
+    for resource in checked.resources.values():
+        for number in range(random.randint(1, 6)):
+            row = _row(random, resource, number, found)
+            if row is not None and not _clashes(row, resource, found):
+                found.append((resource.name, row))
+    return found
+
+
+def _row(random: Random, resource: Resource, number: int, before: list[Any]) -> dict[str, Any] | None:
+    row: dict[str, Any] = {}
+    for field in resource.fields.values():
+        if not field.stored:
+            continue
+        targets = [fields["id"] for name, fields in before if name == field.refers_to]
+        if resource.machine is not None and field.name == resource.machine.field:
+            row[field.name] = random.choice(resource.machine.states)
+        elif field.serial:
+            row[field.name] = number * 2 + 1
+        elif field.secret == "token":
+            row[field.name] = f"{resource.name}-{number}"
+        elif field.refers_to is not None:
+            if field.required and not targets:
+                return None
+            may_lack = not field.required and random.random() < 0.3
+            row[field.name] = None if may_lack or not targets else random.choice(targets)
+        elif field.name in resource.identifier and field.schema.get("format") == "uuid":
+            row[field.name] = f"00000000-0000-4000-8000-00000000000{number}"
+        else:
+            row[field.name] = stored_value(random, field)
+            if row[field.name] is None and not field.type.nullable:
+                return None
+    return row
+
+
+def _clashes(row: Mapping[str, Any], resource: Resource, before: list[Any]) -> bool:
+    groups = [resource.identifier, *resource.unique, *((name,) for name, f in resource.fields.items() if f.unique)]
+    others = [fields for name, fields in before if name == resource.name]
+    return any(
+        all(row[name] is not None and row[name] == other[name] for name in group)
+        for group in groups
+        for other in others
+    )
+
+
+def stored_value(random: Random, field: Field) -> Any:
+    """A value that the schema admits, in the form in which it is stored; None: there is none, or none was thrown."""
+    if field.type.nullable and random.random() < 0.3:
+        return None
+    for _ in range(30):
+        value = _value(random, field.type, TIMES)
+        if not list(broken_rules(field.schema, value)):
+            return float(value) if isinstance(field.type, Number) else value
+    return None
+
+
+def _value(random: Random, type_: Any, times: tuple[str, ...]) -> Any:
+    match type_:
+        case Boolean():
+            return random.random() < 0.5
+        case Integer():
+            return random.choice(WHOLE)
+        case Number():
+            return random.choice([0.0, 0.5, 1.0, 1.5, 2.25, 50, -1.5, 100.5, 1e10])
+        case Timestamp():
+            return random.choice(times)
+        case Array(items=items):
+            return [_value(random, items, times) for _ in range(random.randint(0, 3))]
+        case Object(members=members):
+            return {name: _value(random, each, times) for name, each in members.items() if random.random() < 0.8}
+        case Text():
+            return random.choice([*TEXTS, "red", "green"])
+        case Anything():
+            return random.choice([1, "a", None])
+        case _:
+            return None
+
+
+# ── Requests ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Asker:
+    """Makes one request after another. It looks at the interpreter's rows, so that most requests are about something,
+    and is told each response."""
+
+    def __init__(self, random: Random, checked: Checked, interpreter: Interpreter) -> None:
+        self.random, self.checked, self.interpreter = random, checked, interpreter
+        self.now = BEGIN
+        self.tags: list[str] = []
+        self.cursors: list[tuple[str, str]] = []
+        self._last: tuple[str, Request] | None = None
+
+    def requests(self, count: int) -> Iterator[Asked]:
+        for _ in range(count):
+            self.now += timedelta(seconds=self.random.choice([0, 1, 60, 4000]), microseconds=1)
+            yield Asked(self.now.isoformat(timespec="microseconds") + "Z", self._request())
+
+    def told(self, response: Response) -> None:
+        """What an answer teaches: entity tags, and where the next page begins."""
+        if "etag" in response.headers:
+            self.tags = [response.headers["etag"].strip('"'), *self.tags[:5]]
+        cursors = list(_cursors(response.body)) if response.body is not NOTHING else []
+        if cursors and self._last is not None:
+            self.cursors = [(self._last[0], cursors[0]), *self.cursors[:5]]
+
+    def _often(self, chance: float) -> bool:
+        return self.random.random() < chance
+
+    def _request(self) -> Request:
+        if self._last is not None and self.cursors and self._often(0.2):
+            following = self._next_page()
+            if following is not None:
+                return following
+        if self._often(0.03):
+            return Request(self.random.choice(["GET", "OPTIONS", "DELETE", "TRACE"]), self._base() + self._odd_path())
+        endpoint = self.random.choice(self.checked.endpoints) if self.checked.endpoints else None
+        if endpoint is None:
+            return Request("GET", "/")
+        return self._of(endpoint)
+
+    def _odd_path(self) -> str:
+        return self.random.choice(["/nowhere", "/items/", "//", "/items/1/2/3", "/users", "/items/%zz", "/items/%ff"])
+
+    def _base(self) -> str:
+        return "/" + self.checked.base.strip("/") if self.checked.base.strip("/") else ""
+
+    def _next_page(self) -> Request | None:
+        key, cursor = self.random.choice(self.cursors)
+        assert self._last is not None
+        endpoint = next(each for each in self.checked.endpoints if each.key == self._last[0])
+        if endpoint.pages is None or endpoint.pages.next is None or (endpoint.key != key and self._often(0.8)):
+            return None
+        path, _, query = self._last[1].target.partition("?")
+        kept = [pair for pair in query.split("&") if pair and not pair.startswith(endpoint.pages.next + "=")]
+        target = path + "?" + "&".join([*kept, f"{endpoint.pages.next}=⟦{cursor}⟧"])
+        request = Request("GET", target, self._last[1].headers)
+        self._last = (endpoint.key, request)
+        return request
+
+    def _of(self, endpoint: Endpoint) -> Request:
+        method = endpoint.method
+        if self._often(0.02):
+            method = self.random.choice(["GET", "HEAD", "OPTIONS", "PUT", "DELETE"])
+        elif method == "GET" and self._often(0.05):
+            method = "HEAD"
+        row = self._row(endpoint)
+        path = self._base()
+        for segment in endpoint.segments:
+            path += "/" + (segment if isinstance(segment, str) else quote(self._path_text(segment, row), safe=""))
+        headers: dict[str, str] = {}
+        pairs = self._query(endpoint)
+        self._credential(headers, pairs, row)
+        if self._often(0.08):
+            headers["accept"] = self.random.choice(["application/json", "*/*", "text/html", "text/html, application/*"])
+        if endpoint.validator and self.tags and self._often(0.5):
+            names = ["if-match"]
+            if endpoint.verb == "read":
+                # Of a read, the service asks for `stale` last, whatever `precedence` says.
+                names = ["if-none-match"] if self.checked.errors.precedence else ["if-match", "if-none-match"]
+            name = self.random.choice(names)
+            tag = self.random.choice([f'"⟦{self.random.choice(self.tags)}⟧"', f'"⟦{self.tags[0]}⟧"', "*", '"nothing"'])
+            headers[name] = tag
+        body = self._body(endpoint, row, headers)
+        target = path + ("?" + "&".join(pairs) if pairs else "")
+        request = Request(method, target, headers, body)
+        self._last = (endpoint.key, request)
+        return request
+
+    # ── Rows and paths ────────────────────────────────────────────────────────────────────────────────────────
+
+    def _row(self, endpoint: Endpoint) -> Row | None:
+        found = self.interpreter.rows.of.get(endpoint.resource or "", [])
+        return self.random.choice(found) if found else None
+
+    def _path_text(self, name: PathName, row: Row | None) -> str:
+        if row is not None and self._often(0.88):
+            at: Row | None = row
+            for reference in name.through:
+                target = None if at is None else at.resource.fields[reference].refers_to
+                key = None if at is None else at.fields[reference]
+                at = None if target is None else self.interpreter.rows.find(target, key)
+            value = None if at is None else at.fields[name.field]
+            if value is not None:
+                return _text(value) or "x"
+        others = [each.fields[name.field] for each in self.interpreter.rows.of.get(name.resource, [])]
+        some = [_text(value) for value in others if value not in (None, "")]
+        return self.random.choice([*some, "99", "nothing", "1.0", "00000000-0000-4000-8000-000000000099"])
+
+    # ── Callers ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _credential(self, headers: dict[str, str], pairs: list[str], row: Row | None) -> None:
+        schemes = self.checked.schemes
+        if not schemes or self._often(0.12):
+            return
+        for scheme in schemes if self._often(0.1) else [self.random.choice(schemes)]:
+            known = []
+            if isinstance(scheme.verified, LookedUp):
+                holders = self.interpreter.rows.of.get(scheme.verified.resource, [])
+                known = [each.fields[scheme.verified.field] for each in holders]
+            text = self.random.choice(known) if known and self._often(0.93) else self.random.choice(["nobody", ""])
+            match scheme.where:
+                case "authorization":
+                    word = scheme.parameter if self._often(0.95) else "Basic"
+                    headers["authorization"] = f"{word} {text}"
+                case "header":
+                    headers[scheme.parameter.lower()] = text
+                case "query":
+                    pairs.append(f"{scheme.parameter}={quote(text)}")
+                case "cookie":
+                    headers["cookie"] = f"other=1; {scheme.parameter}={text}"
+
+    # ── Parameters ────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _query(self, endpoint: Endpoint) -> list[str]:
+        pairs: list[tuple[str, str]] = []
+        if self._often(0.04):
+            pairs.append(("unheard", "1"))
+        for each in endpoint.filters:
+            if self._often(0.4):
+                single = each.type.items if isinstance(each.type, Array) else each.type
+                texts = [self._filter_text(endpoint, each.name, single) for _ in range(self.random.randint(1, 2))]
+                if each.written == "comma separated":
+                    pairs.append((each.name, ",".join(texts)))
+                else:
+                    count = len(texts) if each.written or self._often(0.05) else 1
+                    pairs += [(each.name, text) for text in texts[:count]]
+        if endpoint.sorts is not None and endpoint.sorts.parameter is not None and self._often(0.5):
+            offered = [("-" if keys[0][1] else "") + keys[0][0] for keys in endpoint.sorts.offered]
+            pairs.append((endpoint.sorts.parameter, self.random.choice([*offered, *offered, "id", "-", ""])))
+        pages = endpoint.pages
+        if endpoint.verb == "list" and pages is not None and pages.by != "none":
+            if pages.size is not None and self._often(0.5):
+                pairs.append((pages.size, self.random.choice(["1", "2", "3", "2", "0", "9", "x", str(2**63)])))
+            if pages.start is not None and self._often(0.5):
+                pairs.append((pages.start, self.random.choice(["0", "1", "2", "4", "-1", "x"])))
+            if pages.next is not None and self._often(0.06):
+                pairs.append((pages.next, "invented"))
+        return [f"{quote(name)}={quote(text)}" for name, text in pairs]
+
+    def _filter_text(self, endpoint: Endpoint, name: str, type_: Any) -> str:
+        if self._often(0.08):
+            return self.random.choice(["", "x", "1.5", "tru"])
+        stored = [
+            value
+            for row in self.interpreter.rows.of.get(endpoint.resource or "", [])
+            for value in row.fields.values()
+            if _is_of(value, type_)
+        ]
+        if stored and self._often(0.6):
+            return _text(self.random.choice(stored))
+        return _text(_value(self.random, type_, TIMES))
+
+    # ── Bodies ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _body(self, endpoint: Endpoint, row: Row | None, headers: dict[str, str]) -> bytes | None:
+        if endpoint.body is None:
+            return None
+        if endpoint.body == ():
+            if self._often(0.85):
+                return None
+            headers["content-type"] = "application/json"
+            return self.random.choice([b"{}", b'{"a": 1}', b"[]", b"{"])
+        headers["content-type"] = "application/json"
+        if endpoint.verb == "update" and self._often(0.2):
+            headers["content-type"] = "application/merge-patch+json"
+        if self._often(0.05):
+            match self.random.randint(0, 5):
+                case 0:
+                    del headers["content-type"]
+                case 1:
+                    headers["content-type"] = self.random.choice(["text/plain", "application/json; charset=utf-16"])
+                case 2:
+                    return b'{"padding": "' + b"a" * 1200 + b'"}'
+                case _:
+                    return self.random.choice([b"{", b"", b"[1]", b"null", b'"text"', b"\xff", b"{'a': 1}"])
+        document: dict[str, Any] = {}
+        assert endpoint.resource is not None
+        resource = self.checked.resources[endpoint.resource]
+        for leaf in endpoint.body:
+            self._leaf(document, leaf, resource, endpoint)
+        if self._often(0.05):
+            document["unheard"] = 1
+        return json.dumps(document).encode()
+
+    def _leaf(self, document: dict[str, Any], leaf: BodyLeaf, resource: Resource, endpoint: Endpoint) -> None:
+        field = resource.fields[leaf.field]
+        needed = field.required and field.on_create is None and endpoint.verb != "update"
+        if self._often(0.04 if needed else 0.5):
+            return
+        around = document
+        for name in leaf.pointer[:-1]:
+            around = around.setdefault(name, {})
+        around[leaf.pointer[-1]] = self._given(field)
+
+    def _given(self, field: Field) -> Any:
+        if self._often(0.06):
+            return self.random.choice(BROKEN)
+        if field.refers_to is not None:
+            keys = [row.key for row in self.interpreter.rows.of.get(field.refers_to, [])]
+            if not field.required and self._often(0.2):
+                return None
+            odd = "nothing" if self._often(0.5) else 99
+            return self.random.choice(keys) if keys and self._often(0.93) else odd
+        if "null" in field.schema.get("type", ()) and self._often(0.2):
+            return None
+        for _ in range(20):
+            value = _value(self.random, field.type, (*TIMES, *WRITTEN_TIMES))
+            if not list(broken_rules(field.schema, value)):
+                return value
+        return value
+
+
+def _is_of(value: Any, type_: Any) -> bool:
+    kinds = {Integer: int, Number: float, Text: str, Timestamp: str, Boolean: bool}
+    wanted = kinds.get(type(type_))
+    return wanted is not None and type(value) is wanted
+
+
+def _text(value: Any) -> str:
+    return ("true" if value else "false") if isinstance(value, bool) else "" if value is None else str(value)
+
+
+def _cursors(body: Any) -> Iterator[str]:
+    match body:
+        case dict():
+            for value in body.values():
+                yield from _cursors(value)
+        case list():
+            for value in body:
+                yield from _cursors(value)
+        case str() if body.startswith("cursor-"):
+            yield body

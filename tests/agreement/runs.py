@@ -1,0 +1,27 @@
+"""A run: one random contract with rows of its own, and some requests, told to the service and the interpreter."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+from tests.agreement.comparing import Pair, Scenario, compiled
+from tests.agreement.contracts import contract
+from tests.agreement.requests import Asker, rows
+
+from ninefold.diagnostics.diagnostic import has_errors
+
+
+def run(seed: int, requests: int) -> int:
+    """How many responses were equal; -1: the throw is no contract. Raises Disagreement at the first that is not."""
+    scenario = Scenario(contract(seed))
+    loaded = compiled(scenario.contract)
+    if loaded.checked is None or loaded.plan is None or has_errors(loaded.diagnostics):
+        return -1
+    random = Random(f"requests {seed}")
+    scenario = replace(scenario, rows=tuple(rows(random, loaded.checked)))
+    with Pair(loaded.checked, loaded.plan, scenario) as pair:
+        asker = Asker(random, loaded.checked, pair.interpreter)
+        for asked in asker.requests(requests):
+            asker.told(pair.tell(asked))
+    return requests

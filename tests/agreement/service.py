@@ -1,0 +1,152 @@
+"""The real service in process: the plan, the server and SQLite as they are, called over ASGI without a socket."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from tests.reference.messages import NOTHING, Request, Response
+
+from ninefold.database.protocol import Session
+from ninefold.database.sqlite import Opened, open_sqlite
+from ninefold.expressions.operations import Sources as ChanceOfExpressions
+from ninefold.expressions.operations import new_token, new_uuid, random_text
+from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
+from ninefold.plan.service import ServicePlan
+from ninefold.server.app import Application
+from ninefold.server.service import ready
+from ninefold.server.sources import Sources
+from ninefold.sql.fragment import identifier
+from ninefold.values import to_sqlite
+
+Fields = Mapping[str, Any]
+
+IN_MEMORY = Path("/dev/shm")
+
+
+@dataclass
+class Fate:
+    """What time it is, and what chance gives: both the same for the service and the interpreter."""
+
+    now: str = "2026-01-01T00:00:00.000000Z"
+    number: int = 0
+    made: int = 0
+
+    def clock(self) -> datetime:
+        return datetime.fromisoformat(self.now)
+
+    def bytes_for_values(self, count: int) -> bytes:
+        """The same bytes for the whole of a request, whoever asks first."""
+        return (sha256(f"chance {self.number}".encode()).digest() * (count // 32 + 1))[:count]
+
+    def bytes_for_revisions(self, count: int) -> bytes:
+        self.made += 1
+        return (sha256(f"revision {self.made}".encode()).digest() * (count // 32 + 1))[:count]
+
+    def uuid(self) -> str:
+        return new_uuid(ChanceOfExpressions(self.bytes_for_values))
+
+    def token(self) -> str:
+        return new_token(ChanceOfExpressions(self.bytes_for_values))
+
+    def text(self, length: int) -> str:
+        return random_text(ChanceOfExpressions(self.bytes_for_values), length)
+
+
+@dataclass(frozen=True)
+class _Sources(Sources):
+    """The service's own randomness (revisions) is apart from what expressions make."""
+
+    fate: Fate = field(default_factory=Fate)
+
+    def of_expressions(self) -> ChanceOfExpressions:
+        return ChanceOfExpressions(self.fate.bytes_for_values)
+
+
+class RealService:
+    """A service that is running in this process, from a database of its own."""
+
+    def __init__(self, plan: ServicePlan, rows: Sequence[tuple[str, Fields]], fate: Fate) -> None:
+        self._plan, self._rows, self._fate = plan, rows, fate
+        self._loop = asyncio.new_event_loop()
+
+    def __enter__(self) -> RealService:
+        within = str(IN_MEMORY) if IN_MEMORY.is_dir() else None
+        self._directory = tempfile.TemporaryDirectory(dir=within)
+        opened = open_sqlite(str(Path(self._directory.name) / "service.db"), self._plan.schema, self._begin)
+        assert isinstance(opened, Opened), opened
+        self._database = opened.database
+        sources = _Sources(self._fate.clock, self._fate.bytes_for_revisions, lambda: 0, self._fate)
+        self._application = Application(ready(self._plan, b"k" * 32, {}, sources), self._database)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._application.close()
+        self._database.close()
+        self._loop.run_until_complete(asyncio.sleep(0))
+        self._loop.close()
+        self._directory.cleanup()
+
+    def _begin(self, session: Session) -> tuple[str, ...]:
+        tables = {table.name: table for table in self._plan.schema.tables}
+        for number, (resource, fields) in enumerate(self._rows):
+            table = tables[resource]
+            stored = {column.name: column for column in table.columns}
+            columns = {
+                name: sha256(value.encode()).digest()
+                if type(stored[name].type).__name__ == "Digest" and isinstance(value, str)
+                else to_sqlite(stored[name].type, value)
+                for name, value in fields.items()
+            }
+            columns[REVISION_COLUMN] = f"row-{number}"
+            if table.states:
+                columns[ENTERED_COLUMN] = self._fate.now
+            names, marks = ", ".join(map(identifier, columns)), ", ".join("?" for _ in columns)
+            session.run(f"INSERT INTO {identifier(resource)} ({names}) VALUES ({marks})", list(columns.values()))
+        return ()
+
+    def answer(self, request: Request) -> Response:
+        return self._loop.run_until_complete(self._answer(request))
+
+    async def _answer(self, request: Request) -> Response:
+        path, _, query = request.target.partition("?")
+        headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in request.headers.items()]
+        if request.body is not None:
+            headers.append((b"content-length", str(len(request.body)).encode()))
+        scope = {
+            "type": "http",
+            "method": request.method,
+            "path": path,
+            "raw_path": path.encode("ascii"),
+            "query_string": query.encode("ascii"),
+            "headers": headers,
+            "client": ("192.0.2.1", 1),
+        }
+        sent: list[Any] = []
+        to_come = [{"type": "http.request", "body": request.body or b"", "more_body": False}]
+
+        async def receive() -> Any:
+            return to_come.pop() if to_come else {"type": "http.disconnect"}
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        await self._application(scope, receive, send)
+        body = b"".join(message.get("body", b"") for message in sent[1:])
+        named: dict[str, str] = {}
+        for raw, value in sent[0]["headers"]:
+            name = raw.decode("latin-1").lower()
+            named[name] = ", ".join([*([named[name]] if name in named else []), value.decode("latin-1")])
+        if named.get("content-length", "0") != "0" and not body and request.method != "HEAD":
+            raise AssertionError("a length without content")
+        return Response(sent[0]["status"], named, json.loads(body) if body else NOTHING)

@@ -1,0 +1,218 @@
+"""The comparison notices: each of these defects, planted in the planner or the server, ends in a disagreement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, Final
+
+import msgspec
+import pytest
+from tests.agreement.comparing import Disagreement
+from tests.agreement.runs import run
+
+from ninefold import meanings
+from ninefold.plan.problems import Condition
+from ninefold.planner import endpoints, errors, requirements
+from ninefold.planner.perspective import Perspective
+from ninefold.server import decode, parameters, steps
+from ninefold.server.authenticate import Scheme
+from ninefold.server.sources import Sources
+from ninefold.sql.fragment import Fragment
+
+MOST: Final = 200
+"""Contracts after which a defect has gone unnoticed."""
+
+Patch = pytest.MonkeyPatch
+
+# The package has functions of the same names.
+create, delete, lists, read, update, writes = (
+    import_module(f"ninefold.planner.endpoints.{name}")
+    for name in ("create", "delete", "list", "read", "update", "writes")
+)
+
+MUTANTS: dict[str, Callable[[Patch], None]] = {}
+
+
+def mutant(plant: Callable[[Patch], None]) -> Callable[[Patch], None]:
+    MUTANTS[plant.__name__.replace("_", " ")] = plant
+    return plant
+
+
+@mutant
+def a_row_rule_is_dropped(patch: Patch) -> None:
+    patch.setattr(Perspective, "visible", lambda self, resource, alias: None)
+
+
+@mutant
+def a_row_rule_is_dropped_where_other_rows_are_shown(patch: Patch) -> None:
+    patch.setattr(Perspective, "shown", Perspective.value)
+
+
+@mutant
+def rows_that_are_gone_are_listed(patch: Patch) -> None:
+    patch.setattr(Perspective, "there", lambda self, resource, alias, besides=(): None)
+
+
+@mutant
+def what_is_not_seen_is_told_apart_from_what_is_not_there(patch: Patch) -> None:
+    there = requirements.presence
+
+    def swapped(endpoint: Any, resource: Any, perspective: Perspective) -> Any:
+        found = there(endpoint, resource, perspective)
+        return found[:1] if perspective.checked.unseen_rows == "forbidden" else found
+
+    patch.setattr(read, "presence", swapped)
+
+
+@mutant
+def a_page_has_one_row_too_many(patch: Patch) -> None:
+    paging = lists._paging
+
+    def longer(*of: Any) -> Any:
+        found = paging(*of)
+        return msgspec.structs.replace(found, default=found.default + 1)
+
+    patch.setattr(lists, "_paging", longer)
+
+
+@mutant
+def a_page_begins_with_the_last_row_of_the_one_before(patch: Patch) -> None:
+    after = lists._after
+
+    def at_or_after(keys: Any, index: int = 0) -> Fragment:
+        found = after(keys, index)
+        return Fragment(found.text.replace(" > ?", " >= ?"), found.binds)
+
+    patch.setattr(lists, "_after", at_or_after)
+
+
+@mutant
+def nulls_come_first(patch: Patch) -> None:
+    ordered = lists._ordered
+
+    def first(fragment: Fragment, typed: Any, descending: bool) -> Fragment:
+        found = ordered(fragment, typed, descending)
+        return Fragment(found.text.replace("NULLS LAST", "NULLS FIRST"), found.binds)
+
+    patch.setattr(lists, "_ordered", first)
+
+
+@mutant
+def ties_are_left_to_the_database(patch: Patch) -> None:
+    patch.setattr(lists, "_with_identifier", lambda keys, resource: (*keys, (resource.identifier[0], True)))
+
+
+@mutant
+def a_filter_is_left_out_of_the_total(patch: Patch) -> None:
+    rows = lists.list_rows
+
+    def miscounted(endpoint: Any, admission: Any, perspective: Perspective) -> Any:
+        found = rows(endpoint, admission, perspective)
+        if found.count is None:
+            return found
+        count = msgspec.structs.replace(found.count, pieces=found.count.pieces[:1])
+        return msgspec.structs.replace(found, count=count)
+
+    patch.setattr(endpoints, "list_rows", miscounted)
+
+
+@mutant
+def two_conditions_change_places(patch: Patch) -> None:
+    order = meanings.precedence
+
+    def swapped(stated: Any) -> Any:
+        found = [*order(stated)]
+        one, other = found.index("invalid"), found.index("missing")
+        found[one], found[other] = found[other], found[one]
+        return tuple(found)
+
+    patch.setattr(errors, "precedence", swapped)
+
+
+@mutant
+def a_guard_is_not_asked(patch: Patch) -> None:
+    def never(stated: Any, resource: Any, perspective: Any, scope: Any = requirements.Scope.ROW) -> Any:
+        condition = Condition("guard", resource.name, code=stated.code)
+        return requirements.Requirement(condition, Fragment("TRUE"), scope)
+
+    for module in (create, delete, read, update):
+        patch.setattr(module, "guard", never)
+
+
+@mutant
+def a_permission_that_reads_the_row_is_not_asked(patch: Patch) -> None:
+    for module in (create, read):
+        patch.setattr(module, "permission", lambda *of: [])
+
+
+@mutant
+def invariants_are_not_asked(patch: Patch) -> None:
+    for module in (create, update):
+        patch.setattr(module, "invariants", lambda resource, perspective: [])
+
+
+@mutant
+def a_reference_may_point_at_rows_that_are_not_seen(patch: Patch) -> None:
+    patch.setattr(Perspective, "present", lambda self, resource, alias: self.there(resource, alias))
+
+
+@mutant
+def what_refers_does_not_refuse_a_deletion(patch: Patch) -> None:
+    patch.setattr(delete, "not_referred_to", lambda resource, perspective: [])
+
+
+@mutant
+def what_is_taken_is_told_of_its_first_field_alone(patch: Patch) -> None:
+    unique = writes.unique
+
+    def nowhere(fields: Any, pointers: Any, *more: Any) -> Any:
+        return unique(fields, {}, *more)
+
+    patch.setattr(writes, "unique", nowhere)
+
+
+@mutant
+def an_entity_tag_outlives_a_write(patch: Patch) -> None:
+    patch.setattr(Sources, "revision", lambda self: "forever")
+
+
+@mutant
+def a_null_in_a_merge_patch_is_passed_over(patch: Patch) -> None:
+    valid = decode.Body.valid
+
+    def passing(self: Any, document: Any) -> Any:
+        given = {n: v for n, v in document.items() if v is not None} if isinstance(document, dict) else document
+        return valid(self, given)
+
+    patch.setattr(decode.Body, "valid", passing)
+
+
+@mutant
+def a_page_size_is_clamped(patch: Patch) -> None:
+    integer = parameters.PageReader._integer
+
+    def clamped(self: Any, query: Any, name: Any, least: int, largest: Any, default: int, failures: Any) -> int:
+        value = integer(self, query, name, least, None, default, failures)
+        return value if largest is None else min(value, largest)
+
+    patch.setattr(parameters.PageReader, "_integer", clamped)
+
+
+@mutant
+def a_bad_credential_is_as_good_as_none(patch: Patch) -> None:
+    patch.setattr(Scheme, "presented", lambda self, request, query: False)
+
+
+@mutant
+def a_parameter_that_is_not_known_is_ignored(patch: Patch) -> None:
+    patch.setattr(steps, "_unknown", lambda query, known: [])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_planted_defect_is_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    MUTANTS[name](monkeypatch)
+    with pytest.raises(Disagreement):
+        for seed in range(MOST):
+            run(seed, 40)

@@ -1,0 +1,201 @@
+"""Bodies: what a request gives, field by field, and what is wrong with it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.reference.expressions import Fails, Reading
+from tests.reference.failures import Broken, Failure
+from tests.reference.messages import Request
+from tests.reference.values import Broken as BrokenValue
+from tests.reference.values import Path, broken_rules, parsed, read
+
+from ninefold.checked.endpoints import BodyLeaf, Endpoint
+from ninefold.checked.resources import Field, Resource
+from ninefold.checked.service import Checked
+from ninefold.values import Anything, Object, Text
+
+ABSENT = object()
+
+
+@dataclass
+class Given:
+    """`values` are those that are valid, by field; `wrong` the fields that are given and not valid. `readable`: the
+    body could be read at all."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    wrong: set[str] = field(default_factory=set)
+    readable: bool = True
+    failures: list[Failure] = field(default_factory=list)
+
+    @property
+    def is_valid(self) -> bool:
+        return self.readable and not self.failures
+
+
+def document_of(request: Request, endpoint: Endpoint, checked: Checked) -> Any:
+    """The JSON of a body, or the list of what is wrong with it as a whole."""
+    body = request.body or b""
+    announced = bool(body)
+    if endpoint.body == () and not announced:
+        return {}
+    failures = []
+    if announced and not _is_read(request.headers.get("content-type", ""), endpoint, checked):
+        failures.append(Failure("unsupported media type"))
+    if checked.body_size is not None and len(body) > checked.body_size:
+        failures.append(Failure("too large"))
+    if failures:
+        return failures
+    try:
+        return parsed(body)
+    except (ValueError, RecursionError):
+        return [Failure("malformed")]
+
+
+def _is_read(content_type: str, endpoint: Endpoint, checked: Checked) -> bool:
+    """Fixed meaning 7: an update takes merge patches besides."""
+    media_type, _, parameters = content_type.partition(";")
+    taken = {(checked.request_media_type or "").lower()}
+    if endpoint.verb == "update":
+        taken.add("application/merge-patch+json")
+    charset = parameters.strip().lower().removeprefix("charset=").strip('"')
+    return media_type.strip().lower() in taken and charset in ("", "utf-8")
+
+
+def given(
+    document: Any, endpoint: Endpoint, resource: Resource, checked: Checked, was: Mapping[str, Any] | None
+) -> Given:
+    """What a document gives. `was`: the row as it is, for merge patches of objects; None: there is none to be had."""
+    assert endpoint.body is not None
+    document = copy.deepcopy(document)
+    fields = {leaf.field: resource.fields[leaf.field] for leaf in endpoint.body}
+    for leaf in endpoint.body:
+        if endpoint.verb == "update" and isinstance(fields[leaf.field].type, Object | Anything):
+            _merge(document, leaf, was)
+    for leaf in endpoint.body:
+        _normalise(document, leaf, fields[leaf.field])
+    broken: list[Broken] = []
+    result = Given()
+    for leaf in endpoint.body:
+        field_ = fields[leaf.field]
+        value = at(document, leaf.pointer)
+        if value is ABSENT:
+            if _is_needed(field_, endpoint) and isinstance(at(document, leaf.pointer[:-1]), dict):
+                broken.append(Broken("body", leaf.pointer, "required"))
+            continue
+        rules: list[tuple[Path, str]] = (
+            [(leaf.pointer, "immutable")] if field_.immutable and endpoint.verb != "create" else []
+        )
+        rules += broken_rules(field_.schema, value, leaf.pointer)
+        if not rules:
+            try:
+                result.values[leaf.field] = read(_given_type(field_), value, leaf.pointer)
+            except BrokenValue as rule:
+                rules.append((rule.path, rule.rule))
+        if rules:
+            result.wrong.add(leaf.field)
+        broken += [Broken("body", path, rule) for path, rule in rules]
+    broken += _containers(document, endpoint, fields)
+    if checked.unknown_members == "refused":
+        broken += [Broken("body", path, "unknown") for path in _unknown(document, endpoint.body)]
+    if broken:
+        result.failures.append(Failure("invalid", fields=tuple(broken)))
+    return result
+
+
+def at(document: Any, path: tuple[str, ...]) -> Any:
+    for name in path:
+        if not isinstance(document, dict) or name not in document:
+            return ABSENT
+        document = document[name]
+    return document
+
+
+def _given_type(field_: Field) -> Any:
+    """A secret is given as text."""
+    return Text(nullable=True) if field_.secret is not None else field_.type
+
+
+def _is_needed(field_: Field, endpoint: Endpoint) -> bool:
+    return field_.required and field_.on_create is None and field_.on_change is None and endpoint.verb != "update"
+
+
+def _containers(document: Any, endpoint: Endpoint, fields: Mapping[str, Field]) -> list[Broken]:
+    """What is wrong with the objects around the fields: none where one is needed, or no object."""
+    assert endpoint.body is not None
+    if not isinstance(document, dict):
+        return [Broken("body", (), "type")]
+    broken: dict[Broken, None] = {}
+    for leaf in endpoint.body:
+        for depth in range(len(leaf.pointer)):
+            path = leaf.pointer[:depth]
+            value = at(document, path)
+            if value is ABSENT:
+                if _is_needed(fields[leaf.field], endpoint):
+                    broken[Broken("body", path, "required")] = None
+                break
+            if not isinstance(value, dict):
+                broken[Broken("body", path, "type")] = None
+                break
+    return list(broken)
+
+
+def _unknown(document: Any, leaves: tuple[BodyLeaf, ...], path: tuple[str, ...] = ()) -> list[Path]:
+    """The members that no leaf is, or leads through. What is inside a field is its schema's matter."""
+    if not isinstance(document, dict):
+        return []
+    found: list[Path] = []
+    for name, value in document.items():
+        here = (*path, name)
+        if any(leaf.pointer == here for leaf in leaves):
+            continue
+        if any(leaf.pointer[: len(here)] == here for leaf in leaves):
+            found += _unknown(value, leaves, here)
+        else:
+            found.append(here)
+    return found
+
+
+def _normalise(document: Any, leaf: BodyLeaf, field_: Field) -> None:
+    """Before validation (part 2). What is not of the field's type stays as it is, to be refused."""
+    value = at(document, leaf.pointer)
+    if field_.normalise is None or value is ABSENT:
+        return
+    try:
+        if list(broken_rules({"type": field_.schema["type"]}, value)):
+            return
+        value = read(_given_type(field_), value)
+        at(document, leaf.pointer[:-1])[leaf.pointer[-1]] = _plain(field_, value)
+    except (Fails, BrokenValue):
+        return
+
+
+def _plain(field_: Field, value: Any) -> Any:
+    assert field_.normalise is not None
+    return Reading({}, None, {"value": value}).value(field_.normalise)  # type: ignore[arg-type]
+
+
+def _merge(document: Any, leaf: BodyLeaf, was: Mapping[str, Any] | None) -> None:
+    """RFC 7396 of an object field. What would become of an object that is not to be had, nobody can say."""
+    patch, around = at(document, leaf.pointer), at(document, leaf.pointer[:-1])
+    if isinstance(patch, dict):
+        if was is None:
+            del around[leaf.pointer[-1]]
+        else:
+            around[leaf.pointer[-1]] = merged(was.get(leaf.field), patch)
+
+
+def merged(target: Any, patch: Any) -> Any:
+    """MergePatch of RFC 7396, section 2, to the letter."""
+    if not isinstance(patch, dict):
+        return patch
+    target = dict(target) if isinstance(target, dict) else {}
+    for name, value in patch.items():
+        if value is None:
+            target.pop(name, None)
+        else:
+            target[name] = merged(target.get(name), value)
+    return target

@@ -1,0 +1,445 @@
+"""Expressions, evaluated on the typed tree by walking it: nothing is compiled, nothing is cached.
+
+What has no value is `None`. What CEL calls an error is raised as `Fails`; only `&&`, `||`, `?:`, `exists`, `all` and
+`has` look at what they need not, and a condition holds when it is `True` and in no other case (fixed meaning 9).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+from tests.reference.rows import Row, Rows
+
+from ninefold.checked.resources import Resource
+from ninefold.expressions.tree import (
+    All,
+    Call,
+    Comprehension,
+    Constant,
+    MakeArray,
+    MakeObject,
+    Select,
+    Typed,
+    Variable,
+)
+from ninefold.values import Anything, Array, Boolean, Duration, Integer, Number, Object, Text, Timestamp, Type
+from ninefold.values import Row as RowType
+
+
+class Fails(Exception):
+    """What CEL calls an error."""
+
+
+class Chance(Protocol):
+    """What is made at random. Whoever compares two services gives both the same."""
+
+    def uuid(self) -> str: ...
+
+    def token(self) -> str: ...
+
+    def text(self, length: int) -> str: ...
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A row in an expression: known by its identifier, and perhaps at hand (`row`)."""
+
+    resource: str
+    key: Any
+    row: Row | None = None
+
+
+def at_hand(row: Row) -> Reference:
+    return Reference(row.resource.name, row.key, row)
+
+
+Sees = Callable[[Row], bool]
+
+
+def all_rows(row: Row) -> bool:
+    """Row rules, permissions, guards and invariants read all rows (fixed meaning 17)."""
+    return True
+
+
+@dataclass(frozen=True)
+class Reading:
+    """All that an expression may read. `names` are the roots; `sees` says which rows there are besides those at
+    hand; `chance` makes what is random."""
+
+    resources: Mapping[str, Resource]
+    rows: Rows
+    names: Mapping[str, Any]
+    sees: Sees = all_rows
+    chance: Chance | None = None
+
+    def also(self, **names: Any) -> Reading:
+        return replace(self, names={**self.names, **names})
+
+    def holds(self, condition: Typed) -> bool:
+        try:
+            return self.value(condition) is True
+        except Fails:
+            return False
+
+    def value_or_none(self, typed: Typed) -> Any:
+        """The value; none where there is an error (fixed meaning 2)."""
+        try:
+            return self.value(typed)
+        except Fails:
+            return None
+
+    def value(self, typed: Typed) -> Any:
+        match typed:
+            case Constant(value=value):
+                return value
+            case Variable(name=name):
+                return self.names.get(name)
+            case All(resource=resource):
+                return [at_hand(row) for row in self.rows.all(resource) if self.sees(row)]
+            case MakeArray(items=items):
+                return [self.value(item) for item in items]
+            case MakeObject(members=members):
+                values = {name: self.value(member) for name, member in members}
+                return {name: value for name, value in values.items() if value is not None}
+            case Select():
+                return self._select(typed)
+            case Comprehension():
+                return self._comprehension(typed)
+            case Call():
+                return self._call(typed)
+
+    # ── Members ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _select(self, select: Select) -> Any:
+        of, name = self.value(select.operand), select.name
+        if isinstance(select.operand, Variable) and select.operand.name == "caller":
+            if of is None or of.get(name) is None:
+                raise Fails(f"the caller has no {name}")
+            return of[name]
+        if isinstance(of, Reference):
+            return self._of_row(of, name, select)
+        if isinstance(of, dict):
+            return of.get(name)
+        raise Fails(f"there is nothing to read {name} of")
+
+    def _of_row(self, of: Reference, name: str, select: Select) -> Any:
+        resource = self.resources[of.resource]
+        if resource.identifier == (name,):
+            value = of.key
+            field = resource.fields[name]
+            if value is None and field.serial:
+                raise Fails(f"the row has no {name} until it is stored")
+            if field.refers_to is not None and isinstance(select.type, RowType) and value is not None:
+                return Reference(field.refers_to, value)
+            return value
+        row = of.row or self._seen(of)
+        if row is None:
+            raise Fails(f"there is no such {of.resource}")
+        if select.through == "back":
+            return self._referring(row, name)
+        return self.of_field(row, name, as_row=isinstance(select.type, RowType))
+
+    def of_field(self, row: Row, name: str, as_row: bool) -> Any:
+        field = row.resource.fields[name]
+        if field.computed is not None:
+            inner = replace(self, names={**self.names, row.resource.name: at_hand(row)})
+            return inner.holds(field.computed) if isinstance(field.type, Boolean) else inner.value(field.computed)
+        value = row.fields[name]
+        if value is None and field.serial:
+            raise Fails(f"the row has no {name} until it is stored")
+        if field.refers_to is not None and as_row and value is not None:
+            return Reference(field.refers_to, value)
+        return value
+
+    def _seen(self, of: Reference) -> Row | None:
+        row = self.rows.find(of.resource, of.key)
+        return row if row is not None and self.sees(row) else None
+
+    def there(self, of: Reference) -> bool:
+        """Whether the row is there for whoever reads."""
+        return of.row is not None or self._seen(of) is not None
+
+    def _referring(self, row: Row, back: str) -> list[Reference]:
+        if row.key is None:
+            return []  # nothing refers to a row that is still to be stored
+        for resource in self.resources.values():
+            for field in resource.fields.values():
+                if field.refers_to == row.resource.name and field.back == back:
+                    found = [each for each in self.rows.all(resource.name) if each.fields[field.name] == row.key]
+                    return [at_hand(each) for each in found if self.sees(each)]
+        raise AssertionError(back)
+
+    # ── Macros ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _comprehension(self, typed: Comprehension) -> Any:
+        items = needed(self.value(typed.range))
+        each = [self.also(**{typed.variable: item}) for item in items]
+        match typed.macro:
+            case "exists" | "all":
+                decisive, failed = typed.macro == "exists", False
+                for one in each:
+                    try:
+                        if truth(one.value(typed.body)) is decisive:
+                            return decisive
+                    except Fails:
+                        failed = True
+                if failed:
+                    raise Fails("nothing decides, and something fails")
+                return not decisive
+            case "exists_one":
+                return [truth(one.value(typed.body)) for one in each].count(True) == 1
+            case "filter":
+                return [item for item, one in zip(items, each, strict=True) if truth(one.value(typed.body))]
+            case "map":
+                chosen = [one for one in each if typed.condition is None or truth(one.value(typed.condition))]
+                return [one.value(typed.body) for one in chosen]
+            case "flatMap":
+                return [value for one in each for value in needed(one.value(typed.body))]
+
+    # ── Operators and functions ───────────────────────────────────────────────────────────────────────────────
+
+    def _call(self, call: Call) -> Any:
+        arguments = call.arguments
+        match call.function:
+            case "&&" | "||":
+                return self._logic(call.function == "||", arguments[0], arguments[1])
+            case "!":
+                return not truth(self.value(arguments[0]))
+            case "?:":
+                return self.value(arguments[1] if truth(self.value(arguments[0])) else arguments[2])
+            case "==":
+                return same(self.value(arguments[0]), self.value(arguments[1]))
+            case "!=":
+                return not same(self.value(arguments[0]), self.value(arguments[1]))
+            case "has":
+                return self._has(arguments[0])
+            case "in":
+                item, container = self.value(arguments[0]), needed(self.value(arguments[1]))
+                return item in container if isinstance(container, dict) else any(same(item, one) for one in container)
+            case "[]":
+                container, index = needed(self.value(arguments[0])), needed(self.value(arguments[1]))
+                if isinstance(container, list) and 0 <= index < len(container):
+                    return container[index]
+                if isinstance(container, dict):
+                    return container.get(index)
+                raise Fails("there is no such item")
+            case "narrow":
+                return narrowed(self.value(arguments[0]), call.type)
+            case "uuid" | "token" | "random":
+                return self._at_random(call)
+        values = [needed(self.value(argument)) for argument in arguments]
+        return apply(call.function, values, [argument.type for argument in arguments])
+
+    def _logic(self, decisive: bool, left: Typed, right: Typed) -> bool:
+        """`||` is decided by one true, `&&` by one false, whatever the other is."""
+        failed = False
+        for side in (left, right):
+            try:
+                if truth(self.value(side)) is decisive:
+                    return decisive
+            except Fails:
+                failed = True
+        if failed:
+            raise Fails("one side fails, and the other does not decide")
+        return not decisive
+
+    def _has(self, argument: Typed) -> bool:
+        if isinstance(argument, Select) and isinstance(argument.operand, Variable):
+            if argument.operand.name == "caller":
+                return (self.names.get("caller") or {}).get(argument.name) is not None
+        return self.value(argument) is not None
+
+    def _at_random(self, call: Call) -> str:
+        assert self.chance is not None
+        if call.function == "random":
+            length = needed(self.value(call.arguments[0]))
+            if not 1 <= length <= 256:
+                raise Fails("random(n) makes 1 to 256 characters")
+            return self.chance.text(length)
+        return self.chance.uuid() if call.function == "uuid" else self.chance.token()
+
+
+def needed(value: Any) -> Any:
+    if value is None:
+        raise Fails("no value where one is needed")
+    return value
+
+
+def truth(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise Fails("no truth value")
+    return value
+
+
+def same(left: Any, right: Any) -> bool:
+    """CEL's `==`: a row is its identifier, a truth value is no number, null equals null alone."""
+    left = left.key if isinstance(left, Reference) else left
+    right = right.key if isinstance(right, Reference) else right
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(same(a, b) for a, b in zip(left, right, strict=True))
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(same(value, right[name]) for name, value in left.items())
+    return bool(left == right)
+
+
+def narrowed(value: Any, type_: Type) -> Any:
+    """A value of any type as one of this type; an error where it is none."""
+    kinds: dict[type, type | tuple[type, ...]] = {
+        Boolean: bool,
+        Integer: int,
+        Number: (int, float),
+        Text: str,
+        Timestamp: str,
+        Array: list,
+        Object: dict,
+    }
+    wanted = kinds.get(type(type_))
+    if value is None or wanted is None or isinstance(type_, Anything):
+        return value
+    if not isinstance(value, wanted) or (isinstance(value, bool) and not isinstance(type_, Boolean)):
+        raise Fails("a value of another type")
+    return float(value) if isinstance(type_, Number) and isinstance(value, int | float) else value
+
+
+def within(value: int) -> int:
+    if not -(2**63) <= value < 2**63:
+        raise Fails("an integer outside of 64 bits")
+    return value
+
+
+def finite(value: float) -> float:
+    if not math.isfinite(value):
+        raise Fails("not a finite number")
+    return value + 0.0
+
+
+def toward_zero(left: int, right: int) -> int:
+    if right == 0:
+        raise Fails("division by zero")
+    quotient = abs(left) // abs(right)
+    return within(quotient if (left >= 0) == (right > 0) else -quotient)
+
+
+def moment(text: str) -> datetime:
+    return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def written(time: datetime) -> str:
+    return time.isoformat(timespec="microseconds") + "Z"
+
+
+def moved(text: str, microseconds: int) -> str:
+    try:
+        return written(moment(text) + timedelta(microseconds=microseconds))
+    except OverflowError:
+        raise Fails("outside of the years 1 to 9999") from None
+
+
+def apply(function: str, values: list[Any], types: list[Type]) -> Any:
+    """A function or operator whose arguments all have values."""
+    kinds = tuple(type(each) for each in types)
+    match function, values:
+        case "+", [a, b]:
+            if kinds == (Timestamp, Duration):
+                return moved(a, b)
+            if kinds == (Duration, Timestamp):
+                return moved(b, a)
+            return finite(a + b) if isinstance(a, float) else within(a + b) if isinstance(a, int) else a + b
+        case "-", [a, b]:
+            if kinds == (Timestamp, Timestamp):
+                return (moment(a) - moment(b)) // timedelta(microseconds=1)
+            if kinds == (Timestamp, Duration):
+                return moved(a, -b)
+            return finite(a - b) if isinstance(a, float) else within(a - b)
+        case "-", [a]:
+            return finite(-a) if isinstance(a, float) else within(-a)
+        case "*", [a, b]:
+            return finite(a * b) if isinstance(a, float) else within(a * b)
+        case "/", [float() as a, float() as b]:
+            if b == 0:
+                raise Fails("division by zero")
+            return finite(a / b)
+        case "/", [a, b]:
+            return toward_zero(a, b)
+        case "%", [a, b]:
+            return a - b * toward_zero(a, b)
+        case "<", [a, b]:
+            return a < b
+        case "<=", [a, b]:
+            return a <= b
+        case ">", [a, b]:
+            return a > b
+        case ">=", [a, b]:
+            return a >= b
+        case "size", [a]:
+            return len(a)
+        case "contains", [a, b]:
+            return b in a
+        case "startsWith", [a, b]:
+            return a.startswith(b)
+        case "endsWith", [a, b]:
+            return a.endswith(b)
+        case "matches", [a, b]:
+            return re.search(b, a) is not None
+        case "lowerAscii", [a]:
+            return "".join(chr(ord(c) + 32) if "A" <= c <= "Z" else c for c in a)
+        case "upperAscii", [a]:
+            return "".join(chr(ord(c) - 32) if "a" <= c <= "z" else c for c in a)
+        case "trim", [a]:
+            return a.strip()
+        case "string", [a]:
+            return a if isinstance(a, str) else ("true" if a else "false") if isinstance(a, bool) else str(a)
+        case "int", [str() as a] if kinds == (Timestamp,):
+            return (moment(a) - datetime(1970, 1, 1)) // timedelta(seconds=1)
+        case "int", [float() as a]:
+            return within(math.trunc(a))
+        case "int" | "bool", [a] if not isinstance(a, str):
+            return a
+        case "double", [a] if not isinstance(a, str):
+            return float(a)
+        case "timestamp" | "duration", [a]:
+            return a
+        case "sum", [list() as items]:
+            items = [needed(item) for item in items]
+            return finite(math.fsum(items)) if any(isinstance(i, float) for i in items) else within(sum(items))
+        case "distinct", [list() as items]:
+            return [item for at, item in enumerate(items) if not any(same(item, other) for other in items[:at])]
+        case "sort", [list() as items]:
+            return sorted(i for i in items if i is not None) + [None] * items.count(None)
+        case "slug", [a]:
+            return "-".join(_words(a))
+    if function.startswith("get") and kinds == (Timestamp,):
+        return part_of(moment(values[0]), function)
+    raise NotImplementedError(f"{function} of {kinds}")
+
+
+def part_of(time: datetime, function: str) -> int:
+    parts = {
+        "getFullYear": time.year,
+        "getMonth": time.month - 1,
+        "getDate": time.day,
+        "getDayOfMonth": time.day - 1,
+        "getDayOfWeek": time.isoweekday() % 7,
+        "getDayOfYear": time.timetuple().tm_yday - 1,
+        "getHours": time.hour,
+        "getMinutes": time.minute,
+        "getSeconds": time.second,
+        "getMilliseconds": time.microsecond // 1000,
+    }
+    return parts[function]
+
+
+def _words(text: str) -> Iterator[str]:
+    """Letters and digits in lower case, without accents."""
+    bare = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c)).lower()
+    for word in re.split(r"[\W_]+", bare):
+        if word:
+            yield unicodedata.normalize("NFC", word)

@@ -1,0 +1,355 @@
+"""A service by its contract, request by request: slow, and meant to be checked against `docs/language.md` by eye.
+
+Everything that could refuse a request is looked for, every time, and put on one list; which of it is answered is
+decided at the end. Rows are dicts, a query is a loop over them, and a transaction is a copy that is kept or dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from typing import Any
+from urllib.parse import quote, unquote
+
+from tests.reference import bodies, callers, lists, routes, shows, writes
+from tests.reference.callers import ANYONE, Caller
+from tests.reference.expressions import Chance, Reading, all_rows, at_hand
+from tests.reference.failures import Failure, error_value, invalid, refusal
+from tests.reference.lists import Page
+from tests.reference.messages import NOTHING, Request, Response
+from tests.reference.rows import Row, Rows
+from tests.reference.values import Broken, broken_rules, from_text
+
+from ninefold.checked.endpoints import Admission, Endpoint
+from ninefold.checked.service import Checked, Scheme
+from ninefold.values import Array
+
+
+@dataclass
+class Interpreter:
+    """`cursors`: what each cursor that was given stands for."""
+
+    checked: Checked
+    rows: Rows = field(default_factory=Rows)
+    cursors: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+
+    def answer(self, request: Request, now: str, chance: Chance) -> Response:
+        """The response; `rows` become what the request makes of them."""
+        response = _Asking(self, request, now, chance).answer()
+        return replace(response, body=NOTHING) if request.method == "HEAD" else response
+
+
+def parameters_of(query: str) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for pair in query.split("&"):
+        if pair:
+            name, _, value = pair.partition("=")
+            found.setdefault(_decoded(name), []).append(_decoded(value))
+    return found
+
+
+def _decoded(text: str) -> str:
+    return unquote(text.replace("+", " "))
+
+
+class _Asking:
+    """One request."""
+
+    def __init__(self, of: Interpreter, request: Request, now: str, chance: Chance) -> None:
+        self.of, self.checked, self.request, self.chance, self.now = of, of.checked, request, chance, now
+        self.rows = of.rows
+        self.path, _, query = request.target.partition("?")
+        self.query = parameters_of(query)
+        self.failures: list[Failure] = []
+        self.caller = Caller()
+        self.names: dict[str, Any] = {"now": now, "caller": {}, "request": {"query": {}, "headers": {}}}
+        self.endpoint: Endpoint | None = None
+        self.told_of: Row | None = None
+        """The row that the details of errors read."""
+
+    # ── What may be read ──────────────────────────────────────────────────────────────────────────────────────
+
+    def all(self) -> Reading:
+        """For the contract's own authority: every row there is."""
+        return Reading(self.checked.resources, self.rows, self.names, all_rows, self.chance)
+
+    def seen(self) -> Reading:
+        """For what the caller gets to know: the rows that it sees and that are not gone."""
+        return replace(self.all(), sees=lambda row: self.is_seen(row) and not row.is_gone)
+
+    def is_seen(self, row: Row) -> bool:
+        """The row rules of part 5."""
+        rules = self.checked.row_rules.get(row.resource.name, {})
+        if self.caller.who not in rules:
+            return False
+        rule = rules[self.caller.who]
+        return rule is None or self.all().also(**{row.resource.name: at_hand(row)}).holds(rule)
+
+    # ── From the request to its answer ────────────────────────────────────────────────────────────────────────
+
+    def answer(self) -> Response:
+        found = routes.find(self.checked, self.request.method, self.path)
+        if isinstance(found, routes.NoSuchPath):
+            return self.refused(Failure("no such path"))
+        if isinstance(found, routes.NotAllowed):
+            if self.request.method == "OPTIONS":
+                return Response(204, {"allow": found.allow})
+            response = self.refused(Failure("method not allowed"))
+            return replace(response, headers={**response.headers, "allow": found.allow})
+        if found.endpoint is None:
+            return Response(501)
+        endpoint = self.endpoint = found.endpoint
+        values = self._path_values(found.texts)
+        self._accept(endpoint)
+        admission = self._admission(endpoint)
+        page = self._parameters(endpoint)
+        if admission is not None and admission.condition is not None and admission.of_request:
+            if not self.all().holds(admission.condition):
+                self.failures.append(Failure("forbidden", endpoint.resource))
+        if endpoint.verb == "list" and admission is not None:
+            self._cursor(endpoint, page)
+        work = writes.Work(self.all(), endpoint, self.checked, values, self.is_seen)
+        if admission is not None and values is not None:
+            work.find(admission, page)
+        given = self._body(endpoint, work)
+        if admission is not None and values is not None:
+            self.told_of = work.told_of
+            self.failures += work.refusals(admission, given, self.request)
+        if self.failures:
+            return self.refused(*self.failures)
+        return self._done(endpoint, work, page, given)
+
+    def _path_values(self, texts: list[str]) -> dict[str, Any] | None:
+        """Fixed meaning 6: what is not of the field's type is missing. None: then no row is addressed."""
+        assert self.endpoint is not None
+        values: dict[str, Any] = {}
+        for name, text in zip(self.endpoint.names, texts, strict=True):
+            try:
+                values[name.text] = from_text(name.type, text)
+            except Broken:
+                self.failures.append(Failure("missing", name.resource))
+        return values if len(values) == len({name.text for name in self.endpoint.names}) else None
+
+    def _accept(self, endpoint: Endpoint) -> None:
+        """Whether the client takes what is written here: the simple forms of Accept (RFC 9110 12.5.1)."""
+        if endpoint.response.content is None or self.checked.response_media_type is None:
+            return
+        accept = self.request.headers.get("accept", "*/*")
+        ranges = [each.partition(";")[0].strip().lower() for each in accept.split(",")]
+        offered = self.checked.response_media_type.lower()
+        if not {"*/*", offered.partition("/")[0] + "/*", offered} & set(ranges):
+            self.failures.append(Failure("not acceptable"))
+
+    def _admission(self, endpoint: Endpoint) -> Admission | None:
+        """Fixed meaning 8. None: the caller is not one whom the endpoint admits."""
+        admitted = {each.who: each for each in endpoint.admissions}
+        known: list[Caller] = []
+        presents = False
+        for scheme in self.checked.schemes:
+            presents = presents or callers.presented(scheme, self.request, self.query) is not None
+            text = callers.credential(scheme, self.request, self.query)
+            caller = None if text is None else callers.recognised(scheme, text, self.all())
+            if caller is not None:
+                known.append(caller)
+        self.caller = next((each for each in known if each.who in admitted), Caller())
+        self.names["caller"] = self.caller.names
+        if self.caller.who != ANYONE:
+            return admitted[self.caller.who]
+        if ANYONE in admitted and (known or not presents):
+            return admitted[ANYONE]
+        self.failures.append(Failure("forbidden", endpoint.resource) if known else Failure("unauthenticated"))
+        return None
+
+    def _parameters(self, endpoint: Endpoint) -> Page:
+        known = {each.name for each in endpoint.query} | lists.names(endpoint)
+        known |= {scheme.parameter for scheme in self.checked.schemes if scheme.where == "query"}
+        if self.checked.unknown_parameters == "refused":
+            self.failures += [invalid("query", name, "unknown") for name in self.query if name not in known]
+        for place, declared in (("query", endpoint.query), ("headers", endpoint.request_headers)):
+            for each in declared:
+                header = self.request.headers.get(each.name.lower())
+                texts = self.query.get(each.name) if place == "query" else None if header is None else [header]
+                where = "query" if place == "query" else "header"
+                for rule in self._declared(each, texts, self.names["request"][place]):
+                    self.failures.append(invalid(where, each.name, rule, each.code))
+        return lists.asked(endpoint, self.query, self.all(), self.failures)
+
+    def _declared(self, each: Any, texts: list[str] | None, values: dict[str, Any]) -> Iterator[str]:
+        if texts is None:
+            if each.required:
+                yield "required"
+            return
+        if isinstance(each.type, Array):
+            try:
+                value: Any = [from_text(each.type.items, text) for text in texts]
+            except Broken as broken:
+                yield broken.rule
+                return
+        elif len(texts) > 1:
+            yield "repeated"
+            return
+        else:
+            try:
+                value = from_text(each.type, texts[0])
+            except Broken as broken:
+                yield broken.rule
+                return
+        values[each.name] = value
+        yield from (rule for _, rule in broken_rules(each.schema, value))
+
+    def _cursor(self, endpoint: Endpoint, page: Page) -> None:
+        if page.cursor is not None and endpoint.pages is not None:
+            stands_for = self.of.cursors.get(page.cursor)
+            if stands_for is None or stands_for[:3] != (endpoint.key, self.caller.who, page.order_name):
+                self.failures.append(invalid("query", endpoint.pages.next or "", "format"))
+            else:
+                page.after = stands_for[3]
+
+    def _body(self, endpoint: Endpoint, work: writes.Work) -> bodies.Given:
+        """What the body gives. Objects are merged into the row only for whoever may change it."""
+        if endpoint.body is None or endpoint.resource is None:
+            return bodies.Given()
+        if endpoint.body == () and self.checked.unknown_members == "ignored":
+            return bodies.Given()
+        document = bodies.document_of(self.request, endpoint, self.checked)
+        if isinstance(document, list) and document and isinstance(document[0], Failure):
+            self.failures += document
+            return bodies.Given(readable=False)
+        given = bodies.given(
+            document, endpoint, self.checked.resources[endpoint.resource], self.checked, work.mergeable
+        )
+        self.failures += given.failures
+        return given
+
+    # ── What is done ──────────────────────────────────────────────────────────────────────────────────────────
+
+    def _done(self, endpoint: Endpoint, work: writes.Work, page: Page, given: bodies.Given) -> Response:
+        match endpoint.verb:
+            case "compute":
+                return self.respond(endpoint, self.seen())
+            case "list":
+                return self._listed(endpoint, work, page)
+            case "read":
+                assert work.row is not None
+                return self._shown_row(endpoint, work.row, self._not_modified(endpoint, work.row))
+        before = self.rows
+        self.rows = work.reading.rows.copied()
+        changed = writes.Change(replace(work, reading=self.all()), given)
+        row = changed.done()
+        self.names["issued"] = changed.issued
+        if endpoint.verb != "delete":
+            failed = [Failure("invariant", row.resource.name, each.code) for each in self._broken_invariants(row)]
+            if failed:
+                self.told_of = row
+                response = self.refused(*failed)
+                self.rows = before
+                return response
+        response = self._shown_row(endpoint, row, False)
+        self.of.rows = self.rows
+        return response
+
+    def _broken_invariants(self, row: Row) -> list[Any]:
+        reading = self.all().also(**{row.resource.name: at_hand(row)})
+        return [each for each in row.resource.invariants if not reading.holds(each.when)]
+
+    def _listed(self, endpoint: Endpoint, work: writes.Work, page: Page) -> Response:
+        assert endpoint.resource is not None
+        resource = self.checked.resources[endpoint.resource]
+        found = lists.filtered(work.listed, endpoint, page, self.seen())
+        order = lists.whole_order(page.order, resource.identifier)
+        found = lists.sorted_rows(found, order, self.seen())
+        total = len(found)
+        following: str | int | None = None
+        if page.after is not None:
+            found = [
+                row for row in found if lists.compared(lists.keys_of(row, order, self.seen()), page.after, order) > 0
+            ]
+        found = found[page.start :]
+        if page.size is not None and len(found) > page.size:
+            found = found[: page.size]
+            assert endpoint.pages is not None
+            if endpoint.pages.by == "cursor":
+                keys = lists.keys_of(found[-1], order, self.seen())
+                following = self._made_cursor(endpoint, page, keys)
+            else:
+                following = page.start + page.size
+        self.names["page"] = {"next": following, "total": total}
+        return self.respond(endpoint, self.seen(), found)
+
+    def _made_cursor(self, endpoint: Endpoint, page: Page, keys: lists.Keys) -> str:
+        stands_for = (endpoint.key, self.caller.who, page.order_name, keys)
+        cursor = "cursor-" + sha256(repr(stands_for).encode()).hexdigest()[:12]
+        self.of.cursors[cursor] = stands_for
+        return cursor
+
+    # ── Answers ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _not_modified(self, endpoint: Endpoint, row: Row) -> bool:
+        tags = self.request.headers.get("if-none-match")
+        if not endpoint.validator or tags is None:
+            return False
+        return tags.strip() == "*" or writes.opaque_tag(endpoint, row) in [
+            each.strip().removeprefix("W/").strip('"') for each in tags.split(",")
+        ]
+
+    def _shown_row(self, endpoint: Endpoint, row: Row, not_modified: bool) -> Response:
+        reading = self.seen().also(**{row.resource.name: at_hand(row)})
+        response = self.respond(endpoint, reading)
+        if endpoint.validator and endpoint.verb != "delete":
+            tag = f'"{writes.opaque_tag(endpoint, row)}"'
+            response = replace(response, headers={"etag": tag, **response.headers})
+        if not_modified:
+            headers = {name: value for name, value in response.headers.items() if name != "content-type"}
+            return Response(304, headers)
+        return response
+
+    def respond(self, endpoint: Endpoint, reading: Reading, rows: list[Row] | None = None) -> Response:
+        headers: dict[str, str] = {}
+        body: Any = NOTHING
+        if endpoint.response.content is not None:
+            body = shows.shown(endpoint.response.content, reading, rows or [])
+            body = None if body is shows.LEFT_OUT else body
+            headers["content-type"] = self.checked.response_media_type or ""
+        for name, leaf in endpoint.response.headers:
+            value = shows.shown(leaf, reading)
+            if value is not shows.LEFT_OUT and value is not None:
+                safe = "!#$%&'()*+,/:;=?@[]" if name.lower() in ("location", "content-location") else _VISIBLE
+                headers[name.lower()] = quote(value, safe=safe)
+        return Response(endpoint.response.status, headers, body)
+
+    def refused(self, *failures: Failure) -> Response:
+        errors, endpoint = self.checked.errors, self.endpoint
+        refused = refusal(failures, endpoint, errors)
+        headers: dict[str, str] = {}
+        if refused.status == 401 and endpoint is not None:
+            admitted = {each.who for each in endpoint.admissions}
+            schemes = [each for each in self.checked.schemes if each.name in admitted] or list(self.checked.schemes)
+            challenges = ", ".join(dict.fromkeys(map(self._challenge, schemes)))
+            headers |= {"www-authenticate": challenges} if challenges else {}
+        if refused.code is None or errors.content is None:
+            return Response(refused.status, headers)
+        reading = self.seen()
+        error = error_value(refused, self._detail(refused.code), errors)
+        body = shows.shown(errors.content, reading.also(error=error))
+        headers["content-type"] = errors.media_type or ""
+        return Response(refused.status, headers, None if body is shows.LEFT_OUT else body)
+
+    def _challenge(self, scheme: Scheme) -> str:
+        """RFC 9110 11.6.1; RFC 6750 3.1 has a word for a bearer token that is not good."""
+        text = callers.credential(scheme, self.request, self.query)
+        if scheme.challenge == "Bearer" and text is not None and callers.recognised(scheme, text, self.all()) is None:
+            return 'Bearer error="invalid_token"'
+        return scheme.challenge
+
+    def _detail(self, code: Any) -> Any:
+        if code.detail is None:
+            return None
+        if code.resource is None:
+            return self.seen().value_or_none(code.detail)
+        if self.told_of is None or self.told_of.resource.name != code.resource:
+            return None
+        return self.seen().also(**{code.resource: at_hand(self.told_of)}).value_or_none(code.detail)
+
+
+_VISIBLE = "".join(map(chr, range(0x20, 0x7F)))

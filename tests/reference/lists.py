@@ -1,0 +1,175 @@
+"""Lists: which rows, in which order, which page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cmp_to_key
+from typing import Any
+
+from tests.reference.expressions import Fails, Reading, at_hand
+from tests.reference.failures import Failure, invalid
+from tests.reference.rows import Row
+from tests.reference.values import Broken, from_text
+
+from ninefold.checked.endpoints import Endpoint, Filter, SortKeys
+from ninefold.values import Array, Integer
+
+Query = Mapping[str, Sequence[str]]
+Keys = tuple[Any, ...]
+
+
+@dataclass
+class Page:
+    """What a request asks of a list. `size` None: all of it. `after`: the keys of the row that the page begins
+    behind."""
+
+    filters: dict[str, Any] = field(default_factory=dict)
+    order: SortKeys = ()
+    order_name: str = ""
+    size: int | None = None
+    start: int = 0
+    cursor: str | None = None
+    after: Keys | None = None
+
+
+def names(endpoint: Endpoint) -> set[str]:
+    """The query parameters that a list knows."""
+    found = {each.name for each in endpoint.filters}
+    for each in (endpoint.sorts and endpoint.sorts.parameter, *_of_pages(endpoint)):
+        if each:
+            found.add(each)
+    return found
+
+
+def _of_pages(endpoint: Endpoint) -> tuple[str | None, ...]:
+    pages = endpoint.pages
+    if pages is None or pages.by == "none":
+        return ()
+    return (pages.size, pages.next if pages.by == "cursor" else pages.start)
+
+
+def asked(endpoint: Endpoint, query: Query, reading: Reading, failures: list[Failure]) -> Page:
+    """What is asked for; what is wrong with it goes to `failures`."""
+    page = Page()
+    for each in endpoint.filters:
+        if each.name in query:
+            try:
+                page.filters[each.name] = _value(each, query[each.name])
+            except Broken as broken:
+                failures.append(invalid("query", each.name, broken.rule))
+        elif each.default is not None:
+            page.filters[each.name] = reading.value_or_none(each.default)
+    _order(endpoint, query, page, failures)
+    pages = endpoint.pages
+    if pages is not None and pages.by != "none":
+        page.size = _whole(pages.size, query, 1, pages.largest, pages.default, failures)
+        if pages.by == "offset":
+            page.start = _whole(pages.start, query, 0, None, 0, failures)
+        elif pages.next is not None and pages.next in query:
+            if len(query[pages.next]) > 1:
+                failures.append(invalid("query", pages.next, "repeated"))
+            else:
+                page.cursor = query[pages.next][0]
+    return page
+
+
+def _value(each: Filter, texts: Sequence[str]) -> Any:
+    if each.written == "repeated" and isinstance(each.type, Array):
+        return [from_text(each.type.items, text) for text in texts]
+    if len(texts) > 1:
+        raise Broken("repeated")
+    if each.written == "comma separated" and isinstance(each.type, Array):
+        return [from_text(each.type.items, text) for text in texts[0].split(",")]
+    return from_text(each.type, texts[0])
+
+
+def _order(endpoint: Endpoint, query: Query, page: Page, failures: list[Failure]) -> None:
+    sorts = endpoint.sorts
+    if sorts is None:
+        return
+    page.order = sorts.default
+    if sorts.parameter is None or sorts.parameter not in query:
+        return
+    offered = {_called(keys): keys for keys in sorts.offered}
+    texts = query[sorts.parameter]
+    if len(texts) > 1:
+        failures.append(invalid("query", sorts.parameter, "repeated"))
+    elif texts[0] not in offered:
+        failures.append(invalid("query", sorts.parameter, "enum"))
+    else:
+        page.order, page.order_name = offered[texts[0]], texts[0]
+
+
+def _called(keys: SortKeys) -> str:
+    return ",".join(("-" if descends else "") + name for name, descends in keys)
+
+
+def _whole(
+    name: str | None, query: Query, least: int, largest: int | None, otherwise: int, failures: list[Failure]
+) -> int:
+    if name is None or name not in query:
+        return otherwise
+    if len(query[name]) > 1:
+        failures.append(invalid("query", name, "repeated"))
+        return otherwise
+    try:
+        value: int = from_text(Integer(), query[name][0])
+    except Broken as broken:
+        failures.append(invalid("query", name, broken.rule))
+        return otherwise
+    if value < least:
+        failures.append(invalid("query", name, "minimum"))
+    elif largest is not None and value > largest:
+        failures.append(invalid("query", name, "maximum"))
+    return value
+
+
+def filtered(rows: Sequence[Row], endpoint: Endpoint, page: Page, reading: Reading) -> list[Row]:
+    """The rows for which every filter that takes part holds."""
+
+    def passes(row: Row) -> bool:
+        one = reading.also(**{row.resource.name: at_hand(row)})
+        for each in endpoint.filters:
+            if each.name in page.filters:
+                value = page.filters[each.name]
+                if value is None or not one.also(value=value).holds(each.condition):
+                    return False
+        return True
+
+    return [row for row in rows if passes(row)]
+
+
+def whole_order(order: SortKeys, identifier: Sequence[str]) -> SortKeys:
+    """Ties are ordered by identifier, ascending (fixed meanings 5 and 21)."""
+    named = {name for name, _ in order}
+    return (*order, *((name, False) for name in identifier if name not in named))
+
+
+def keys_of(row: Row, order: SortKeys, reading: Reading) -> Keys:
+    return tuple(_key(row, name, reading) for name, _ in order)
+
+
+def _key(row: Row, name: str, reading: Reading) -> Any:
+    try:
+        return reading.of_field(row, name, as_row=False)
+    except Fails:
+        return None
+
+
+def compared(one: Keys, other: Keys, order: SortKeys) -> int:
+    """Whether one comes before the other (-1), behind it (1), or neither (0). Nulls are last, whatever descends."""
+    for (_, descends), a, b in zip(order, one, other, strict=True):
+        if a == b:
+            continue
+        if a is None or b is None:
+            return 1 if a is None else -1
+        return -1 if (a < b) is not descends else 1
+    return 0
+
+
+def sorted_rows(rows: Sequence[Row], order: SortKeys, reading: Reading) -> list[Row]:
+    def compare(one: Row, other: Row) -> int:
+        return compared(keys_of(one, order, reading), keys_of(other, order, reading), order)
+
+    return sorted(rows, key=cmp_to_key(compare))

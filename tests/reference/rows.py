@@ -1,0 +1,61 @@
+"""What the interpreter remembers: rows as Python dicts, and nothing else. A transaction is a copy."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, field
+from typing import Any
+
+from ninefold.checked.resources import Resource
+
+Fields = dict[str, Any]
+
+
+@dataclass
+class Row:
+    """A row of a resource. `written` counts its writes, so that an entity tag can tell one state from another;
+    `entered` is when it came into its state."""
+
+    resource: Resource
+    fields: Fields
+    written: int = 0
+    entered: str = ""
+
+    @property
+    def key(self) -> Any:
+        """The value of the identifier; of several fields, all of their values."""
+        values = tuple(self.fields[name] for name in self.resource.identifier)
+        return values[0] if len(values) == 1 else values
+
+    @property
+    def is_gone(self) -> bool:
+        machine = self.resource.machine
+        return machine is not None and self.fields[machine.field] in machine.gone
+
+
+@dataclass
+class Rows:
+    """All rows. `writes` counts the writes so far, `serials` the numbers given so far by resource."""
+
+    of: dict[str, list[Row]] = field(default_factory=dict)
+    writes: int = 0
+    serials: dict[str, int] = field(default_factory=dict)
+
+    def copied(self) -> Rows:
+        """The same rows, to be changed without changing these."""
+        of = {name: [copy.copy(row) for row in rows] for name, rows in self.of.items()}
+        for rows in of.values():
+            for row in rows:
+                row.fields = copy.deepcopy(row.fields)
+        return Rows(of, self.writes, dict(self.serials))
+
+    def all(self, resource: str) -> list[Row]:
+        """Every row, in the order of their identifiers."""
+        return sorted(self.of.get(resource, []), key=lambda row: row.key)
+
+    def find(self, resource: str, key: Any) -> Row | None:
+        return next((row for row in self.of.get(resource, []) if row.key == key), None)
+
+    def touch(self, row: Row) -> None:
+        self.writes += 1
+        row.written = self.writes

@@ -1,0 +1,51 @@
+"""What a response shows: templates, rows and views, as JSON values (fixed meanings 1 and 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from tests.reference.expressions import Fails, Reading, Reference, at_hand
+from tests.reference.rows import Row
+
+from ninefold.checked.endpoints import Array, Content, Leaf, Object, Rows
+from ninefold.values import Duration
+
+LEFT_OUT: Final = object()
+
+
+def shown(content: Content, reading: Reading, rows: Sequence[Row] = ()) -> Any:
+    """A content as JSON; `LEFT_OUT` where there is no value and no null is shown for it."""
+    match content:
+        case Leaf(expression=expression, null_shown=null_shown):
+            value = plain(reading.value_or_none(expression))
+            assert not isinstance(expression.type, Duration)
+            return LEFT_OUT if value is None and not null_shown else value
+        case Object():
+            if content.present is not None and not _is_there(content, reading):
+                return None if content.null_shown else LEFT_OUT
+            members = {name: shown(member, reading, rows) for name, member in content.members}
+            return {name: value for name, value in members.items() if value is not LEFT_OUT}
+        case Array(items=items):
+            values = [shown(item, reading, rows) for item in items]
+            return [value for value in values if value is not LEFT_OUT]
+        case Rows(item=item):
+            return [shown(item, reading.also(**{row.resource.name: at_hand(row)})) for row in rows]
+
+
+def _is_there(content: Object, reading: Reading) -> bool:
+    assert content.present is not None
+    try:
+        row = reading.value(content.present)
+    except Fails:
+        return False
+    return isinstance(row, Reference) and reading.there(row)
+
+
+def plain(value: Any) -> Any:
+    """A row as a value is its identifier."""
+    if isinstance(value, Reference):
+        return value.key
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    return value

@@ -1,0 +1,401 @@
+"""Rows: which one a request acts on, what stands in its way, and what it becomes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tests.reference.bodies import Given
+from tests.reference.expressions import Reading, Reference, at_hand, same
+from tests.reference.failures import Broken, Failure, invalid
+from tests.reference.lists import Page
+from tests.reference.messages import Request
+from tests.reference.rows import Fields, Row
+
+from ninefold.checked.endpoints import Admission, Endpoint, PathName
+from ninefold.checked.resources import Field, Guard, Resource
+from ninefold.checked.service import Checked
+from ninefold.expressions.tree import Call, Comprehension, MakeArray, MakeObject, Select, Typed, Variable
+
+
+def opaque_tag(endpoint: Endpoint, row: Row) -> str:
+    """What an entity tag says: it changes with every write, and serves for one path (fixed meaning 20)."""
+    path = "/".join(each if isinstance(each, str) else "{" + each.text + "}" for each in endpoint.segments)
+    return f"{path}#{row.written}"
+
+
+@dataclass
+class Work:
+    """What an endpoint does with rows. `reading` is the contract's own; `values` those of the path's names; None:
+    one is of no type that a row could have."""
+
+    reading: Reading
+    endpoint: Endpoint
+    checked: Checked
+    values: Mapping[str, Any] | None
+    is_seen: Callable[[Row], bool]
+    row: Row | None = None
+    parents: dict[str, Row] = field(default_factory=dict)
+    listed: list[Row] = field(default_factory=list)
+    on_the_way: list[Failure] = field(default_factory=list)
+    presence: list[Failure] = field(default_factory=list)
+    forbidden: bool = False
+    told_of: Row | None = None
+
+    @property
+    def resource(self) -> Resource:
+        assert self.endpoint.resource is not None
+        return self.checked.resources[self.endpoint.resource]
+
+    @property
+    def mergeable(self) -> Fields | None:
+        """The row for whoever may change it."""
+        if self.row is None or self.on_the_way or self.presence or self.forbidden or self._is_gone(self.row):
+            return None
+        return self.row.fields
+
+    # ── Which rows ────────────────────────────────────────────────────────────────────────────────────────────
+
+    def find(self, admission: Admission, page: Page) -> None:
+        if self.endpoint.resource is None:
+            return
+        for name in self.endpoint.names:
+            if name.through and not self.on_the_way:
+                self._find_parent(name)
+        if self.endpoint.verb == "create" or self.on_the_way:
+            return
+        rows = [row for row in self.reading.rows.all(self.resource.name) if self._is_meant(row)]
+        condition = None if admission.of_request else admission.condition
+        if self.endpoint.verb == "list":
+            seen = [row for row in rows if self.is_seen(row) and not row.is_gone]
+            self.listed = [row for row in seen if condition is None or self._holds(condition, row)]
+            return
+        self.row = rows[0] if rows else None
+        if self.row is None:
+            self.presence = [Failure("missing", self.resource.name)]
+        elif not self.is_seen(self.row):
+            self.presence = [Failure(self.checked.unseen_rows, self.resource.name)]
+        else:
+            self.told_of = self.row
+            self.forbidden = condition is not None and not self._holds(condition, self.row)
+
+    def _is_meant(self, row: Row) -> bool:
+        """Whether a row is the one (or one of those) that the path, `row` and `where` say."""
+        assert self.values is not None
+        reading = self._about(row)
+        if any(not same(reading.value_or_none(name.found), self.values[name.text]) for name in self.endpoint.names):
+            return False
+        return all(reading.holds(each) for each in (self.endpoint.row, self.endpoint.where) if each is not None)
+
+    def _find_parent(self, name: PathName) -> None:
+        """A row that the path names on its way: there, belonging to those before it, seen and not gone."""
+        assert self.values is not None
+        found = [
+            row
+            for row in self.reading.rows.all(name.resource)
+            if same(row.fields[name.field], self.values[name.text]) and self._belongs(row, name)
+        ]
+        seen = [row for row in found if self.is_seen(row)]
+        if not found:
+            self.on_the_way.append(Failure("missing", name.resource))
+        elif not seen:
+            self.on_the_way.append(Failure(self.checked.unseen_rows, name.resource))
+        elif seen[0].is_gone:
+            self.on_the_way.append(Failure("gone", name.resource))
+        elif len(name.through) == 1:
+            self.parents[name.through[0]] = seen[0]
+
+    def _belongs(self, row: Row, name: PathName) -> bool:
+        assert self.values is not None
+        for earlier in self.endpoint.names[: self.endpoint.names.index(name)]:
+            if earlier.through[: len(name.through)] == name.through and len(earlier.through) > len(name.through):
+                at: Row | None = row
+                for reference in earlier.through[len(name.through) :]:
+                    target = None if at is None else at.resource.fields[reference].refers_to
+                    at = None if at is None or target is None else self.reading.rows.find(target, at.fields[reference])
+                if at is None or not same(at.fields[earlier.field], self.values[earlier.text]):
+                    return False
+        return True
+
+    # ── What stands in the way ────────────────────────────────────────────────────────────────────────────────
+
+    def refusals(self, admission: Admission, given: Given, request: Request) -> list[Failure]:
+        match self.endpoint.verb:
+            case "compute" | "stream":
+                return []
+            case "list":
+                return self.on_the_way
+            case "create":
+                return [*self.on_the_way, *self._of_new_row(admission, given)]
+        failures = [*self.on_the_way, *self.presence]
+        if failures or self.row is None:
+            return failures
+        row = self.row
+        if self._is_gone(row):
+            failures.append(Failure("gone", self.resource.name))
+        if self.forbidden:
+            failures.append(Failure("forbidden", self.resource.name))
+        if self.endpoint.validator and not _matches(request.headers.get("if-match"), self.endpoint, row):
+            if self.endpoint.verb != "read" or not failures:
+                failures.append(Failure("stale", self.resource.name))
+        transition, machine = self.endpoint.transition, self.resource.machine
+        if transition is not None and machine is not None:
+            if row.fields[machine.field] not in transition.origins:
+                failures.append(Failure("illegal transition", self.resource.name))
+            if transition.guard is not None:
+                failures += self._guarded([transition.guard], row)
+        failures += self._guarded(self.endpoint.guards, row)
+        if self.endpoint.verb == "delete":
+            failures += self._referred_to(row)
+        elif self.endpoint.verb != "read" and given.readable:
+            change = Change(self, given)
+            failures += self._of_values(change, given, row)
+        return failures
+
+    def _is_gone(self, row: Row) -> bool:
+        """A transition that leaves a state of `gone` acts on the row nevertheless (fixed meaning 31)."""
+        machine, transition = row.resource.machine, self.endpoint.transition
+        leaves = () if transition is None else transition.origins
+        return row.is_gone and (machine is None or row.fields[machine.field] not in leaves)
+
+    def _of_new_row(self, admission: Admission, given: Given) -> list[Failure]:
+        if self.on_the_way or not given.readable:
+            return []
+        change = Change(self, given)
+        failures = self._of_values(change, given, None)
+        if given.is_valid and not change.failures:
+            self.told_of = change.row
+            if admission.condition is not None and not admission.of_request:
+                if not self._holds(admission.condition, change.row):
+                    failures.append(Failure("forbidden", self.resource.name))
+            failures += self._guarded(self.endpoint.guards, change.row)
+        return failures
+
+    def _guarded(self, guards: tuple[Guard, ...] | list[Guard], row: Row) -> list[Failure]:
+        return [Failure("guard", self.resource.name, each.code) for each in guards if not self._holds(each.when, row)]
+
+    def _of_values(self, change: Change, given: Given, was: Row | None) -> list[Failure]:
+        """What is wrong with the values that would be stored: of those that are known, whatever the others are."""
+        row, failures = change.row, list(change.failures)
+        unknown = change.unknown if failures or not given.is_valid else set()
+        pointers = {leaf.field: leaf.pointer for leaf in self.endpoint.body or ()}
+        for each in self.resource.fields.values():
+            if each.refers_to is None or not each.stored or each.name in unknown or each.name in self.parents:
+                continue
+            key = row.fields.get(each.name)
+            if key is None or (was is not None and each.name not in given.values):
+                continue
+            target = self.reading.rows.find(each.refers_to, key)
+            subject = f"{self.resource.name}.{each.name}"
+            if each.name in given.values:
+                if target is None or not self.is_seen(target) or target.is_gone:
+                    broken = Broken("body", pointers[each.name], "refers to")
+                    failures.append(Failure("invalid", subject, fields=(broken,)))
+            elif target is None:
+                failures.append(Failure("conflict", subject))
+        for group in self._groups():
+            if unknown & set(group) or any(row.fields.get(name) is None for name in group):
+                continue
+            others = [each for each in self.reading.rows.all(self.resource.name) if each is not was]
+            if any(all(same(other.fields[name], row.fields[name]) for name in group) for other in others):
+                named = next((name for name in group if name in pointers), group[0])
+                fields = (Broken("body", pointers[named], "unique"),) if named in pointers else ()
+                narrowed = f"{self.resource.name}.{named}" if len(group) == 1 else self.resource.name
+                failures.append(Failure("conflict", narrowed, fields=fields))
+        return failures
+
+    def _groups(self) -> list[tuple[str, ...]]:
+        """The fields, or fields together, of which no two rows have the same values."""
+        resource = self.resource
+        single = [(each.name,) for each in resource.fields.values() if each.unique]
+        return list(dict.fromkeys([resource.identifier, *single, *resource.unique]))
+
+    def _referred_to(self, row: Row) -> list[Failure]:
+        """Fixed meaning 24: one `refuse` anywhere refuses all of it."""
+        falls = list(falling(row, self.reading))
+        for other, each in references(self.checked):
+            if each.on_delete == "refuse":
+                for referring in self.reading.rows.all(other.name):
+                    if any(refers(referring, each, fallen) for fallen in falls):
+                        return [Failure("conflict", self.resource.name)]
+        return []
+
+    def _about(self, row: Row) -> Reading:
+        return self.reading.also(**{row.resource.name: at_hand(row)})
+
+    def _holds(self, condition: Typed, row: Row) -> bool:
+        return self._about(row).holds(condition)
+
+
+def _matches(if_match: str | None, endpoint: Endpoint, row: Row) -> bool:
+    if if_match is None or if_match.strip() == "*":
+        return True
+    return f'"{opaque_tag(endpoint, row)}"' in [each.strip() for each in if_match.split(",")]
+
+
+def references(checked: Checked) -> Iterator[tuple[Resource, Field]]:
+    for resource in checked.resources.values():
+        for each in resource.fields.values():
+            if each.refers_to is not None and each.stored:
+                yield resource, each
+
+
+def refers(row: Row, reference: Field, to: Row) -> bool:
+    return reference.refers_to == to.resource.name and row.fields[reference.name] == to.key
+
+
+def falling(row: Row, reading: Reading) -> Iterator[Row]:
+    """The row, and all that fall with it."""
+    found, ahead = [row], [row]
+    yield row
+    while ahead:
+        fallen = ahead.pop()
+        for resource in reading.resources.values():
+            for each in resource.fields.values():
+                if each.refers_to == fallen.resource.name and each.on_delete == "cascade":
+                    for other in reading.rows.all(resource.name):
+                        if refers(other, each, fallen) and not any(other is one for one in found):
+                            found.append(other)
+                            ahead.append(other)
+                            yield other
+
+
+class Change:
+    """What a write makes of a row. Made once to see what would be, and once to do it: `work.reading.rows` are then a
+    copy, and the row is put into them."""
+
+    def __init__(self, work: Work, given: Given) -> None:
+        self.work, self.given, self.endpoint = work, given, work.endpoint
+        self.failures: list[Failure] = []
+        self.issued: dict[str, Any] = {}
+        self.unknown = set(given.wrong)
+        self.now = work.reading.names["now"]
+        rows = work.reading.rows
+        old = None if work.row is None else rows.find(work.resource.name, work.row.key)
+        if self.endpoint.verb == "delete":
+            assert old is not None
+            self.row = old
+            self._delete(old)
+        else:
+            fields = {} if old is None else dict(old.fields)
+            self.row = Row(work.resource, fields, 0 if old is None else old.written, "" if old is None else old.entered)
+            self._make(old)
+            if old is None or self.endpoint.transition is not None:
+                self.row.entered = self.now
+
+    # ── Values ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _make(self, old: Row | None) -> None:
+        """Fixed meaning 4: what the body gives, then what the contract gives, which reads the row as it becomes."""
+        resource, fields, values = self.work.resource, self.row.fields, self.given.values
+        machine, transition = resource.machine, self.endpoint.transition
+        stored = [each for each in resource.fields.values() if each.stored]
+        if old is None:
+            fields |= {each.name: None for each in stored}
+        if self.endpoint.verb == "replace":
+            fields |= {leaf.field: None for leaf in self.endpoint.body or ()}
+        fields |= values
+        fields |= {name: parent.key for name, parent in self.work.parents.items() if self.endpoint.verb == "create"}
+        if machine is not None and old is None:
+            fields[machine.field] = machine.initial
+        making = [(each, source) for each in stored if (source := self._source(each, old)) is not None]
+        for each, source in making:
+            if not _reads(source, resource.name):
+                self._give(each, source)
+        for each, source in making:
+            if _reads(source, resource.name):
+                self._give(each, source)
+                self.unknown.add(each.name)
+        if machine is not None and transition is not None:
+            fields[machine.field] = transition.to
+        for each in stored:
+            if each.required and fields.get(each.name) is None and each.name not in self.work.parents:
+                if not each.serial and self.given.is_valid and self._is_touched(each, old):
+                    can_be_given = any(leaf.field == each.name for leaf in self.endpoint.body or ())
+                    told = invalid("body", each.name, "required")
+                    self.failures.append(told if can_be_given else Failure("invalid", f"{resource.name}.{each.name}"))
+            made = old is None or any(each is one for one, _ in making)
+            if each.secret == "token" and fields.get(each.name) is not None and made:
+                self.issued[each.name] = fields[each.name]
+
+    def _is_touched(self, each: Field, old: Row | None) -> bool:
+        return old is None or each.name in self.given.values or self._source(each, old) is not None
+
+    def _source(self, each: Field, old: Row | None) -> Typed | None:
+        """What gives the field its value in this write; None: the body, or nothing."""
+        endpoint, machine = self.endpoint, self.work.resource.machine
+        sets = dict(endpoint.sets) | dict(() if endpoint.transition is None else endpoint.transition.sets)
+        if machine is not None and each.name == machine.field:
+            return None
+        if each.name in sets:
+            return sets[each.name]
+        if each.name in self.given.values or each.name in self.given.wrong or each.serial:
+            return None
+        if old is None:
+            return None if each.name in self.work.parents else each.on_create or each.on_change
+        if each.on_change is not None:
+            return each.on_change
+        gives = set(self.given.values) | self.given.wrong
+        if each.again_on and gives & set(each.again_on):
+            return each.on_create
+        if endpoint.verb == "replace" and any(leaf.field == each.name for leaf in endpoint.body or ()):
+            return each.on_create
+        return None
+
+    def _give(self, each: Field, source: Typed) -> None:
+        reading = self.work.reading.also(**{self.work.resource.name: at_hand(self._as_it_becomes())})
+        value = reading.value_or_none(source)
+        self.row.fields[each.name] = value.key if isinstance(value, Reference) else value
+
+    def _as_it_becomes(self) -> Row:
+        return replace(self.row, fields=dict(self.row.fields))
+
+    # ── Rows ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def done(self) -> Row:
+        """Put the row into the rows."""
+        rows, resource = self.work.reading.rows, self.work.resource
+        if self.endpoint.verb == "delete":
+            return self.row
+        old = None if self.work.row is None else rows.find(resource.name, self.work.row.key)
+        for each in resource.fields.values():
+            if each.serial and old is None:
+                rows.serials[resource.name] = rows.serials.get(resource.name, 0) + 1
+                self.row.fields[each.name] = rows.serials[resource.name]
+        rows.touch(self.row)
+        if old is None:
+            rows.of.setdefault(resource.name, []).append(self.row)
+        else:
+            rows.of[resource.name][rows.of[resource.name].index(old)] = self.row
+        return self.row
+
+    def _delete(self, row: Row) -> None:
+        rows = self.work.reading.rows
+        falls = list(falling(row, self.work.reading))
+        for other, each in references(self.work.checked):
+            for referring in rows.all(other.name):
+                if each.on_delete == "clear" and any(refers(referring, each, fallen) for fallen in falls):
+                    referring.fields[each.name] = None
+                    rows.touch(referring)
+        for fallen in falls:
+            rows.of[fallen.resource.name] = [one for one in rows.of[fallen.resource.name] if one is not fallen]
+
+
+def _reads(typed: Typed, name: str) -> bool:
+    """Whether an expression reads a root."""
+    match typed:
+        case Variable():
+            return typed.name == name
+        case Select(operand=operand):
+            return _reads(operand, name)
+        case Call(arguments=arguments):
+            return any(_reads(each, name) for each in arguments)
+        case Comprehension(range=range_, body=body):
+            return _reads(range_, name) or _reads(body, name)
+        case MakeArray(items=items):
+            return any(_reads(each, name) for each in items)
+        case MakeObject(members=members):
+            return any(_reads(each, name) for _, each in members)
+        case _:
+            return False
