@@ -9,7 +9,7 @@ from pathlib import PurePath
 from ninefold.checked.service import Accepted, Checked, OperatorValue
 from ninefold.checks.authentication import caller_type, check_schemes, row_rules, who_names
 from ninefold.checks.contents import Showing, check_views
-from ninefold.checks.credentials import never_issued
+from ninefold.checks.credentials import kept_credentials, never_issued
 from ninefold.checks.cross_origin import check_cross_origin
 from ninefold.checks.endpoints import check_endpoints
 from ninefold.checks.errors import check_errors, unused_codes
@@ -41,7 +41,7 @@ from ninefold.questions.question import OpenQuestion
 from ninefold.syntax.nodes import Node
 from ninefold.syntax.proposals import proposals
 
-CHECKS = (odd_states, unused_codes, without_effect, never_issued, storable, check_scopes)
+CHECKS = (odd_states, unused_codes, without_effect, never_issued, kept_credentials, storable, check_scopes)
 """What can be said of a contract as it is stated, without types: each takes the contract and says what it finds."""
 
 

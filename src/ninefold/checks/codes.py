@@ -498,6 +498,14 @@ NEVER_TOLD = _code(
     "`responses: {200: {token: caller.credential}}`",
 )  # fmt: skip
 
+CREDENTIAL_KEPT = _code(
+    "NF0577", Severity.ERROR, "a credential would be kept as it is",
+    "Whoever reads a credential has it. So the service keeps only digests, and `caller.credential` may be shown to who "
+    "sends it or is given it: in a response. In a value that is stored or an event it would be there for others.",
+    "`key: {type: string, on create: caller.credential}`",
+    "`key: {type: string, secret: token, on create: token()}`",
+)  # fmt: skip
+
 NOT_IN_FORCE = _code(
     "NF0601", Severity.NOTE, "a stated fact is not in force in this build",
     "The contract states it and it has been checked; this build of ninefold does not do it yet. What that means "
@@ -527,5 +535,6 @@ CODES: tuple[Code, ...] = (
     GIVEN_VALUE, DETAIL_OF_ANOTHER, OFFERED_TO_NOBODY, NO_SUCH_END,
     NEEDS_WHAT_IS_NONE, SHOWN_LESS,
     ANY_ORIGIN_WITH_CREDENTIALS, NO_SUCH_SCOPE, SCOPES_TWICE, CERTIFICATE_FIELD,
-    ONE_ROW, NOT_FOUND_BY, SIGN_IN_BODY, ISSUES_FOR_NOBODY, NEVER_ISSUED, NEVER_TOLD, LOSES, NOT_IN_FORCE,
+    ONE_ROW, NOT_FOUND_BY, SIGN_IN_BODY, ISSUES_FOR_NOBODY, NEVER_ISSUED, NEVER_TOLD, CREDENTIAL_KEPT,
+    LOSES, NOT_IN_FORCE,
 )  # fmt: skip

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from ninefold.checked.endpoints import BodyLeaf, PathName, Response, Segment
+from ninefold.checked.endpoints import BodyLeaf, Content, PathName, Response, Segment
 from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Issued, Password
 from ninefold.checks.codes import (
+    CREDENTIAL_KEPT,
     ISSUER_TWICE,
     ISSUES_FOR_NOBODY,
     NEVER_ISSUED,
@@ -16,12 +17,14 @@ from ninefold.checks.codes import (
     SIGN_IN_BODY,
 )
 from ninefold.checks.findings import Findings
-from ninefold.checks.responses import all_expressions
+from ninefold.checks.responses import all_expressions, expressions_of
 from ninefold.contract import authentication as stated
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.fact import Shown, StatedNone, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.source import Span
+from ninefold.expressions.ast import Ast, Member, Name, every
 from ninefold.expressions.rewrite import walk
 from ninefold.expressions.tree import Select, Variable
 
@@ -201,6 +204,44 @@ def check_told(endpoint: Endpoint, issued: str | None, response: Response, findi
         Label(endpoint.issues.span, "made, and told to nobody"),
         help=("show `caller.credential`",),
     )
+
+
+def kept_credentials(contract: Contract, findings: Findings) -> None:
+    """Says of each value that is stored and each event that a credential would be in it."""
+    fields = [each for one in value_of(contract.resources.resources) or () for each in value_of(one.fields) or ()]
+    stored = [value_of(fact) for each in fields for fact in (each.on_create, each.on_change)]
+    sets = [each.sets for each in value_of(contract.endpoints.endpoints) or ()]
+    for machine in value_of(contract.states.machines) or ():
+        if (shown := value_of(machine.machine)) is not None:
+            sets += [each.sets for each in value_of(shown.transitions) or ()]
+    stored += [each.value for fact in sets for each in value_of(fact) or ()]
+    for expression in stored:
+        if expression is not None and any(map(_is_credential, every(expression.ast))):
+            _kept(expression.span, "a value that is stored", findings)
+
+
+def _is_credential(node: Ast) -> bool:
+    match node:
+        case Member(operand=Name(name="caller"), name="credential"):
+            return True
+        case _:
+            return False
+
+
+def check_payload(content: Content, span: Span, findings: Findings) -> None:
+    """Says of an event that a credential would be in it, be it by a view."""
+    for typed in expressions_of(content):
+        for node in walk(typed):
+            match node:
+                case Select(operand=Variable(name="caller"), name="credential"):
+                    _kept(span, "an event", findings)
+                    return
+                case _:
+                    pass
+
+
+def _kept(span: Span, where: str, findings: Findings) -> None:
+    findings.say(CREDENTIAL_KEPT, f"{where} holds `caller.credential`", Label(span, "for others to read"))
 
 
 def never_issued(contract: Contract, findings: Findings) -> None:

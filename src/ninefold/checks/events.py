@@ -10,6 +10,7 @@ from ninefold.checked.endpoints import Content
 from ninefold.checked.events import Cause, EventKind, Events, Stream, Webhooks
 from ninefold.checked.resources import Field, Resource
 from ninefold.checks.contents import Showing, check_content
+from ninefold.checks.credentials import check_payload
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.contract import events as stated
@@ -127,7 +128,9 @@ def _kind(
     for subject in subjects:
         assert subject is not None
         said = len(findings.diagnostics)
-        contents[subject] = check_content(template, vocabulary.scope(subject), showing)
+        contents[subject] = shown = check_content(template, vocabulary.scope(subject), showing)
+        if shown is not None:
+            check_payload(shown, kind.span, findings)
         when = value_of(kind.when)
         conditions[subject] = None if when is None else condition(when, vocabulary.scope(subject), findings)
         if len(findings.diagnostics) > said:
