@@ -136,7 +136,7 @@ def webhooks_to_this_machine(a: Asking, port: int) -> Iterator[Finding]:
 
 
 def issuers_that_misbehave(a: Asking, provider: Provider, elsewhere: str) -> Iterator[Finding]:
-    """To be asked of a service that knows no keys yet. Whatever an issuer answers, nothing is done by its tokens then."""
+    """To be asked of a service that knows no keys yet. Whatever an issuer answers, its tokens do nothing then."""
     for scheme in a.world.plan.schemes:
         if scheme.signed is None:
             continue

@@ -12,7 +12,6 @@ from tests.reference.rows import Row
 
 from ninefold.checked import endpoints as checked
 
-
 ON_A_ROW = frozenset(("read", "update", "replace", "delete", "transition", "remove", "ensure"))
 """The verbs that act on one row."""
 

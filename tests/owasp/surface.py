@@ -71,5 +71,6 @@ def what_no_contract_states(a: Asking) -> Iterator[Finding]:
 
 _GUESSES = (
     "/docs", "/openapi.json", "/swagger.json", "/metrics", "/health", "/health/live", "/admin", "/.env", "/.git/config",
-    "/.well-known/openid-configuration", "/debug", "/console", "/clock", "/v0", "/internal", "//", "/..%2f..%2fetc/passwd",
+    "/.well-known/openid-configuration", "/debug", "/console", "/clock", "/v0", "/internal", "//",
+    "/..%2f..%2fetc/passwd",
 )  # fmt: skip

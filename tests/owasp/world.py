@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import re
-import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -20,6 +19,7 @@ from pathlib import Path
 from re import _parser  # type: ignore[attr-defined]
 from typing import Any
 
+import apsw
 from tests.reference.expressions import Reading, at_hand
 from tests.reference.rows import Row, Rows
 from tests.server.identity import Provider
@@ -115,8 +115,9 @@ class World:
     def without(self, person: Person, path: Path, now: str) -> tuple[World, set[tuple[str, str]]]:
         """The same world in another database, without the rows that a person does not see and nothing refers to; and
         which these are. Nothing is taken away where that would change what the person sees."""
-        with closing(sqlite3.connect(self.path)) as stored, closing(sqlite3.connect(path)) as copy:
-            stored.backup(copy)
+        with closing(apsw.Connection(str(self.path))) as stored, closing(apsw.Connection(str(path))) as copy:
+            with copy.backup("main", stored, "main") as backup:
+                backup.step()
         away = {
             (row.resource.name, str(row.key))
             for rows in self.rows.of.values()
@@ -129,7 +130,7 @@ class World:
         other = replace(self, path=path, rows=Rows(kept))
         if any(self.sees(person, row, now) != other.sees(person, row, now) for rows in kept.values() for row in rows):
             return replace(self, path=path), set()
-        with closing(sqlite3.connect(path)) as database, database:
+        with closing(apsw.Connection(str(path))) as database, database:
             for name, rows in self.rows.of.items():
                 for row in rows:
                     if (name, str(row.key)) in away:
@@ -147,8 +148,8 @@ class World:
                         yield each.refers_to, str(row.fields[each.name])
 
     def snapshot(self) -> dict[str, list[tuple[Any, ...]]]:
-        """Everything that is stored, as another program reads it."""
-        with closing(sqlite3.connect(f"file:{self.path}?mode=ro", uri=True)) as database:
+        """Everything that is stored, read by the same SQLite: two of them in one process undo each other's locks."""
+        with closing(apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READONLY)) as database:
             names = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
             kept = [name for name in names if name not in ("$ninefold",) and not name.startswith("sqlite_")]
             return {name: sorted(database.execute(f'SELECT * FROM "{name}"'), key=repr) for name in kept}
@@ -331,7 +332,7 @@ class _Maker:
         names = [credentials.DIGEST, credentials.SCHEME, *(identifier(each) for each in row.resource.identifier)]
         values = [sha256(token.encode()).digest(), scheme, *(row.fields[each] for each in row.resource.identifier)]
         marks = ", ".join("?" for _ in names)
-        with closing(sqlite3.connect(self.world.path)) as database, database:
+        with closing(apsw.Connection(str(self.world.path))) as database, database:
             table = credentials.table_of(row.resource.name)
             database.execute(f"INSERT INTO {table} ({', '.join(names)}) VALUES ({marks})", values)
 
