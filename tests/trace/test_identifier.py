@@ -119,6 +119,14 @@ def test_a_character_that_is_missing_is_noticed() -> None:
         attribution(PLAN, "2" + text[1:])
 
 
+def test_a_stream_has_its_causes() -> None:
+    number = next(number for number, each in enumerate(PLAN.routes) if each.key == "GET /events")
+    found = of_trace(PLAN, Trace(0, number, 0, outcome_number("answered"), 200))
+    [member] = found.members
+    assert member.path == () and member.whole and member.causes and member.value
+    assert "transfer-encoding" in [each.name for each in found.headers]
+
+
 def test_an_identifier_of_each_condition_is_told() -> None:
     for number, condition in enumerate(BARE_STATUSES):
         trace = Trace(0, 3, -1, outcome_number("refused"), 400, refusals=(Refused(number, 0),))

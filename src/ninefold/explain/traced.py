@@ -32,7 +32,7 @@ def explain_response(loaded: Loaded, found: Attribution) -> Explanation:
     """The page of an attribution, which has to be of this contract's plan."""
     page = _Page(loaded)
     sections = [
-        Section("Why the request was refused", tuple(page.refusals(found.refusals))),
+        Section("Why the request was refused", (*page.refusals(found.refusals), *_rest(found))),
         Section("The status", (page.part(str(found.status), page.beside(found), whole=True),)),
         Section("Headers", tuple(page.header(each) for each in found.headers)),
         Section("The body", tuple(page.members(found.members))),
@@ -62,6 +62,11 @@ def _outcome(found: Attribution) -> str:
     if found.version is not None:
         words.append(f"in the version `{found.version}`")
     return " ".join(words)
+
+
+def _rest(found: Attribution) -> Iterator[Item]:
+    if found.more:
+        yield Item("and more: the response has them all")
 
 
 def _place(causes: Iterable[Cause]) -> Place | None:

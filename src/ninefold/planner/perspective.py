@@ -44,8 +44,8 @@ class Perspective:
 
     def rule(self, resource: str) -> tuple[Place, ...]:
         """Where the contract says which rows of a resource this caller sees, and what the others are to it."""
-        places = self.checked.places
-        if self.who == OPERATOR or self.visible(resource, resource) is None:
+        places, rules = self.checked.places, self.checked.row_rules.get(resource, {})
+        if self.who == OPERATOR or (self.who in rules and rules[self.who] is None):
             return ()
         return (
             *places.nearest("authentication", "rows", resource, self.who),

@@ -79,6 +79,7 @@ def of_trace(plan: ServicePlan, trace: Trace) -> Attribution:
         members=() if trace.head else tuple(of.members()),
         events=tuple(of.events()),
         refusals=refusals,
+        more=trace.more,
     )
 
 
@@ -248,7 +249,9 @@ class _Of:
             schemes = self.route.schemes if isinstance(self.route, Served) else ()
             admitted = [each for each in self.plan.schemes if each.scheme in schemes] or self.plan.schemes
             value = stated([place for each in admitted for place in each.trace])
-            return once(section, *self._status_only(), *value, Fixed(47)), once(*value, section, Fixed(47))
+            asked = self.route.admissions if isinstance(self.route, Served) else ()
+            scopes = (Fixed(42),) if any(each.scopes for each in asked) else ()
+            return once(section, *self._status_only(), *value, Fixed(47)), once(*value, section, Fixed(47), *scopes)
         routes = self.edition.routes if self.route is None else self._same_path(self.route)
         return once(section, *self._status_only()), once(*stated([p for each in routes for p in each.trace]), section)
 

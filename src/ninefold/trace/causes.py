@@ -108,8 +108,8 @@ class Refusal(msgspec.Struct, frozen=True, omit_defaults=True):
 class Attribution(msgspec.Struct, frozen=True):
     """Every part of one response with what caused it. `endpoint` is its key as written; None: the request reached none.
     `caller` is the kind of caller, a scheme's name or `anyone`; None: nobody was admitted. `refusals`: the first one
-    counts. `headers` are those that the response had; `members` all that its body can have, also those that were left
-    out for having no value."""
+    counts; `more`: there were others, of which the identifier says nothing. `headers` are those that the response had;
+    `members` all that its body can have, also those that were left out for having no value."""
 
     endpoint: str | None
     version: str | None
@@ -120,6 +120,7 @@ class Attribution(msgspec.Struct, frozen=True):
     members: tuple[Member, ...]
     events: tuple[Occurrence, ...] = ()
     refusals: tuple[Refusal, ...] = ()
+    more: bool = False
 
 
 def places(causes: tuple[Cause, ...]) -> tuple[Place, ...]:
