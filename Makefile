@@ -1,5 +1,6 @@
 # make serve   an environment, the service in it, and examples/orders.md on 127.0.0.1:8080
 # make test    an environment with the test tools, and the whole test suite
+# make agreement   the service and the reference interpreter, a million random requests: most of an hour
 # make durability   the tests that kill the service, with 300 kills and 100,000 events: most of an hour
 # make check   formatting, lint, import laws and types; .ci/run does this and the tests
 #
@@ -20,7 +21,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test durability check lint types format docs lock clean
+.PHONY: help serve test agreement durability check lint types format docs lock clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -30,6 +31,11 @@ serve: $(VENV)/.serve
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest $(ARGS)
+
+# `make agreement NINEFOLD_LONG=5000000` compares more often; each day begins with other seeds.
+NINEFOLD_LONG ?= 1000000
+agreement: $(VENV)/.test
+	NINEFOLD_LONG=$(NINEFOLD_LONG) $(BIN)/python -m pytest -s tests/agreement/test_agreement.py -k for_long $(ARGS)
 
 # `make durability NINEFOLD_KILLS=1000` kills more often.
 NINEFOLD_KILLS ?= 300

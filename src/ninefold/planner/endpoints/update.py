@@ -60,16 +60,19 @@ def update(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
     required += uniques(endpoint, resource, perspective, on_update=True)
 
     computed_sets, assigns = changes(endpoint, resource, given)
-    for field_name, typed in computed_sets:
+    values = [
+        (field_name, perspective.value(as_it_becomes(typed, endpoint, resource), rows))
+        for field_name, typed in computed_sets
+    ]
+    for field_name, value in values:
         if not resource.fields[field_name].type.nullable:
-            value = perspective.value(as_it_becomes(typed, endpoint, resource), rows)
             required.append(has_value(resource.fields[field_name], value, resource))
     name = identifier(resource.name)
     pieces = [_piece(f"UPDATE {name} SET {identifier(REVISION_COLUMN)} = " + bind(inputs.REVISION))]
     if transition is not None and resource.machine is not None:
         pieces.append(_piece(f", {identifier(ENTERED_COLUMN)} = " + bind(inputs.NOW)))
-    for field_name, typed in computed_sets:
-        pieces.append(_piece(f", {identifier(field_name)} = " + perspective.value(typed, rows)))
+    for field_name, value in values:
+        pieces.append(_piece(f", {identifier(field_name)} = " + value))
     for assign in assigns:
         value = bind(inputs.new_value(assign.field, assign.type))
         pieces.append(_piece(f", {identifier(assign.field)} = " + value, f"new {assign.field}"))

@@ -1,0 +1,196 @@
+"""What the comparison has found, each as small as it was made, so that it stays found whatever is thrown later."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+import pytest
+from tests.agreement.comparing import Asked, Pair, Scenario, compiled
+from tests.agreement.writing import NONE
+from tests.reference.messages import Request, Response
+
+NOW: Final = "2026-01-01T00:00:00.000000Z"
+JSON: Final = {"content-type": "application/json"}
+NUMBERED: Final = {"type": "integer", "on create": "serial()"}
+KEYED: Final = {"type": "string", "secret": "token", "on create": "token()"}
+ITEM: Final = {"id": {"type": "string"}, "a": {"type": "string"}}
+
+
+def contract(
+    resources: Mapping[str, Any], endpoints: Mapping[str, Any], errors: Any = NONE, **authentication: Any
+) -> dict[str, Any]:
+    common = {"media type": "application/json", "unknown members": "refused", "unknown parameters": "refused"}
+    who = {"schemes": NONE, "rows": "any", "permissions": {"all others": "anyone"}} | authentication
+    return {
+        "purpose": "Something that was found.",
+        "resources": {name: {"identifier": "id", **said} for name, said in resources.items()},
+        "states": NONE,
+        "endpoints": {"requests": common, "responses": {"media type": "application/json"}, **endpoints},
+        "authentication": who,
+        "events": NONE,
+        "errors": errors,
+        "limits": {"rates": NONE, "time-outs": NONE, "sizes": {"body": NONE}, "pages": NONE},
+        "versioning": NONE,
+    }
+
+
+def answers(said: Mapping[str, Any], rows: list[tuple[str, Any]], *requests: Request) -> list[Response]:
+    """What both answer. Raises Disagreement."""
+    scenario = Scenario(said, tuple(rows))
+    loaded = compiled(said)
+    assert loaded.checked is not None and loaded.plan is not None, [each.message for each in loaded.diagnostics]
+    with Pair(loaded.checked, loaded.plan, scenario) as pair:
+        return [pair.tell(Asked(NOW, each)) for each in requests]
+
+
+def give(method: str, target: str, body: Any, **headers: str) -> Request:
+    return Request(method, target, {**JSON, **headers}, json.dumps(body).encode())
+
+
+def test_a_guard_of_a_new_row_reads_a_number_that_is_still_to_come() -> None:
+    post = {"does": "create item", "body": ["a"], "when": "!(item.id == 3)", "responses": {201: "item"}}
+    said = contract({"item": {"fields": {**ITEM, "id": NUMBERED}}}, {"POST /items": post})
+    assert [each.status for each in answers(said, [], give("POST", "/items", {"a": "x"}))] == [409]
+
+
+def test_a_reference_that_the_contract_gives_may_be_to_a_row_that_the_caller_does_not_see() -> None:
+    fields = {"id": {"type": "string"}, "owner": {"refers to": "user", "on create": "caller.user"}}
+    said = contract(
+        {"user": {"fields": {"id": {"type": "string"}, "secret": KEYED}}, "item": {"fields": fields}},
+        {"POST /items": {"does": "create item", "body": ["id", "owner"], "responses": {201: "item"}}},
+        schemes={"key": {"type": "http", "scheme": "bearer", "matches": "user.secret"}},
+        rows={"user": {"key": "user.id == 'nobody'"}, "item": {"key": "any"}},
+        permissions={"all others": "key"},
+        **{"unseen rows": "missing"},
+    )
+    rows = [("user", {"id": "ann", "secret": "s"})]
+    by_contract = give("POST", "/items", {"id": "one"}, authorization="Bearer s")
+    by_client = give("POST", "/items", {"id": "two", "owner": "ann"}, authorization="Bearer s")
+    assert [each.status for each in answers(said, rows, by_contract, by_client)] == [201, 422]
+
+
+def test_what_is_set_reads_what_the_body_gives() -> None:
+    fields = {"id": {"type": "string"}, "a": {"type": "integer"}, "b": {"type": "integer"}}
+    patch = {"does": "update item", "body": ["a"], "patch": "merge", "sets": {"b": "item.a + 1"}}
+    said = contract({"item": {"fields": fields}}, {"PATCH /items/{id}": patch | {"responses": {200: "item"}}})
+    (response,) = answers(said, [("item", {"id": "x", "a": 1, "b": 1})], give("PATCH", "/items/x", {"a": 5}))
+    assert response.body == {"id": "x", "a": 5, "b": 6}
+
+
+def test_a_required_value_that_cannot_be_made_in_the_database_is_invalid() -> None:
+    fields = {"id": {"type": "string"}, "a": {"type": "integer"}, "b": {"type": "integer"}}
+    patch = {"does": "update item", "body": ["a"], "patch": "merge", "sets": {"b": "item.b / item.a"}}
+    said = contract(
+        {"item": {"fields": fields, "required": ["a", "b"]}},
+        {"PATCH /items/{id}": patch | {"responses": {200: "item"}}},
+    )
+    (response,) = answers(said, [("item", {"id": "x", "a": 1, "b": 1})], give("PATCH", "/items/x", {"a": 0}))
+    assert response.status == 422
+
+
+def test_a_null_among_unique_values_takes_nothing() -> None:
+    fields = {"id": {"type": "string"}, "a": {"type": ["string", "null"]}, "b": {"type": "string"}}
+    patch = {"does": "update item", "body": ["a", "b"], "patch": "merge", "responses": {200: "item"}}
+    said = contract({"item": {"fields": fields, "unique": [["a", "b"]]}}, {"PATCH /items/{id}": patch})
+    rows = [("item", {"id": "x", "a": "p", "b": "q"}), ("item", {"id": "y", "a": "p", "b": "r"})]
+    (response,) = answers(said, rows, give("PATCH", "/items/y", {"a": None, "b": "q"}))
+    assert response.status == 200
+
+
+def test_null_is_in_no_list_of_words() -> None:
+    fields = {**ITEM, "flag": {"type": "boolean", "computed": "item.a in ['p', 'q']"}}
+    lists = {"does": "list item", "sorts": {"default": ["id"]}, "filters": {"flag": "item.flag == value"}}
+    said = contract({"item": {"fields": fields}}, {"GET /items": lists | {"responses": {200: "page.items"}}})
+    (response,) = answers(said, [("item", {"id": "x", "a": None})], Request("GET", "/items?flag=false"))
+    assert response.body == [{"id": "x", "flag": False}]
+
+
+def test_an_entity_tag_changes_when_a_reference_is_cleared() -> None:
+    fields = {"id": {"type": "string"}, "owner": {"refers to": "user", "on delete": "clear"}}
+    said = contract(
+        {"user": {"fields": {"id": {"type": "string"}}}, "item": {"fields": fields}},
+        {
+            "GET /items/{id}": {"does": "read item", "validators": "etag", "responses": {200: "item"}},
+            "DELETE /users/{id}": {"does": "delete user", "responses": {204: NONE}},
+        },
+    )
+    rows = [("user", {"id": "ann"}), ("item", {"id": "x", "owner": "ann"})]
+    get = Request("GET", "/items/x")
+    first, _, second = answers(said, rows, get, Request("DELETE", "/users/ann"), get)
+    assert first.headers["etag"] != second.headers["etag"]
+
+
+def test_a_part_of_an_identifier_is_not_cleared() -> None:
+    fields = {"user": {"refers to": "user", "on delete": "clear"}}
+    said = contract({"user": {"fields": {"id": {"type": "string"}}}, "item": {"fields": fields}}, {})
+    said["resources"]["item"]["identifier"] = ["user"]
+    assert "NF0523" in {each.code.id for each in compiled(said).diagnostics}
+
+
+def test_a_permission_that_reads_the_request_alone_takes_its_place_in_the_order() -> None:
+    said = contract(
+        {"user": {"fields": {"id": {"type": "string"}, "level": {"type": "integer"}, "secret": KEYED}}},
+        {"GET /users": {"does": "list user", "sorts": {"default": ["id"]}, "responses": {200: "page.items"}}},
+        schemes={"key": {"type": "http", "scheme": "bearer", "matches": "user.secret"}},
+        permissions={"all others": {"key": "caller.user.level > 2"}},
+    )
+    rows = [("user", {"id": "ann", "level": 1, "secret": "s"})]
+    request = Request("GET", "/users", {"authorization": "Bearer s", "accept": "text/html"})
+    assert [each.status for each in answers(said, rows, request)] == [403]
+
+
+def test_what_another_field_refers_to_is_judged_beside_members_that_are_not_known() -> None:
+    fields = {"id": {"type": "string"}, "owner": {"refers to": "user"}}
+    errors = {
+        "shape": {"media type": "application/json", "body": {"fields": "error.fields.map(f, f.rule)"}},
+        "codes": {"invalid": {"status": 422, "when": "invalid"}},
+    }
+    said = contract(
+        {"user": {"fields": {"id": {"type": "string"}}}, "item": {"fields": fields}},
+        {"PUT /items/{id}": {"does": "replace item", "body": ["owner"], "responses": {200: "item"}}},
+        errors,
+    )
+    rows = [("item", {"id": "x", "owner": None})]
+    (response,) = answers(said, rows, give("PUT", "/items/x", {"owner": "nobody", "more": 1}))
+    assert response.body == {"fields": ["unknown", "refers to"]}
+
+
+@pytest.mark.parametrize("unseen", ["missing", "forbidden"])
+def test_nothing_is_told_of_values_below_a_row_that_is_not_seen(unseen: str) -> None:
+    fields = {"id": {"type": "string"}, "owner": {"refers to": "user"}}
+    post = {"does": "create item", "body": ["id"], "when": "item.owner.id == 'bob'", "responses": {201: "item"}}
+    said = contract(
+        {"user": {"fields": {"id": {"type": "string"}}}, "item": {"fields": fields}},
+        {"POST /users/{owner.id}/items": post},
+        {"shape": NONE, "codes": {"no": {"status": 400, "when": "guard"}}, "precedence": ["guard", "missing"]},
+        rows={"user": {"anyone": "user.id == 'bob'"}, "item": "any"},
+        **{"unseen rows": unseen},
+    )
+    (response,) = answers(said, [("user", {"id": "ann"})], give("POST", "/users/ann/items", {"id": "x"}))
+    assert response.status == {"missing": 404, "forbidden": 403}[unseen]
+
+
+def test_a_list_by_cursor_has_no_offset_of_other_lists() -> None:
+    lists = {"does": "list item", "sorts": {"default": ["id"]}, "responses": {200: "page.items"}}
+    lists |= {"pages": {"by": "cursor", "default": 2, "largest": 3, "parameters": {"next": "cursor"}}}
+    said = contract({"item": {"fields": ITEM}}, {"GET /items": lists})
+    shared = {"default": 2, "largest": 3, "by": "offset", "parameters": {"size": "limit", "start": "offset"}}
+    said["limits"] = {**said["limits"], "pages": shared}
+    assert [each.status for each in answers(said, [], Request("GET", "/items?offset=0"))] == [422]
+
+
+def test_a_put_that_leaves_out_what_is_made_again_has_it_made() -> None:
+    fields = {**ITEM, "slug": {"type": "string", "on create": "slug(item.a)", "again on": ["a"]}}
+    put = {"does": "replace item", "body": ["a", "slug"], "responses": {200: "item"}}
+    said = contract({"item": {"fields": fields}}, {"PUT /items/{id}": put})
+    (response,) = answers(said, [("item", {"id": "x", "a": "p", "slug": "q"})], give("PUT", "/items/x", {}))
+    assert response.body == {"id": "x"}
+
+
+def test_a_scenario_is_written_as_a_contract_and_requests() -> None:
+    said = contract({"item": {"fields": ITEM}}, {})
+    scenario = replace(Scenario(said), requests=(Asked(NOW, Request("GET", "/items")),))
+    assert "  item:" in str(scenario) and "GET /items" in str(scenario)
