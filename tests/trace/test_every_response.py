@@ -119,8 +119,10 @@ def unaccounted(value: Any, path: MemberPath, members: tuple[Member, ...]) -> It
 
 def every_cause(found: Attribution) -> Iterator[Cause]:
     yield from found.causes
-    for part in (*found.headers, *found.members):
-        yield from (*part.causes, *part.value)
+    for header in found.headers:
+        yield from (*header.causes, *header.value)
+    for member in found.members:
+        yield from (*member.causes, *member.value)
     for refusal in found.refusals:
         yield from refusal.causes
     for event in found.events:
@@ -176,15 +178,15 @@ def with_invented(plan: ServicePlan, what: str) -> ServicePlan:
     [route] = plan.routes
     assert isinstance(route, Served)
     [admission] = route.admissions
-    response = admission.operation.response
+    response, content = admission.operation.response, admission.operation.response.content
     constant = FromExpression(Constant("1", Text()))
-    assert isinstance(response.content, ObjectOf)
+    assert isinstance(content, ObjectOf)
     match what:
         case "a header":
             response = replace(response, headers=(*response.headers, ("X-Powered-By", constant)))
         case "a member":
-            members = (*response.content.members, ("powered_by", constant))
-            response = replace(response, content=replace(response.content, members=members))
+            members = (*content.members, ("powered_by", constant))
+            response = replace(response, content=replace(content, members=members))
         case "a status":
             response = replace(response, trace=())
             route = replace(route, trace=())
