@@ -237,7 +237,8 @@ class _Of:
                 yield member.causes, once(*member.causes, *member.value)
         causes = stated(response.places.get(name, ()))
         if name == "etag":
-            yield once(*causes, Fixed(20)), (Stored("the revision of the row"), Fixed(20))
+            shown = (Stored("what GET shows"),) if response.digested else ()
+            yield once(*causes, Fixed(20)), (Stored("the revision of the row"), *shown, Fixed(20))
         elif name == "cache-control" and isinstance(self.operation, Stream):
             yield (Fixed(35),), (Fixed(35),)
         else:
