@@ -94,10 +94,14 @@ class Service:
         """The names of the values that the contract leaves to the operator."""
         return tuple(value.name for value in self.plan.operator)
 
-    def openapi(self) -> dict[str, Any]:
-        """The OpenAPI 3.1 document of what is served, as JSON values."""
+    def openapi(self, version: str | None = None) -> dict[str, Any]:
+        """The OpenAPI 3.1 document of what is served, as JSON values: of the newest version, or of the one that is
+        named. Raises LookupError where there is none of that name that is served."""
+        loaded = self.loaded.of(version)
+        if loaded is None or loaded.checked is None or loaded.plan is None:
+            raise LookupError(f"the contract serves no version {version}")
         return document.openapi(
-            described.Service(self.loaded.contract, self.checked, self.plan, self.loaded.open_questions)
+            described.Service(loaded.contract, loaded.checked, loaded.plan, loaded.open_questions)
         )
 
     def application(

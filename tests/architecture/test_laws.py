@@ -37,7 +37,7 @@ STAGES = {
     },
     "checked": {"places", "service"},
     "checks": {
-        *("check", "codes", "due", "findings", "given", "later", "bodies", "contents", "lists", "model", "paths"),
+        *("check", "codes", "due", "findings", "given", "seen", "bodies", "contents", "lists", "model", "paths"),
         *("credentials", "places", "records", "responses", "rules", "schemas", "storable", "timers", "without_effect"),
     },
     "openapi": {"document", "service", "bodies", "parameters", "responses", "schemas"},

@@ -23,7 +23,6 @@ pytestmark = pytest.mark.serves
 CONTRACT = (Path(__file__).parent / "contract.md").read_text(encoding="utf-8")
 
 CANNOT_ARISE = {
-    "retired version": "an older version is derived from `changes`, which are not in force: it answers 501",
     "precondition required": "`validators: etag` acts on a precondition that is sent; no key asks for one",
 }
 """The conditions that nothing in this build can give, and why."""
@@ -132,6 +131,7 @@ PROVOKED: MappingProxyType[str, tuple[int, str, Callable[[Theatre], httpx.Respon
         "no such path": (404, "no_path", lambda at: at.http.get("/nowhere")),
         "method not allowed": (405, "bad_method", lambda at: at.http.put("/tickets")),
         "unknown version": (400, "no_version", lambda at: at.http.get("/tickets", headers={"Api-Version": "9"})),
+        "retired version": (410, "too_old", lambda at: at.http.get("/tickets", headers={"Api-Version": "0"})),
         "rate limited": (429, "slow_down", rate_limited),
         "unauthenticated": (401, "who", lambda at: at.http.get("/tickets")),
         "sign in refused": (401, "not_you", sign_in),

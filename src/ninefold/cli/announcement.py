@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from datetime import UTC, datetime
 from typing import assert_never
 
 from rich.console import Console
@@ -65,6 +66,7 @@ def remarks(
 ) -> Iterator[str]:
     """The paragraphs under the table: operator values, what is not in force, what is left out. `takes_certificates`:
     the service's port asks clients for theirs."""
+    yield from _list("Older versions", list(_older(plan)))
     missing = [value for value in plan.operator if value.name not in given]
     unasked = [] if takes_certificates else [each for each in plan.schemes if each.where == "certificate"]
     yield from _list(
@@ -88,6 +90,21 @@ def remarks(
         [f"{source}:{each.place.line}:{each.place.column}: {each.path}" for each in plan.proposals],
     )
     yield from _list("Left out, because the contract does not show it", plan.gaps)
+
+
+def _older(plan: ServicePlan) -> Iterator[str]:
+    """The versions beside the newest, whose endpoints the table holds."""
+    versions = plan.versions
+    for each in () if versions is None else versions.versions:
+        if versions is None or each.name == versions.current:
+            continue
+        served = sum(isinstance(route, Served) for route in each.routes)
+        words = [f"{served} endpoints" if each.served else "not served: the way back to it is not shown"]
+        words += ["the default"] if each.name == versions.default else []
+        for said, seconds in (("deprecated", each.deprecated), ("sunset", each.sunset), ("retired", each.retired)):
+            if seconds is not None:
+                words.append(f"{said} {datetime.fromtimestamp(seconds, UTC).date().isoformat()}")
+        yield f"{each.name}: {', '.join(words)}"
 
 
 def _cost(blocks: Sequence[str]) -> str:

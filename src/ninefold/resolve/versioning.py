@@ -131,6 +131,10 @@ def change(r: Reading, node: Node) -> Change | None:
     return None if subject is None else Change(verb, subject, node, **beside)
 
 
+def _view(r: Reading, node: Node, slot: Slot) -> Template | None:
+    return template(r, node, slot)
+
+
 def _beside(r: Reading, level: Level, key: Scalar | None) -> dict[str, Any]:
     """What stands beside the verb, by the fields of a change. `key`: what the change is of."""
     text = "" if key is None else key.text
@@ -145,7 +149,7 @@ def _beside(r: Reading, level: Level, key: Scalar | None) -> dict[str, Any]:
     def of_endpoint(r: Reading, node: Node, slot: Slot) -> Endpoint | None:
         return endpoint(r, as_entry("endpoint"), route(r, key)) if key is not None and is_endpoint else None
 
-    view: Template | None = level.inner("view", template)
+    view = level.inner("view", _view)
     permissions = level.inner("permissions", admissions)
     return {
         "to": level.inner("to", leaves.name),

@@ -11,6 +11,7 @@ from ninefold.contract.endpoints import Endpoint, Filter, Literal, Parameter, Se
 from ninefold.contract.fact import Fact, Name, Shown, value_of
 from ninefold.contract.limits import Rate
 from ninefold.contract.versioning import OF_ENDPOINT, Change
+from ninefold.diagnostics.source import Span
 from ninefold.versions.way import Way
 
 _SAID = tuple(each.name for each in fields(Endpoint) if each.name not in ("key", "method", "segments", "span"))
@@ -129,11 +130,12 @@ def change_parameter(way: Way, change: Change) -> None:
         help = (f"say what the endpoint was: `{{change: {key}, endpoint: {{{kind}: {{…}}}}}}`",)
         way.refuse(change, f"`{change.verb}` is of the whole endpoint", help)
         return
-    there: tuple[Filter | Parameter, ...] = value_of(endpoint.filters) or ()
-    if kind != "filters":
-        there = value_of(endpoint.query if kind == "query" else endpoint.request_headers) or ()
-    if all(each.name != name for each in there):
-        way.not_there(change, f"one of the {kind}", [f"{key}.{kind}.{each.name}" for each in there])
+    parameters_of = value_of(endpoint.query if kind == "query" else endpoint.request_headers) or ()
+    there: dict[str, Span] = {each.name: each.span for each in parameters_of}
+    if kind == "filters":
+        there = {each.name: each.span for each in value_of(endpoint.filters) or ()}
+    if name not in there:
+        way.not_there(change, f"one of the {kind}", [f"{key}.{kind}.{each}" for each in there])
         return
     if change.verb == "rename":
         if change.to is None:
@@ -142,9 +144,8 @@ def change_parameter(way: Way, change: Change) -> None:
             help = (f"say what the endpoint was: `{{change: {key}, endpoint: {{{kind}: {{…}}, …}}}}`",)
             way.refuse(change, "expressions read parameters by their names", help)
             return
-        other = next((each for each in there if each.name == change.to.text), None)
-        if other is not None:
-            way.taken(change.to.text, change.to.span, "a filter", other.span)
+        if change.to.text in there:
+            way.taken(change.to.text, change.to.span, "a filter", there[change.to.text])
             return
     to = None if change.to is None else change.to.text
 
