@@ -60,9 +60,10 @@ class Issued(_OfRow, frozen=True, tag="issued"):
 
 
 class Password(_OfRow, frozen=True, tag="password"):
-    """It is a user-id and a password (RFC 7617): the fields `user` and `password` of the row. The user-id is of the type
-    `type`, `normalise`d as the field is, and finds the row (`$credential.user`). The first column of `find` is the Argon2id hash of the row's password, before
-    those of `again`. With its switch `as verified` it gives the row only while its hash is `$credential.hash`."""
+    """It is a user-id and a password (RFC 7617): the fields `user` and `password` of the row. The user-id is of the
+    type `type`, `normalise`d as the field is, and finds the row (`$credential.user`). The first column of `find` is the
+    Argon2id hash of the row's password, before those of `again`. With its switch `as verified` it gives the row only
+    while its hash is `$credential.hash`."""
 
     user: str
     password: str
@@ -98,8 +99,9 @@ OfRow: TypeAlias = LookedUp | Issued | Password | CertificateOf
 
 class Scheme(msgspec.Struct, frozen=True, omit_defaults=True):
     """`where`: the Authorization header with the auth-scheme `name` (RFC 9110 11.4), or a header, query parameter
-    or cookie of that name, or the client's certificate. `verified`: how a good credential is told from a bad one; None: this build cannot, and
-    accepts none. `adds` are further members of `caller`; they read `claims`, where there are any."""
+    or cookie of that name, or the client's certificate. `verified`: how a good credential is told from a bad one; None:
+    this build cannot, and accepts none. `adds` are further members of `caller`; they read `claims`, where there are
+    any."""
 
     scheme: str
     where: Literal["authorization", "header", "query", "cookie", "certificate"]
