@@ -13,7 +13,8 @@ it crashes anything, none stops being YAML, and:
 | names     | an error where something uses the name                   | an open question, or such an error|
 
 Whatever is taken out may be used by something else, and then that is an error there. Where this table does not hold,
-`EXCEPTIONS` says why. `pytest -s` prints how often each kind came to what.
+`EXCEPTIONS` says why. `pytest -s` prints how often each kind came to what. What the service does without each fact is
+judged in `tests/honesty`.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ from typing import Literal, TypeAlias
 
 import pytest
 
+from ninefold.ablate.facts import Written, written
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import render
 from ninefold.diagnostics.source import Span
 from ninefold.pipeline import Loaded, compile_document
 from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence
-from ninefold.vocabulary import Key, Kind, is_open, key_named, keys_under
-from ninefold.vocabulary.shapes import JSON, JSONSchema, ListOf, MappingOf, OneOf, Shape, Template
+from ninefold.vocabulary import Kind
 
 ROOT = Path(__file__).parents[2]
 CONTRACTS = [ROOT / "examples" / "orders.md"]
@@ -48,101 +49,50 @@ SYNTAX = ("NF01", "NF02")
 
 @dataclass(frozen=True)
 class Fact:
-    """An entry or an item as it is written. `path` is its row of the vocabulary, or, inside templates, schemas and
-    values, that of the key that holds them. `taken_out` and `not_shown` are texts of the whole document."""
+    """A fact as it is written. `taken_out` and `not_shown` are texts of the whole document."""
 
-    path: str
-    kind: Kind
-    name: str
-    place: Span
+    written: Written
     taken_out: str
     not_shown: str
 
+    @property
+    def path(self) -> str:
+        return f"{self.written.part} {self.written.path}"
 
-# Facts and their kinds.
+    @property
+    def kind(self) -> Kind:
+        return self.written.kind
+
+    @property
+    def name(self) -> str:
+        return self.written.names[-1]
+
+    @property
+    def place(self) -> Span:
+        return self.written.place
 
 
 def facts(loaded: Loaded) -> Iterator[Fact]:
-    for part in loaded.document.parts:
-        if part.facts.entries:
-            yield from _of_mapping(loaded.source.text, part.facts, part.number, "", None, top=True)
+    text = loaded.source.text
+    cuts = (cut for part in loaded.document.parts for cut in _cuts(text, part.facts, top=True))
+    for fact, (span, instead) in zip(written(loaded.document), cuts, strict=True):
+        taken_out = text[: span.start] + instead + text[span.end :]
+        yield Fact(fact, taken_out, text[: fact.place.start] + "not shown" + text[fact.place.end :])
 
 
-def _of_mapping(
-    text: str, node: Mapping, part: int, path: str, key: Key | None, *, top: bool = False
-) -> Iterator[Fact]:
-    for index, entry in enumerate(node.entries):
-        own = _key(part, path, entry.name, key)
-        cut = _cut_entry(text, node, index, top=top)
-        yield _fact(text, part, own, entry.name, cut, entry.value)
-        yield from _below(text, entry.value, part, own)
-
-
-def _below(text: str, node: Node, part: int, key: Key) -> Iterator[Fact]:
+def _cuts(text: str, node: Node, *, top: bool = False) -> Iterator[tuple[Span, str]]:
+    """The stretches of all facts of a node, and what stands there without each, in the order of `written`."""
     match node:
-        case Mapping():
-            yield from _of_mapping(text, node, part, key.path, key)
-        case Sequence():
-            for index, item in enumerate(node.items):
-                own = _item(part, key)
-                yield _fact(text, part, own, f"item {index}", _cut_item(text, node, index), item)
-                yield from _below(text, item, part, own)
+        case Mapping(entries=entries):
+            for index, entry in enumerate(entries):
+                yield _cut_entry(text, node, index, top=top)
+                yield from _cuts(text, entry.value)
+        case Sequence(items=items):
+            for index, item in enumerate(items):
+                yield _cut_item(text, node, index)
+                yield from _cuts(text, item)
         case Scalar():
             pass
-
-
-def _fact(text: str, part: int, key: Key, name: str, cut: tuple[Span, str], value: Node) -> Fact:
-    span, instead = cut
-    return Fact(
-        path=f"{part} {key.path}",
-        kind=key.kind,
-        name=name,
-        place=value.span,
-        taken_out=text[: span.start] + instead + text[span.end :],
-        not_shown=text[: value.span.start] + "not shown" + text[value.span.end :],
-    )
-
-
-def _key(part: int, path: str, name: str, holder: Key | None) -> Key:
-    """The row of a key: its own, the placeholder that stands for it, or, inside a schema, a template or a value,
-    a row of the same path that says what such a member does."""
-    if found := key_named(part, path, name):
-        return found
-    if is_open(part, path):
-        return next(key for key in keys_under(part, path) if key.is_placeholder)
-    assert holder is not None, (path, name)
-    return _inside(holder)
-
-
-def _item(part: int, holder: Key) -> Key:
-    """The row of an item of a list: the placeholder for it, or that of the list."""
-    if is_open(part, holder.path):
-        return next(key for key in keys_under(part, holder.path) if key.is_placeholder)
-    return _inside(holder)
-
-
-def _inside(holder: Key) -> Key:
-    """What has no row of its own. A member of a template is shown, or read, and is not where it is not there: it
-    adds. What is inside a schema narrows. The words of other lists are of the kind of their list."""
-    if _has(holder.shape, Template) or _has(holder.shape, JSON):
-        kind = Kind.ADDS
-    elif _has(holder.shape, JSONSchema):
-        kind = Kind.RESTRICTS
-    else:
-        kind = holder.kind
-    return Key(holder.part, holder.path + ".*", kind, holder.shape, "", "")
-
-
-def _has(shape: Shape, wanted: type) -> bool:
-    match shape:
-        case OneOf(shapes):
-            return any(_has(each, wanted) for each in shapes)
-        case ListOf(item):
-            return _has(item, wanted)
-        case MappingOf(of):
-            return wanted is JSONSchema and "schemas" in of
-        case _:
-            return isinstance(shape, wanted)
 
 
 # Surgery.

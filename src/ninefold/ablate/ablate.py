@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import msgspec
 
@@ -12,12 +13,16 @@ from ninefold.ablate.fixed import Asked, Whole
 from ninefold.ablate.law import Change, Found, failing, judge
 from ninefold.ablate.rehearsal import Seen, Told
 from ninefold.ablate.removal import REMOVALS, Removal, without
-from ninefold.pipeline import compile_tree
+from ninefold.pipeline import Loaded, compile_tree
 from ninefold.plan.service import ServicePlan
+from ninefold.syntax.nodes import Document
 
 _SAID = frozenset(("gaps", "not_in_force", "places", "proposals"))
 """What of a plan is words for people, and changes nothing that it does."""
 
+
+Compiler: TypeAlias = Callable[[Document], Loaded]
+"""From a document to a plan."""
 
 _CONDITIONS = ("if-match", "if-none-match")
 """Headers of requests that hold an entity tag."""
@@ -32,20 +37,23 @@ class _Pieces:
 
 
 def ablate(
-    whole: Whole, facts: Iterable[Written] | None = None, removals: Sequence[Removal] = REMOVALS
+    whole: Whole,
+    facts: Iterable[Written] | None = None,
+    removals: Sequence[Removal] = REMOVALS,
+    compiler: Compiler = compile_tree,
 ) -> Iterator[Found]:
-    """What comes of each removal of each fact, or of some facts."""
+    """What comes of each removal of each fact, or of some facts. `compiler`: what is judged."""
     pieces = _pieces(whole.plan)
     for fact in written(whole.loaded.document) if facts is None else facts:
         for removal in removals:
             try:
-                yield _removed(whole, pieces, fact, removal)
+                yield _removed(whole, pieces, fact, removal, compiler)
             except Exception as error:
                 yield failing(fact, removal, error)
 
 
-def _removed(whole: Whole, pieces: _Pieces, fact: Written, removal: Removal) -> Found:
-    loaded = compile_tree(without(whole.loaded.document, fact, removal))
+def _removed(whole: Whole, pieces: _Pieces, fact: Written, removal: Removal, compiler: Compiler) -> Found:
+    loaded = compiler(without(whole.loaded.document, fact, removal))
     if loaded.plan is None:
         return judge(whole, fact, removal, loaded, (), None)
     asked = _concerned(whole.asked, pieces, _pieces(loaded.plan))
@@ -53,9 +61,9 @@ def _removed(whole: Whole, pieces: _Pieces, fact: Written, removal: Removal) -> 
     opened = rehearsal.opened()
     changes = []
     tags: dict[str, str] = {}
-    lost: set[str | None] = set()
+    lost: set[str] = set()
     for each in asked:
-        if lost & {each.told.headers.get(name) for name in _CONDITIONS}:
+        if any(tag in each.told.headers.get(name, "") for name in _CONDITIONS for tag in lost):
             continue  # the tag that it was given is one of a response that is not there now
         rehearsal.put(each.moment)
         new = _with_tag(each.seen, rehearsal.ask(_with_tags(each.told, tags), each.moment), tags)
@@ -73,8 +81,8 @@ def _with_tags(told: Told, tags: Mapping[str, str]) -> Told:
     another one for another contract (RFC 9110 8.8.3)."""
     headers = dict(told.headers)
     for name in _CONDITIONS:
-        if name in headers and headers[name] in tags:
-            headers[name] = tags[headers[name]]
+        for before, now in tags.items() if name in headers else ():
+            headers[name] = headers[name].replace(before, now)
     return replace(told, headers=headers) if headers != told.headers else told
 
 

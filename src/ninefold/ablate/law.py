@@ -1,4 +1,4 @@
-"""The honesty law: what may come of a contract when one of its facts is taken away, by the fact's kind and nothing else.
+"""The honesty law: what may come of a contract when one of its facts is taken away, by its kind and nothing else.
 
 | kind      | taken out                                                                                           |
 |-----------|-----------------------------------------------------------------------------------------------------|
@@ -17,13 +17,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from ninefold.ablate.compare import is_blocked, is_less, is_stream, refuses, says_the_same, shows_more
+from ninefold.ablate.compare import is_blocked, is_less, refuses, says_the_same, shows_more
 from ninefold.ablate.facts import Written
 from ninefold.ablate.fixed import Asked, Whole
 from ninefold.ablate.provenance import Words
 from ninefold.ablate.rehearsal import Seen
 from ninefold.ablate.removal import Removal
 from ninefold.ablate.traced import attributed, inside, named, without_cause
+from ninefold.contract.fact import value_of
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.meanings import BARE_STATUSES
 from ninefold.pipeline import Loaded
@@ -56,7 +57,6 @@ class Found:
     outcome: Outcome
     breaches: tuple[str, ...] = ()
     widened: tuple[str, ...] = ()
-
 
     @property
     def is_quiet(self) -> bool:
@@ -163,11 +163,19 @@ class _Case:
         if self.removal == "not shown":
             if not any(each.span.meets(fact.place) for each in questions):
                 yield "`not shown` is written, and no gap names it"
-        elif self.removal == "none":
+        elif self.removal == "none" and fact.kind is not Kind.ASKED:
             for question in questions:
                 if question.span.start == fact.place.start:
                     yield f"`none` is written, and a gap says that it is not shown: {question.text}"
-        elif fact.kind is Kind.TELLS and questions:
+        is_silent = fact.kind is Kind.ASKED and not self.changes and self.opened_less is None
+        if self.removal != "none" and questions and is_silent:
+            for each in self.whole.asked:
+                if self._is_named(each.places):
+                    yield f"a gap says that it is left out, and it is not: {each.where} {_said(each.seen)}"
+                    break
+        if self.removal != "taken out":
+            return
+        if fact.kind is Kind.TELLS and questions:
             yield f"a gap, and it only tells: {questions[0].text}"
         elif fact.kind is Kind.ASKED and fact.is_named and not questions:
             # A question that is asked no longer, or answered by another line: then nothing is different.
@@ -191,7 +199,8 @@ class _Case:
         elif not self._is_its_own(change):
             yield f"that is no matter of part {fact.part}: {change.words}"
         yield from self._untraced(change)
-        words = Words(self.loaded.document).invented(new, change.asked.told, change.asked.stored)
+        text = self.whole.loaded.source.text[fact.span.start : fact.span.end]
+        words = Words(self.loaded.document, text).invented(new, old, change.asked.told, change.asked.stored)
         if words:
             yield f"from nowhere comes {', '.join(sorted(words))}: {change.words}"
 
@@ -229,11 +238,17 @@ class _Case:
             case 4 if " " in names[0] and len(names) > 1:
                 return old.endpoint == names[0]
             case 6:
-                return says_the_same(new, old) or is_stream(old)
+                return says_the_same(new, old) or old.endpoint in self._of_events()
             case 7:
                 return refuses(old) and refuses(new)
             case _:
                 return True
+
+    def _of_events(self) -> frozenset[str]:
+        """The endpoints that tell of events, or that take who wants to be told."""
+        endpoints = value_of(self.whole.loaded.contract.endpoints.endpoints) or ()
+        verbs = {each.key: {action.verb for action in value_of(each.does) or ()} for each in endpoints}
+        return frozenset(key for key, does in verbs.items() if does & {"stream events", "subscribe", "unsubscribe"})
 
     def _is_bare(self, new: Seen, old: Seen) -> bool:
         return refuses(old) and new.status in BARE_STATUSES.values() and not new.body

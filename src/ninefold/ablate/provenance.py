@@ -30,14 +30,16 @@ HTTP = frozenset(
 class Words:
     """The words that a contract without a fact, the fixed meanings and HTTP give to every response."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, taken: str) -> None:
+        """`taken`: the text of the fact that is not there any more."""
+        self._taken = _words(taken)
         facts = frozenset(word for part in document.parts for word in _of(part.facts))
         self._known = facts | _of_meanings() | HTTP
 
-    def invented(self, seen: Seen, told: Told, stored: Iterable[str]) -> frozenset[str]:
-        """The words of a response that come from nowhere. `stored`: the rows that there were."""
-        said = " ".join((*(f"{name}: {value}" for name, value in seen.headers), seen.body.decode("utf-8", "replace")))
-        unknown = _words(_MADE.sub(" ", said)) - self._known
+    def invented(self, seen: Seen, before: Seen, told: Told, stored: Iterable[str]) -> frozenset[str]:
+        """The words of a response that come from nowhere. `before`: what came of the same request when the fact was
+        there, of whose words only its own have to go; `stored`: the rows that there were."""
+        unknown = _said(seen) - self._known - (_said(before) - self._taken)
         if not unknown:
             return frozenset()
         asked = " ".join(
@@ -45,6 +47,12 @@ class Words:
         )
         unknown -= _words(asked) | _words(" ".join(told.headers.values()))
         return unknown - frozenset(word for row in stored for word in _words(row)) if unknown else frozenset()
+
+
+def _said(seen: Seen) -> frozenset[str]:
+    """The words of a response; an entity tag has none."""
+    headers = (name if name == "etag" else f"{name}: {value}" for name, value in seen.headers)
+    return _words(_MADE.sub(" ", " ".join((*headers, seen.body.decode("utf-8", "replace")))))
 
 
 def _of(node: Node) -> frozenset[str]:

@@ -20,8 +20,20 @@ from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
 from ninefold.server.exchange import Exchange, arrived, finished, only, open_to_origins, timed_out
 from ninefold.server.flow import (
-    Compute, Fetch, Fetched, Follow, Next, ReadBody, Select, Sweep, TooLarge, Transact, Unreachable, Wait, Work,
-)  # fmt: skip
+    Compute,
+    Fetch,
+    Fetched,
+    Follow,
+    Next,
+    ReadBody,
+    Select,
+    Sweep,
+    TooLarge,
+    Transact,
+    Unreachable,
+    Wait,
+    Work,
+)
 from ninefold.server.messages import Request, Response
 from ninefold.server.service import ready
 from ninefold.server.sources import Sources

@@ -19,8 +19,8 @@
 - In a request `{{SCHEME claim=value …}}` is a token with these claims, signed by the issuer of the scheme. A claim
   whose value is JSON is that value, any other a string.
 - A line that begins with `@`, before a request, says what happens then: `@after PT31M`, so much time passes;
-  `@unavailable`, the database takes no work; `@timed out`, it takes longer than the service waits; `@internal`,
-  something fails; `@in progress`, the same request is on its way already.
+  `@times 21`, it comes so often, and the last one counts; `@unavailable`, the database takes no work; `@timed out`, it
+  takes longer than the service waits; `@internal`, something fails; `@in progress`, the same request is on its way.
 - `# not exercised: FACT: REASON` says of facts (`7 codes > busy > *`, as `ninefold ablate` prints them) why no request
   shows what they do.
 """
@@ -46,6 +46,7 @@ HAPPENINGS = ("unavailable", "timed out", "internal", "in progress")
 _REQUEST = re.compile(r"(GET|HEAD|OPTIONS|POST|PUT|PATCH|DELETE|TRACE) (/.*|\*)$")
 _RESPONSE = re.compile(r"HTTP ([1-5]\d\d)$")
 _HAPPENING = re.compile(r"@(.+)$")
+_TIMES = re.compile(r"times ([1-9][0-9]{0,2})$")
 _EXCUSE = re.compile(r"# not exercised: (.+?): (.+)$")
 NAME = re.compile(r"\{\{([^{}]+)\}\}")
 
@@ -96,14 +97,18 @@ def excuses(text: str) -> tuple[Excuse, ...]:
 def read_exchanges(text: str) -> list[Exchange]:
     """The exchanges of a file. Raises Unreadable."""
     found: list[Exchange] = []
-    after, happening = 0, None
+    after, happening, times = 0, None, 1
     for block in _blocks(text):
         if told := _HAPPENING.match(block.first):
-            after, happening = _happening(told[1].strip(), block.line, after, happening)
+            if often := _TIMES.match(told[1].strip()):
+                times = int(often[1])
+            else:
+                after, happening = _happening(told[1].strip(), block.line, after, happening)
         elif asked := _REQUEST.match(block.first):
             headers = tuple(_header(line, block.line) for line in block.headers)
-            found.append(Exchange(block.line, asked[1], asked[2], headers, block.body, None, after, happening))
-            after, happening = 0, None
+            exchange = Exchange(block.line, asked[1], asked[2], headers, block.body, None, after, happening)
+            found += [exchange] * times
+            after, happening, times = 0, None, 1
         elif not found or found[-1].expected is not None:
             raise Unreadable(f"line {block.line}: a response without a request")
         else:
@@ -144,7 +149,7 @@ def _happening(word: str, line: int, after: int, happening: str | None) -> tuple
             raise Unreadable(f"line {line}: `{word}` is not `after` and an ISO 8601 duration")
         return after + passes, happening
     if word not in HAPPENINGS:
-        raise Unreadable(f"line {line}: `{word}` is none of after, {', '.join(HAPPENINGS)}")
+        raise Unreadable(f"line {line}: `{word}` is none of after, times, {', '.join(HAPPENINGS)}")
     return after, word
 
 

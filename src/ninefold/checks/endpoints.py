@@ -40,6 +40,7 @@ from ninefold.expressions.codes import CODES as EXPRESSION_CODES
 from ninefold.expressions.lower import same_row
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Call, Select, Typed, Variable
+from ninefold.questions.events import EVENT_VERBS, STREAMING
 from ninefold.questions.question import OpenQuestion
 from ninefold.questions.survey import subject
 from ninefold.syntax.nodes import Node
@@ -86,7 +87,7 @@ def check_endpoints(
     for question in open_questions:
         for key in question.blocks:
             findings.stop(key, f"not shown: {question.text}", question.span)
-    _check_streams(contract, events, findings)
+    _check_events(contract, open_questions, events, findings)
     # Who may call, and how large a page is, say nothing of what an endpoint names: all of that is checked without.
     obscured = {key for question in open_questions if question.question.part not in (5, 8) for key in question.blocks}
     served, stopped = [], []
@@ -104,7 +105,7 @@ def check_endpoints(
         if found is not None and not reasons:
             served.append(found)
         else:
-            if not reasons and not has_errors(findings.diagnostics):
+            if not reasons:
                 _needs_what_is_none(endpoint, contract, findings)
             stopped.append(
                 Stopped(
@@ -211,17 +212,18 @@ def _endpoint(
     )
 
 
-def _check_streams(contract: Contract, events: Events, findings: Findings) -> None:
-    """A stream of events is served where it is stated, and all shown, how it is written and how long it goes back."""
+def _check_events(
+    contract: Contract, open_questions: tuple[OpenQuestion, ...], events: Events, findings: Findings
+) -> None:
+    """Events are streamed where it is stated, and all shown, how that is done; and nobody subscribes to none."""
     no_kinds = isinstance(contract.events.kinds, StatedNone)
-    if events.stream is not None and not no_kinds:
-        return
+    open_keys = {key for question in open_questions for key in question.blocks}
     for endpoint in value_of(contract.endpoints.endpoints) or ():
-        for action in value_of(endpoint.does) or ():
-            if action.verb == "stream events" and no_kinds:
-                _needs_what_is_none(endpoint, contract, findings)
-            elif action.verb == "stream events":
-                findings.stop(endpoint.key, "not shown: how events are delivered: its `stream`", action.span)
+        verbs = {action.verb for action in value_of(endpoint.does) or ()}
+        needs = (verbs & EVENT_VERBS and no_kinds) or (verbs & STREAMING and events.stream is None)
+        if needs and endpoint.key not in open_keys:
+            _needs_what_is_none(endpoint, contract, findings)
+            findings.stop(endpoint.key, "it needs what is `none`", endpoint.span)
 
 
 def _begins_nowhere(found: Endpoint, resources: Mapping[str, Resource]) -> bool:
@@ -232,7 +234,10 @@ def _begins_nowhere(found: Endpoint, resources: Mapping[str, Resource]) -> bool:
 
 
 def _needs_what_is_none(endpoint: stated.Endpoint, contract: Contract, findings: Findings) -> None:
-    """Nothing that it needs is open, and it cannot be served: something is stated not to be there."""
+    """Nothing that it needs is open, and it cannot be served: something is stated not to be there. Where something else
+    is wrong, that may be why."""
+    if has_errors(findings.diagnostics):
+        return
     own, others = tuple(stated_none(endpoint)), stated_none((contract.resources, contract.states, contract.events))
     findings.say(
         NEEDS_WHAT_IS_NONE,

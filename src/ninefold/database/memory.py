@@ -17,6 +17,7 @@ from ninefold.database.protocol import Row, Session, Stored, Unavailable
 from ninefold.database.writer import Transaction
 from ninefold.plan.schema import Schema
 from ninefold.sql.fragment import identifier
+from ninefold.values import optional
 
 T = TypeVar("T")
 
@@ -100,7 +101,7 @@ class Memory:
                 (table.name, column.name)
                 for table in self.schema.tables
                 for column in table.columns
-                if types.get((table.name, column.name), column.type) != column.type
+                if optional(types.get((table.name, column.name), column.type)) != optional(column.type)
             }
             self._connection.pragma("foreign_keys", False)
             self._connection.execute("BEGIN")

@@ -109,7 +109,8 @@ def _of_part(survey: Survey, part: Part) -> OpenQuestion:
                 keys = tuple(key for key in survey.keys if key in blocked)
                 return replace(blocking(question, part.name, at, keys), left_out=LEFT_OUT[part.name])
         case "events":
-            return events.with_streams(survey, leaving_out(question, part.name, at, LEFT_OUT[part.name]))
+            left_out = leaving_out(question, part.name, at, LEFT_OUT[part.name])
+            return events.blocking_about(survey, events.EVENT_VERBS, left_out)
     return leaving_out(question, part.name, at, LEFT_OUT[part.name])
 
 

@@ -28,7 +28,7 @@ def ask(survey: Survey) -> Iterator[OpenQuestion]:
     events = survey.contract.events
     place = survey.contract.document.part("events").place
     if at := unanswered(events.kinds, place):
-        yield with_streams(survey, leaving_out(KINDS, "kinds", at, "events"))
+        yield blocking_about(survey, EVENT_VERBS, leaving_out(KINDS, "kinds", at, "events"))
     for kind in value_of(events.kinds) or ():
         left_out = f"events of the kind `{kind.name}`"
         if at := unanswered(kind.upon, kind.span):
@@ -38,18 +38,38 @@ def ask(survey: Survey) -> Iterator[OpenQuestion]:
     if not value_of(events.kinds):
         return
     if at := unanswered(events.delivery, place):
-        yield with_streams(survey, leaving_out(DELIVERY, "delivery", at, "the delivery of events"))
+        yield blocking_about(survey, STREAMING, leaving_out(DELIVERY, "delivery", at, "the delivery of events"))
     elif isinstance(events.delivery, Shown):
-        for each in _of_delivery(events.delivery.value, events.delivery.span):
-            yield each if each.subject == "webhooks" else with_streams(survey, each)
+        delivery = events.delivery
+        for each in _of_delivery(delivery.value, delivery.span):
+            yield each if each.subject == "webhooks" else blocking_about(survey, STREAMING, each)
+        at = unanswered(delivery.value.stream, delivery.span)
+        if at and _about(survey, STREAMING) and _has_a_way(delivery.value):
+            text = "how events are delivered: its `stream`"
+            question = leaving_out(DELIVERY, "stream", at, "delivery by stream", text)
+            yield blocking_about(survey, STREAMING, question)
 
 
-def with_streams(survey: Survey, question: OpenQuestion) -> OpenQuestion:
-    """What leaves out events, or their delivery, blocks the endpoints that stream them."""
-    streams = tuple(
-        endpoint.key for endpoint in survey.endpoints if any(a.verb == "stream events" for a in actions(endpoint))
-    )
-    return replace(question, effect="blocks", blocks=streams) if streams else question
+STREAMING = frozenset({"stream events"})
+
+EVENT_VERBS = STREAMING | {"subscribe", "unsubscribe"}
+"""Verbs that do nothing where there are no events."""
+
+
+def blocking_about(survey: Survey, verbs: frozenset[str], question: OpenQuestion) -> OpenQuestion:
+    """What leaves out events, or their delivery, blocks the endpoints that are about nothing else."""
+    about = _about(survey, verbs)
+    return replace(question, effect="blocks", blocks=about) if about else question
+
+
+def _about(survey: Survey, verbs: frozenset[str]) -> tuple[str, ...]:
+    return tuple(e.key for e in survey.endpoints if any(action.verb in verbs for action in actions(e)))
+
+
+def _has_a_way(delivery: Delivery) -> bool:
+    """Whether something is said of how events leave; else all of it is asked in one line."""
+    ways = (delivery.webhooks, delivery.stream, delivery.broker)
+    return any(isinstance(way, Shown | StatedNone) for way in ways)
 
 
 def _of_delivery(delivery: Delivery, place: Span) -> Iterator[OpenQuestion]:

@@ -136,7 +136,7 @@ ENDPOINTS = Question("endpoints", 4, "which endpoints there are", "blocks", "eve
 SCHEMES = Question("schemes", 5, "which schemes callers are recognised by, or none", "blocks", "every endpoint")
 KINDS = Question(
     "kinds", 6, "which kinds of event there are, or none", "leaves out",
-    "events; blocks the endpoints that stream them",
+    "events; blocks the endpoints that stream them or take subscriptions",
 )  # fmt: skip
 SHAPE = Question("shape", 7, "the shape of an error", "leaves out", "error bodies: each error is a bare status")
 LIMITS = Question(

@@ -1,0 +1,146 @@
+"""The law finds what is invented: a compiler with a default planted into it is caught, whatever the default is.
+
+Each plant is what somebody would call convenient: a caller who may do it unless something says otherwise, rows that
+everybody sees, an error body where no shape is stated, a page size, a header that nobody asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from ninefold.ablate.ablate import ablate
+from ninefold.ablate.facts import written
+from ninefold.ablate.fixed import Whole
+from ninefold.ablate.law import Found
+from ninefold.ablate.removal import Removal
+from ninefold.ablate.shards import Work
+from ninefold.pipeline import Loaded, compile_tree
+from ninefold.plan.limits import RateHeader
+from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Style
+
+ROOT = Path(__file__).parents[2]
+
+
+@cache
+def orders() -> Whole:
+    contract, requests = ROOT / "examples" / "orders.md", ROOT / "examples" / "orders.http"
+    files = ((requests.name, requests.read_text(encoding="utf-8")),)
+    return Work(contract.name, contract.read_bytes(), files, {}).whole()
+
+
+def found(address: str, compiler: Callable[[Document], Loaded], removal: Removal = "taken out") -> Found:
+    (fact,) = (fact for fact in written(orders().loaded.document) if fact.address == address)
+    (came,) = ablate(orders(), (fact,), (removal,), compiler)
+    return came
+
+
+# Defaults of a language: what is not written is as if this had been written.
+
+
+def word(text: str, at: Node) -> Scalar:
+    start = at.span.start
+    value = int(text) if text.isdecimal() else text
+    return Scalar(at.span, text, value, Style.PLAIN, tuple([start] * (len(text) + 1)))
+
+
+def with_default(part: str, names: tuple[str, ...], value: str, document: Document) -> Loaded:
+    """A compiler that takes `value` where the entry at `names` is not written."""
+    index = next(index for index, each in enumerate(document.parts) if each.name == part)
+    facts = filled(document.parts[index].facts, names, value)
+    parts = list(document.parts)
+    parts[index] = replace(parts[index], facts=facts)
+    return compile_tree(replace(document, parts=tuple(parts)))
+
+
+def filled(node: Mapping, names: tuple[str, ...], value: str) -> Mapping:
+    first, *rest = names
+    entry = node.get(first)
+    if entry is None:
+        return replace(node, entries=(*node.entries, Entry(word(first, node), word(value, node))))
+    if not rest or not isinstance(entry.value, Mapping):
+        return node
+    below = replace(entry, value=filled(entry.value, tuple(rest), value))
+    return replace(node, entries=tuple(below if each is entry else each for each in node.entries))
+
+
+@pytest.mark.parametrize(
+    ("fact", "part", "names", "default"),
+    [
+        ("5 permissions > POST /orders/{id}/pay > staff", "authentication",
+         ("permissions", "POST /orders/{id}/pay", "staff"), "any"),
+        ("5 rows > order > key", "authentication", ("rows", "order", "key"), "any"),
+        ("5 unseen rows", "authentication", ("unseen rows",), "forbidden"),
+        ("4 requests > unknown members", "endpoints", ("requests", "unknown members"), "ignored"),
+        ("8 pages > default", "limits", ("pages", "default"), "1"),
+        ("8 sizes > body", "limits", ("sizes", "body"), "128 KiB"),
+        ("4 GET /orders > sorts > default", "endpoints", ("GET /orders", "sorts", "default"), "created_at"),
+    ],
+)  # fmt: skip
+def test_a_default_is_found(fact: str, part: str, names: tuple[str, ...], default: str) -> None:
+    assert not found(fact, compile_tree).breaches
+    came = found(fact, partial(with_default, part, names, default))
+    assert came.breaches or came.is_quiet, came
+
+
+def test_a_default_that_repeats_what_was_written_is_a_fact_that_is_not_exercised() -> None:
+    assert found("8 pages > default", partial(with_default, "limits", ("pages", "default"), "20")).is_quiet
+
+
+# Defaults of a planner and of a server: a plan holds what no fact says.
+
+
+def test_an_error_body_without_a_shape_is_found() -> None:
+    def shaped(document: Document) -> Loaded:
+        loaded = compile_tree(document)
+        assert loaded.plan is not None
+        return replace(loaded, plan=msgspec.structs.replace(loaded.plan, problems=orders().plan.problems))
+
+    assert not found("7 shape > body", compile_tree).breaches
+    assert found("7 shape > body", shaped).breaches
+
+
+def test_a_header_that_nobody_states_is_found() -> None:
+    def headed(document: Document) -> Loaded:
+        loaded = compile_tree(document)
+        assert loaded.plan is not None
+        limits = loaded.plan.limits
+        more = msgspec.structs.replace(limits, headers=(*limits.headers, RateHeader("X-Powered-By", "limit")))
+        return replace(loaded, plan=msgspec.structs.replace(loaded.plan, limits=more))
+
+    came = found("8 headers > 0", headed)
+    assert any("powered" in words for words in came.breaches), came
+
+
+def test_a_gap_that_blocks_nothing_is_found() -> None:
+    def served(document: Document) -> Loaded:
+        loaded = compile_tree(document)
+        assert loaded.plan is not None
+        return replace(loaded, plan=orders().plan)
+
+    came = found("4 POST /customers > body", served)
+    assert any("is answered" in words or "it is not" in words for words in came.breaches), came
+
+
+def test_an_endpoint_that_is_blocked_without_a_gap_is_found() -> None:
+    blocked = compile_tree(orders().loaded.document)
+    assert blocked.plan is not None
+
+    def silent(document: Document) -> Loaded:
+        return replace(compile_tree(document), open_questions=())
+
+    assert any("no gap" in words for words in found("4 POST /customers > body", silent).breaches)
+
+
+def test_a_compiler_that_fails_is_found() -> None:
+    def broken(document: Document) -> Loaded:
+        raise ZeroDivisionError("a default for one")
+
+    assert found("4 POST /customers > body", broken).breaches == (
+        "ninefold fails: ZeroDivisionError: a default for one",
+    )
