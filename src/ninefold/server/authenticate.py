@@ -126,9 +126,10 @@ class Certificates(Rows):
     def proof(self, certificate: Certificate, env: Env) -> Mapping[str, Stored] | None:
         """What is looked up; None: the certificate does not say it."""
         try:
-            return {"presented": self._presented({**env, "claims": certificate.claims})}
+            presented = self._presented({**env, "claims": certificate.claims})
         except EvaluationError:
             return None
+        return {"presented": presented} if isinstance(presented, str) else None
 
 
 class AnyCertificate:
