@@ -157,3 +157,40 @@ def test_a_row_known_by_several_fields_and_one_that_where_says(tmp_path: Path) -
         for was in ({"was": "like", "marks": 1}, {"marks": 1}):
             removed = service.http.delete("/shelves/a/likes", headers=ann)
             assert (removed.status_code, removed.json()) == (200, was)
+
+
+TAGGED = (
+    CONTRACT.replace(
+        "    note:  {type: string}\n",
+        "    note:  {type: string}\n  views: {whole: [name, {marks: shelf.marks.size()}]}\n",
+    )
+    .replace("body: [note], responses", "body: [note], validators: etag, responses")
+    .replace("{does: remove shelf,", "{does: remove shelf, validators: etag,")
+    .replace(
+        "DELETE /shelves/{name}:",
+        "GET /shelves/{name}: {does: read shelf, validators: etag, responses: {200: whole(shelf)}}\nDELETE /shelves/{name}:",
+        1,
+    )
+)
+
+
+def test_an_entity_tag_is_of_all_that_get_shows(tmp_path: Path) -> None:
+    """A tag of other rows as well: a mark that comes makes another one, and If-Match asks for it."""
+    with running(tmp_path / "service.db", TAGGED) as service:
+        ann = service.person("Ann")
+        made = put(service, "/shelves/a", ann, note="n")
+        seen = service.http.get("/shelves/a", headers=ann)
+        assert (made.status_code, seen.json()) == (201, {"name": "a", "marks": 0})
+        assert made.headers["etag"] == seen.headers["etag"]
+        first = {**ann, "If-Match": seen.headers["etag"]}
+        again = put(service, "/shelves/a", first, note="n")
+        assert (again.status_code, again.headers["etag"]) == (200, seen.headers["etag"])
+        assert put(service, "/shelves/a/marks", ann, kind="like").status_code == 201
+        assert put(service, "/shelves/a", first, note="n").status_code == 412
+        assert service.http.delete("/shelves/a", headers=first).status_code == 412
+        tag = service.http.get("/shelves/a", headers=ann).headers["etag"]
+        second = {**ann, "If-Match": tag}
+        assert put(service, "/shelves/a", second, note="n").headers["etag"] == tag
+        assert service.http.delete("/shelves/a", headers=second).status_code == 200
+        assert service.http.delete("/shelves/a", headers=second).status_code == 412
+        assert put(service, "/shelves/a", {**ann, "If-Match": "*"}, note="n").status_code == 412

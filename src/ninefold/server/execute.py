@@ -367,9 +367,15 @@ class Write:
         absent = None if self._creates else KEPT
         missing = [name for name in self._required if new.get(name, absent) is None]
         if missing:
-            raise Refusal([invalid("body", name, "required") for name in missing])
+            raise Refusal([self._without(name) for name in missing])
         if self._issues is not None:
             self._issues.make(env, call.sources)
+
+    def _without(self, name: str) -> Failure:
+        """A field that has to have a value has none. What no body may give, the client is not told to give."""
+        if any(assign.given and assign.field == name for assign, _ in self._assigns):
+            return invalid("body", name, "required")
+        return Failure("invalid", f"{self._row}.{name}")
 
     def is_conditional(self, call: Call) -> bool:
         """Whether the request has a condition on what GET shows."""
@@ -456,7 +462,8 @@ class Write:
                 self._issues.keep(session, after)
             if not touched:
                 call.untouched = True
-                return row, self._shape_untouched, None
+                tag = None if self._represented is None else self._represented.now(session, after)
+                return row, self._shape_untouched, tag
             failed, told = self._failed_invariants(row), self._told(row)
             for broken, of_codes in upheld.broken(self._upholds, session, after):
                 if broken not in failed:

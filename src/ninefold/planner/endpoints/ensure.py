@@ -26,6 +26,7 @@ from ninefold.planner.endpoints.create import (
     references_there,
     row_to_store,
 )
+from ninefold.planner.endpoints.representation import represented
 from ninefold.planner.endpoints.rows import acted_on, answer, pieces, row_columns
 from ninefold.planner.endpoints.writes import RANDOM, invariants, pointers, read_after, uniques
 from ninefold.planner.events import caused
@@ -63,13 +64,17 @@ def ensure(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
     from_path = references_from_path(endpoint, resource, perspective)
     values, targets = row_to_store(resource, from_path)
     name = identifier(resource.name)
+    # A number that the database gives is none before.
+    numbers = [Fragment(f"NULL AS {identifier(field.name)}") for field in resource.fields.values() if field.serial]
     columns = row_columns(resource, perspective)
     created = answer(endpoint, columns, perspective)
     unchanged_ = answer(endpoint, columns, perspective, endpoint.untouched)
     checks = invariants(resource, perspective)
     events = caused("ensure", resource, perspective)
     held = upheld(Change("create", resource), endpoint, perspective)
-    returning, read, told = read_after(endpoint, resource, columns, checks, perspective, bool(events or held))
+    shown = represented(endpoint, admission, resource, perspective)
+    by_key = bool(events or held or shown)
+    returning, read, told = read_after(endpoint, resource, columns, checks, perspective, by_key)
 
     def requirements(row: _Row) -> list[Requirement]:
         return _requirements(endpoint, admission, resource, from_path, perspective, row)
@@ -78,7 +83,7 @@ def ensure(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
         f"INSERT INTO {name} ({', '.join(targets)}) SELECT "
         + ", ".join(f"{name}.{target}" for target in targets)
         + " FROM (SELECT "
-        + join(", ", values)
+        + join(", ", [*values, *numbers])
         + f") AS {name} WHERE "
         + all_of([each.holds for each in requirements(_Row.AS_IT_WOULD_BE)])
         + " ON CONFLICT DO NOTHING RETURNING "
@@ -95,7 +100,11 @@ def ensure(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
         statement=Statement(pieces(insert), results),
         untouched=Untouched(Statement(pieces(found), results), unchanged_),
         judge=judge(
-            _either(endpoint, resource, from_path, values), requirements(_Row.EITHER), endpoint, resource, perspective
+            _either(endpoint, resource, from_path, [*values, *numbers]),
+            requirements(_Row.EITHER),
+            endpoint,
+            resource,
+            perspective,
         ),
         assigns=made(endpoint, resource, pointers(endpoint), from_path),
         key=resource.identifier,
@@ -103,6 +112,7 @@ def ensure(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
         invariants=tuple(each.condition for each in checks),
         details=told,
         validator=endpoint.validator,
+        represented=shown,
         upholds=held,
         after=events,
     )
@@ -198,10 +208,7 @@ def _either(endpoint: Endpoint, resource: Resource, from_path: dict[str, Fragmen
     shown = [field.name for field in stored] + [REVISION_COLUMN]
     if resource.machine is not None:
         shown.append(ENTERED_COLUMN)
-    for field in resource.fields.values():
-        if field.serial:
-            would = would + f", NULL AS {identifier(field.name)}"
-            shown.append(field.name)
+    shown += [field.name for field in resource.fields.values() if field.serial]
     the_one = f" FROM {name} AS {identifier(alias)} WHERE " + _is_the_one(alias, endpoint, resource, from_path)
     would = would + f", FALSE AS {identifier(THERE)} WHERE NOT EXISTS (SELECT 1" + the_one + ")"
     there = "SELECT " + join(", ", [column(alias, each) for each in shown]) + ", TRUE" + the_one

@@ -12,6 +12,7 @@ from ninefold.plan.problems import Condition
 from ninefold.plan.statement import ResultColumn, Statement
 from ninefold.planner import inputs
 from ninefold.planner.endpoints.create import references_from_path
+from ninefold.planner.endpoints.representation import represented
 from ninefold.planner.endpoints.rows import acted_on, answer, pieces, row_columns
 from ninefold.planner.events import caused_by_deletion
 from ninefold.planner.falling import not_referred_to
@@ -91,6 +92,7 @@ def remove(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
         key=tuple(field.name for field in fields),
         read=Statement(pieces(read + f" AS {name}"), tuple(columns.results)),
         validator=endpoint.validator,
+        represented=represented(endpoint, admission, resource, perspective),
         upholds=upheld(Change("delete", resource, found=found), endpoint, perspective),
         before=caused_by_deletion("remove", resource, which, perspective),
     )

@@ -50,5 +50,6 @@ def _represented(
         for key in resource.identifier
     ]
     results = tuple(columns.results)
-    after = None if endpoint.verb == "delete" else Statement(pieces(select + all_of([*by_key, *holds])), results)
+    gone = endpoint.verb in ("delete", "remove")
+    after = None if gone else Statement(pieces(select + all_of([*by_key, *holds])), results)
     return Represented(Statement(pieces(select + all_of([*by_path, *holds])), results), response, after)
