@@ -39,6 +39,7 @@ STAGES = {
     "checks": {
         *("check", "codes", "due", "findings", "given", "seen", "bodies", "contents", "lists", "model", "paths"),
         *("credentials", "places", "records", "responses", "rules", "schemas", "storable", "timers", "without_effect"),
+        *("certificates", "scopes"),
     },
     "openapi": {"document", "service", "bodies", "parameters", "responses", "schemas"},
     "planner": {
@@ -63,6 +64,7 @@ COMPILER = (
     "meanings.py",
     "obstacles.py",
     "openapi",
+    "permissions",
     "pipeline.py",
     "plan",
     "planner",

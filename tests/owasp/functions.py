@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tests.owasp.asking import NOW, REFUSALS, WRITING, Asking, Finding, admitted, anyone_may, is_good
-from tests.owasp.world import ANYONE
+from tests.owasp.world import ANYONE, Person
+from tests.reference.rows import Row
+
+from ninefold.checked import endpoints as checked
 
 
 def endpoints_of_others(a: Asking) -> Iterator[Finding]:
     """Each endpoint as each kind of caller: whom no line admits, it refuses, by the right name."""
     for endpoint in a.endpoints.values():
         for person in a.everybody():
-            row = next((each for each in a.rows(endpoint) if a.world.sees(person, each, NOW)), None)
-            row = row or next(iter(a.rows(endpoint)), None)
+            row = _most_likely(a, endpoint, person)
             path = a.path(endpoint, row)
             if path is None or (person.scheme != ANYONE and anyone_may(endpoint) and not admitted(endpoint, person)):
                 continue
@@ -30,6 +32,19 @@ def endpoints_of_others(a: Asking) -> Iterator[Finding]:
                 yield Finding("API5", endpoint.key, str(person), f"may call: {response.status_code}")
             if not same:
                 yield Finding("API5", endpoint.key, str(person), "something was stored")
+
+
+def _most_likely(a: Asking, endpoint: checked.Endpoint, person: Person) -> Row | None:
+    """The row of which nothing else would refuse the request: one that is seen, and in a state that fits."""
+
+    def fits(row: Row) -> tuple[bool, bool]:
+        machine = row.resource.machine
+        in_turn = (
+            endpoint.transition is None or machine is None or row.fields[machine.field] in endpoint.transition.origins
+        )
+        return a.world.sees(person, row, NOW), in_turn
+
+    return max(a.rows(endpoint), key=fits, default=None)
 
 
 def methods_in_disguise(a: Asking) -> Iterator[Finding]:

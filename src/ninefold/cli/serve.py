@@ -139,7 +139,8 @@ def serve(
         try:
             service = ready(plan, opening.database.key("cursors"), values, sources)
             addresses = Addresses(url(service_socket, "http" if tls is None else "https"), url(operator_socket))
-            _announce(plan, values, visible(file), opening, addresses, None if clock is None else sources.now(), client_ca is not None)
+            time = None if clock is None else sources.now()
+            _announce(plan, values, visible(file), opening, addresses, time, client_ca is not None)
             beside = jobs(plan, service, opening.database, allowed)
             tracer = Tracer(plan).traced if trace else None
             _run(service, opening.database, log, networks, (service_socket, operator_socket), stop, beside, tls, tracer)

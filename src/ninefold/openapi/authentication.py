@@ -9,6 +9,7 @@ from ninefold.contract.authentication import Every
 from ninefold.contract.fact import Fact, Name, value_of
 from ninefold.openapi.schemas import component
 from ninefold.openapi.service import Endpoint, Json, Service
+from ninefold.syntax.nodes import Mapping, Node, Scalar
 
 ANYONE = "anyone"
 
@@ -38,8 +39,39 @@ def _scheme(scheme: stated.Scheme, service: Service) -> Json:
             return {"type": "mutualTLS", "x-ninefold": place}
         case _:
             url = value_of(scheme.open_id_connect_url)
-            known = {"type": kind} | ({} if url is None else {"openIdConnectUrl": url.text})
+            known: Json = {"type": kind} | ({} if url is None else {"openIdConnectUrl": url.text})
+            scopes = [name.text for name in value_of(scheme.scopes) or ()]
+            known |= {"scopes": scopes} if scopes else {}
+            flows = _flows(value_of(scheme.flows), scopes)
+            if kind == "oauth2" and flows is not None:
+                return {"type": "oauth2", "flows": flows, "x-ninefold": place | known}
             return {"type": "http", "scheme": "bearer", "x-ninefold": place | known}
+
+
+_URLS = {
+    "implicit": ("authorizationUrl",),
+    "password": ("tokenUrl",),
+    "clientCredentials": ("tokenUrl",),
+    "authorizationCode": ("authorizationUrl", "tokenUrl"),
+}
+"""The flows of OpenAPI's OAuth Flows Object, each with the URLs that it has to have."""
+
+
+def _flows(node: Node | None, scopes: list[str]) -> Json | None:
+    """OpenAPI's flows as they are written, each with the scheme's scopes besides; None where they are not as OpenAPI
+    wants them, which no caller sees."""
+    found: Json = {}
+    for entry in node.entries if isinstance(node, Mapping) else ():
+        if not isinstance(entry.value, Mapping) or entry.name not in _URLS:
+            return None
+        flow: Json = {each.name: each.value.text for each in entry.value.entries if isinstance(each.value, Scalar)}
+        stated_scopes = entry.value.get("scopes")
+        told = stated_scopes.value.entries if stated_scopes and isinstance(stated_scopes.value, Mapping) else ()
+        words = {each.name: each.value.text for each in told if isinstance(each.value, Scalar)}
+        if not all("://" in flow.get(name, "") for name in _URLS[entry.name]):
+            return None
+        found[entry.name] = flow | {"scopes": {name: words.get(name, "") for name in dict.fromkeys((*words, *scopes))}}
+    return found or None
 
 
 def _text(fact: Fact[Name] | None) -> str:
@@ -52,7 +84,9 @@ def security(endpoint: Endpoint) -> list[Json]:
     who = [admission.who for admission in endpoint.checked.admissions]
     if who == [ANYONE]:
         return []
-    return [{} if each == ANYONE else {component(each): []} for each in who]
+    return [
+        {} if each.who == ANYONE else {component(each.who): list(each.scopes)} for each in endpoint.checked.admissions
+    ]
 
 
 def callers(endpoint: Endpoint, service: Service) -> list[Json]:
