@@ -69,6 +69,7 @@ class Maker:
                 "time-outs": NONE,
                 "sizes": {"body": self.random.choice([NONE, "1 KiB"])},
                 "pages": self._pages(),
+                "idempotency keys": {"kept": self.random.choice(["PT1H", "P1D"])},
             },
             "versioning": NONE,
         }
@@ -275,12 +276,22 @@ class Maker:
             found = {"base": "/api/v0", **found}
         for made in self.made.values():
             self._endpoints_of(made, found)
+        if self.schemes and self.often(0.5):
+            self._of_the_caller(found)
         if self.often(0.3):
             found["GET /statistics"] = {
                 "does": "compute",
                 "responses": {200: {"users": "all(user).size()", "names": "all(user).map(u, u.name).sort()"}},
             }
         return found
+
+    def _of_the_caller(self, found: dict[str, Any]) -> None:
+        user = self.made["user"]
+        found["GET /me"] = {"does": "read user", "row": "caller.user", "responses": {200: self._content(user)}}
+        changeable = [each for each, kind in user.kinds.items() if kind.given and each not in user.identifier]
+        if changeable and self.often(0.7):
+            patch = {"does": "update user", "row": "caller.user", "body": changeable, "patch": "merge"}
+            found["PATCH /me"] = self._guarded(user, patch | {"responses": {200: self._content(user)}})
 
     def _endpoints_of(self, made: Made, found: dict[str, Any]) -> None:
         name, paths = made.name, f"/{made.name}s"
@@ -363,6 +374,8 @@ class Maker:
         return {made.name: fields} if self.often(0.15) else fields
 
     def _guarded(self, made: Made, endpoint: dict[str, Any]) -> dict[str, Any]:
+        if self.often(0.15):
+            endpoint["idempotency key"] = self.random.choice(["optional", "optional", "required"])
         if self.often(0.25):
             endpoint["when"] = self.condition(made, made.name)
             if self.often(0.6):
@@ -405,6 +418,11 @@ class Maker:
             endpoint["filters"] = filters
         if self.often(0.2):
             endpoint["where"] = self.condition(made, made.name)
+        numbers = [name for name, kind in made.kinds.items() if kind.type == "integer"]
+        if numbers and self.often(0.3):
+            endpoint["query"] = {"least": {"type": "integer", "minimum": 0}}
+            endpoint["query"]["least"] |= {"otherwise": self._code("too_little")} if self.often(0.5) else {}
+            endpoint["where"] = f"!has(request.query.least) || {made.name}.{numbers[0]} >= request.query.least"
         if self.often(0.4):
             endpoint["pages"] = self._pages()
         view = next(iter(made.more.get("views", ())), None)
@@ -504,6 +522,10 @@ class Maker:
         return found or "anyone"
 
     def _code(self, name: str, made: Made | None = None) -> str:
+        texts = [] if made is None else [each for each, kind in made.kinds.items() if kind.type in ("string", "choice")]
+        if made is not None and texts and self.often(0.4):
+            name = f"{name}_{made.name}"
+            self.codes.setdefault(name, {"status": 409, "detail": f"'It is ' + {made.name}.{texts[-1]}"})
         if name not in self.codes:
             self.codes[name] = {"status": self.random.choice([409, 422, 403]), "title": f"It is {name}"}
         return name
@@ -519,6 +541,7 @@ class Maker:
             ["not acceptable"],
             ["malformed"],
             ["invalid"],
+            ["idempotency mismatch"],
             ["missing"],
             ["gone"],
             ["stale"],

@@ -134,6 +134,7 @@ class Asker:
         self.tags: list[str] = []
         self.cursors: list[tuple[str, str]] = []
         self._last: tuple[str, Request] | None = None
+        self._kept: list[tuple[str, Request]] = []
 
     def requests(self, count: int) -> Iterator[Asked]:
         for _ in range(count):
@@ -205,10 +206,17 @@ class Asker:
             name = self.random.choice(names)
             tag = self.random.choice([f'"⟦{self.random.choice(self.tags)}⟧"', f'"⟦{self.tags[0]}⟧"', "*", '"nothing"'])
             headers[name] = tag
+        if endpoint.idempotency_key is not None and self._often(0.8):
+            headers["idempotency-key"] = self.random.choice(["k1", "k2", '"k1"', '"k2"', "k1", '""', " "])
+            if self._kept and self._often(0.4):
+                self._last = self.random.choice(self._kept)
+                return self._last[1]
         body = self._body(endpoint, row, headers)
         target = path + ("?" + "&".join(pairs) if pairs else "")
         request = Request(method, target, headers, body)
         self._last = (endpoint.key, request)
+        if "idempotency-key" in headers:
+            self._kept = [self._last, *self._kept[:3]]
         return request
 
     # ── Rows and paths ────────────────────────────────────────────────────────────────────────────────────────
@@ -260,6 +268,10 @@ class Asker:
         pairs: list[tuple[str, str]] = []
         if self._often(0.04):
             pairs.append(("unheard", "1"))
+        for declared in endpoint.query:
+            if self._often(0.5):
+                count = 2 if self._often(0.05) else 1
+                pairs += [(declared.name, self.random.choice(["0", "1", "3", "-1", "x", "1.0"]))] * count
         for each in endpoint.filters:
             if self._often(0.4):
                 single = each.type.items if isinstance(each.type, Array) else each.type

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
 from urllib.parse import quote, unquote
 
 from tests.reference import bodies, callers, lists, routes, shows, writes
 from tests.reference.callers import ANYONE, Caller
-from tests.reference.expressions import Chance, Reading, all_rows, at_hand
+from tests.reference.expressions import Chance, Reading, all_rows, at_hand, moment
 from tests.reference.failures import Failure, error_value, invalid, refusal
 from tests.reference.lists import Page
 from tests.reference.messages import NOTHING, Request, Response
@@ -26,13 +27,24 @@ from ninefold.checked.service import Checked, Scheme
 from ninefold.values import Array
 
 
+@dataclass(frozen=True)
+class Kept:
+    """A request that came with an idempotency key, and its response; `until` when."""
+
+    request: tuple[str, bytes]
+    response: Response
+    until: datetime
+
+
 @dataclass
 class Interpreter:
-    """`cursors`: what each cursor that was given stands for."""
+    """`cursors`: what each cursor that was given stands for. `kept`: what was done under idempotency keys, by caller,
+    endpoint and key (fixed meaning 28)."""
 
     checked: Checked
     rows: Rows = field(default_factory=Rows)
     cursors: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    kept: dict[tuple[Any, ...], Kept] = field(default_factory=dict)
 
     def answer(self, request: Request, now: str, chance: Chance) -> Response:
         """The response; `rows` become what the request makes of them."""
@@ -113,12 +125,52 @@ class _Asking:
         if admission is not None and values is not None:
             work.find(admission, page)
         given = self._body(endpoint, work)
+        held = self._held(endpoint, given) if admission is not None else None
+        before = None if held is None else self.of.kept.get(held)
+        if before is not None and moment(self.now) < before.until:
+            if before.request != self._whole_request(endpoint):
+                self.failures.append(Failure("idempotency mismatch"))
+            elif not self.failures:
+                return before.response
         if admission is not None and values is not None:
-            self.told_of = work.told_of
             self.failures += work.refusals(admission, given, self.request)
+            self.told_of = work.told_of
         if self.failures:
             return self.refused(*self.failures)
-        return self._done(endpoint, work, page, given)
+        response = self._done(endpoint, work, page, given)
+        if held is not None and response.status < 400 and self.checked.limits.keys_kept is not None:
+            until = moment(self.now) + timedelta(microseconds=self.checked.limits.keys_kept)
+            self.of.kept[held] = Kept(self._whole_request(endpoint), response, until)
+        return response
+
+    # ── Idempotency keys ──────────────────────────────────────────────────────────────────────────────────────
+
+    def _key(self, endpoint: Endpoint) -> str | None:
+        """The key that came, with quotes or without."""
+        text = self.request.headers.get("idempotency-key")
+        if endpoint.idempotency_key is None or text is None:
+            return None
+        return text.strip(" \t").strip('"') or None
+
+    def _broken_key(self, endpoint: Endpoint) -> Iterator[str]:
+        """The rule that the key does not keep, if any."""
+        text = self.request.headers.get("idempotency-key")
+        if endpoint.idempotency_key == "required" and text is None:
+            yield "required"
+        elif endpoint.idempotency_key is not None and text is not None and self._key(endpoint) is None:
+            yield "minLength" if '"' in text else "format"
+
+    def _held(self, endpoint: Endpoint, given: bodies.Given) -> tuple[Any, ...] | None:
+        """What a key belongs to: the caller and the endpoint."""
+        key = self._key(endpoint)
+        if key is None or not given.readable:
+            return None
+        return (self.caller.who, None if self.caller.row is None else self.caller.row.key, endpoint.key, key)
+
+    def _whole_request(self, endpoint: Endpoint) -> tuple[str, bytes]:
+        """What makes it the same request: path, query and body, byte for byte. A body that is not read is none."""
+        unread = endpoint.body is None or (endpoint.body == () and self.checked.unknown_members == "ignored")
+        return (self.request.target, b"" if unread else self.request.body or b"")
 
     def _path_values(self, texts: list[str]) -> dict[str, Any] | None:
         """Fixed meaning 6: what is not of the field's type is missing. None: then no row is addressed."""
@@ -173,6 +225,7 @@ class _Asking:
                 where = "query" if place == "query" else "header"
                 for rule in self._declared(each, texts, self.names["request"][place]):
                     self.failures.append(invalid(where, each.name, rule, each.code))
+        self.failures += [invalid("header", "Idempotency-Key", rule) for rule in self._broken_key(endpoint)]
         return lists.asked(endpoint, self.query, self.all(), self.failures)
 
     def _declared(self, each: Any, texts: list[str] | None, values: dict[str, Any]) -> Iterator[str]:
