@@ -244,8 +244,6 @@ def has_value(field: Field, value: Fragment, resource: Resource) -> Requirement:
     condition = Condition(
         "invalid",
         subject=f"{resource.name}.{field.name}",
-        location=_location("/" + field.name),
-        rule="required",
         trace=_of_rule(field, "required"),
     )
     return Requirement(condition, "(" + value + ") IS NOT NULL", Scope.VALUES)
