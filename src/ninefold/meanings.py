@@ -77,7 +77,8 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         "Before and after",
-        "Guards see the row as it was (on create, as it would be); invariants, responses and events see it as it has "
+        "Guards see the row as it was (on create, as it would be: reading a number that `serial()` is still to give is an "
+        "error); invariants, responses and events see it as it has "
         "become; `before.R` is as it was. An invariant is asked of what has become: of a write that is refused for "
         "anything else, none is. One that reads other rows is asked of its own row as well when a write changes what it "
         "reads of those, or which they are: the write is refused if it fails. A transition that is due has happened, at "
