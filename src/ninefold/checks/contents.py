@@ -20,6 +20,7 @@ from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.ast import Ast, Invocation, ListLiteral, Literal, MapLiteral, Member, Name, every
 from ninefold.expressions.check import check
 from ninefold.expressions.codes import NAME_TAKEN
+from ninefold.expressions.functions import MACROS, overloads
 from ninefold.expressions.rewrite import free_variables, substitute
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Select, Typed, Variable
@@ -99,7 +100,7 @@ def _shown(expression: stated.Expression, scope: Scope, showing: Showing, depth:
         and _shows_page(ast, showing)
     ):
         return _taken_apart(ast, expression, scope, showing, depth)
-    if isinstance(ast, Invocation) and ast.target is None and len(ast.arguments) == 1 and _is_view(ast, showing):
+    if isinstance(ast, Invocation) and (_is_view(ast, showing) or _is_applied_to_rows(ast, scope)):
         return _applied(ast, expression, scope, showing, depth)
     if isinstance(ast, Invocation) and ast.target is None and showing.views_are_open():
         return None
@@ -234,9 +235,20 @@ def _each(
 
 def _is_view(call: Invocation, showing: Showing) -> bool:
     """Whether a call is a view applied: no function of the closed table has the name, or some resource does."""
+    if call.target is not None or len(call.arguments) != 1:
+        return False
     return any(call.function in showing.views(name) for name in showing.resources) or (
         _is_items(call.arguments[0]) and showing.listed is not None
     )
+
+
+def _is_applied_to_rows(call: Invocation, scope: Scope) -> bool:
+    """Whether a call of what is no function is applied to rows, and so is meant to be a view."""
+    if call.target is not None or len(call.arguments) != 1 or call.function in MACROS or overloads(call.function):
+        return False
+    found = check(call.arguments[0], scope).typed
+    type_ = None if found is None else found.type
+    return isinstance(type_.items if isinstance(type_, ArrayType) else type_, Row)
 
 
 def _applied(
