@@ -2,6 +2,7 @@
 # make test    an environment with the test tools, and the whole test suite
 # make agreement   the service and the reference interpreter, a million random requests: most of an hour
 # make durability   the tests that kill the service, with 300 kills and 100,000 events: most of an hour
+# make honesty   takes away every fact of every complete contract, one at a time: see docs/honesty.md
 # make check   formatting, lint, import laws and types; .ci/run does this and the tests
 #
 # Everything is installed into $(VENV) from the lock, by hash; a second run installs nothing.
@@ -44,6 +45,10 @@ durability: export NINEFOLD_KILLS := $(NINEFOLD_KILLS)
 durability: export NINEFOLD_EVENTS := $(NINEFOLD_EVENTS)
 durability: $(VENV)/.test
 	$(BIN)/python -m pytest -s tests/faults/test_killed.py tests/faults/test_killed_stream.py tests/faults/test_many_events.py tests/events/test_killed.py $(ARGS)
+
+honesty: export NINEFOLD_HONESTY := all
+honesty: $(VENV)/.test
+	$(BIN)/python -m pytest -s tests/honesty $(ARGS)
 
 check: lint types
 

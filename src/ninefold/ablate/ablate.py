@@ -64,7 +64,9 @@ def _removed(whole: Whole, pieces: _Pieces, fact: Written, removal: Removal, com
     lost: set[str] = set()
     for each in asked:
         if any(tag in each.told.headers.get(name, "") for name in _CONDITIONS for tag in lost):
-            continue  # the tag that it was given is one of a response that is not there now
+            # The tag that it was given is one of a response that is not there now, and so is the one that it gave.
+            lost |= {tag for tag in (_tag(each.seen),) if tag is not None}
+            continue
         rehearsal.put(each.moment)
         new = _with_tag(each.seen, rehearsal.ask(_with_tags(each.told, tags), each.moment), tags)
         if (tag := _tag(each.seen)) is not None and _tag(new) is None:

@@ -80,6 +80,13 @@ class Change:
         return f"{self.asked.where} {self.asked.told.method} {self.asked.told.path.decode('latin-1')}"
 
     @property
+    def turns_on_a_tag(self) -> bool:
+        """Whether a condition on an entity tag holds now and did not, or did and does not: a tag is of what a GET of
+        the path shows, whatever the request itself does (decision 0012)."""
+        conditional = self.asked.told.headers.keys() & {"if-match", "if-none-match"}
+        return bool(conditional) and bool({self.new.status, self.old.status} & {304, 412})
+
+    @property
     def words(self) -> str:
         return f"{self.where}: {_said(self.old)} became {_said(self.new)}"
 
@@ -207,7 +214,7 @@ class _Case:
     def _explained(self, change: Change) -> bool:
         """Whether a difference is one that the kind allows."""
         new, old = change.new, change.old
-        if is_less(new, old) or self._is_bare(new, old):
+        if is_less(new, old) or self._is_bare(new, old) or change.turns_on_a_tag:
             return True
         if self.questions and refuses(old) and refuses(new):
             return True  # what comes later in the order of conditions is refused for what is not shown
@@ -234,6 +241,8 @@ class _Case:
         """Whether a difference is in what the fact speaks of: an endpoint's own facts are about its responses, part 6
         about events, part 7 about refusals."""
         new, old, names = change.new, change.old, self.fact.names
+        if change.turns_on_a_tag:
+            return True
         match self.fact.part:
             case 4 if " " in names[0] and len(names) > 1:
                 return old.endpoint == names[0]

@@ -273,7 +273,12 @@ _NOTHING = Told("", b"", b"", {}, b"")
 def _written(tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[tuple[str, str]]:
     for table, rows in tables.items():
         for row in rows:
-            yield table, json.dumps(row, default=bytes.hex)
+            yield table, json.dumps({name: _told(value) for name, value in row.items()}, default=bytes.hex)
+
+
+def _told(value: Any) -> Any:
+    """The hash of a password is another one each time, whoever's it is."""
+    return "a password" if isinstance(value, str) and value.startswith("$argon2") else value
 
 
 def _step(x: Exchange, take: Callable[[], Next]) -> Next:

@@ -33,7 +33,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from ninefold.resolve.quantities import microseconds_of
+from ninefold.values import Invalid, duration
 
 Known: TypeAlias = dict[str, Any]
 """What the names in double braces stand for."""
@@ -144,10 +144,10 @@ def _begins(line: str) -> bool:
 
 def _happening(word: str, line: int, after: int, happening: str | None) -> tuple[int, str | None]:
     if word.startswith("after "):
-        passes = microseconds_of(word.removeprefix("after ").strip())
-        if passes is None:
-            raise Unreadable(f"line {line}: `{word}` is not `after` and an ISO 8601 duration")
-        return after + passes, happening
+        try:
+            return after + duration(word.removeprefix("after ").strip()), happening
+        except Invalid:
+            raise Unreadable(f"line {line}: `{word}` is not `after` and an ISO 8601 duration") from None
     if word not in HAPPENINGS:
         raise Unreadable(f"line {line}: `{word}` is none of after, times, {', '.join(HAPPENINGS)}")
     return after, word

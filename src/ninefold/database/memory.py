@@ -5,8 +5,9 @@ For services that are run over and over from the same rows. It waits for nothing
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TypeVar
 
 import apsw
@@ -17,7 +18,7 @@ from ninefold.database.protocol import Row, Session, Stored, Unavailable
 from ninefold.database.writer import Transaction
 from ninefold.plan.schema import Schema
 from ninefold.sql.fragment import identifier
-from ninefold.values import optional
+from ninefold.values import Anything, Integer, Number, Text, Type, json_text, optional
 
 T = TypeVar("T")
 
@@ -91,37 +92,38 @@ class Memory:
 
     def carry(self, state: State, of: Schema) -> None:
         """Take over the rows, as far as they fit, of a state of a database of another schema: a value where there is a
-        column of its name and type, a row where it keeps what its table demands."""
+        column of its name and type, or one that takes any JSON, a row where it keeps what its table demands."""
         old = apsw.Connection(":memory:")
         try:
             old.deserialize("main", state)
             there = _columns(old)
-            types = {(table.name, column.name): column.type for table in of.tables for column in table.columns}
-            changed = {
-                (table.name, column.name)
-                for table in self.schema.tables
-                for column in table.columns
-                if optional(types.get((table.name, column.name), column.type)) != optional(column.type)
+            carried = {
+                table.name: _Carried(_types(of, table.name), _types(self.schema, table.name)) for table in of.tables
             }
             self._connection.pragma("foreign_keys", False)
             self._connection.execute("BEGIN")
             for table, columns in _columns(self._connection).items():
-                shared = [name for name in there.get(table, ()) if name in columns and (table, name) not in changed]
+                how = carried.get(table, _Carried({}, {}))
+                shared = [name for name in there.get(table, ()) if name in columns and how.fits(name)]
                 if table != _OWN:
                     self._connection.execute(f"DELETE FROM {identifier(table)}")
                     if shared:
-                        self._copy(old, table, shared)
+                        self._copy(old, table, {name: how.is_to_be_json(name) for name in shared})
             self._connection.execute("COMMIT")
         finally:
             old.close()
             self._begin()
 
-    def _copy(self, old: apsw.Connection, table: str, columns: list[str]) -> None:
+    def _copy(self, old: apsw.Connection, table: str, columns: Mapping[str, bool]) -> None:
+        """`columns`: those that both have, and whether their values become JSON."""
         names, places = ", ".join(map(identifier, columns)), ", ".join("?" * len(columns))
         insert = f"INSERT INTO {identifier(table)} ({names}) VALUES ({places})"
         for row in old.execute(f"SELECT {names} FROM {identifier(table)} ORDER BY rowid"):
+            values = [
+                json_text(value) if as_json else value for value, as_json in zip(row, columns.values(), strict=True)
+            ]
             with suppress(apsw.ConstraintError):
-                self._connection.execute(insert, row)
+                self._connection.execute(insert, values)
 
     def tables(self) -> dict[str, list[dict[str, Stored]]]:
         """All rows, by table, each by column: those of the contract's resources, and the events."""
@@ -136,6 +138,26 @@ class Memory:
 
     def close(self) -> None:
         self._connection.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Carried:
+    """The types of a table's columns, as they were and as they are."""
+
+    old: Mapping[str, Type]
+    new: Mapping[str, Type]
+
+    def fits(self, column: str) -> bool:
+        old, new = self.old.get(column), self.new.get(column)
+        return old is None or new is None or optional(old) == optional(new) or self.is_to_be_json(column)
+
+    def is_to_be_json(self, column: str) -> bool:
+        """Whether a value that was stored as it is is stored as JSON now."""
+        return isinstance(self.old.get(column), Text | Integer | Number) and isinstance(self.new.get(column), Anything)
+
+
+def _types(schema: Schema, table: str) -> dict[str, Type]:
+    return {column.name: column.type for each in schema.tables if each.name == table for column in each.columns}
 
 
 def _columns(connection: apsw.Connection) -> dict[str, tuple[str, ...]]:

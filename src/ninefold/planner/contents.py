@@ -77,8 +77,8 @@ class Columns:
 
     @property
     def listed(self) -> Fragment:
-        """What stands after SELECT or RETURNING."""
-        return join(", ", self.fragments)
+        """What stands after SELECT or RETURNING: a row that is there is found, also where nothing of it is shown."""
+        return join(", ", self.fragments) if self.fragments else Fragment("1")
 
 
 def _title(typed: Typed, number: int) -> str:

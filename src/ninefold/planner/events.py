@@ -104,7 +104,7 @@ def _in_version(kind: OlderKind, cause: Cause, found: list[Fragment], perspectiv
     columns = Columns(Perspective(perspective.checked, OPERATOR, perspective.dialect), {cause.resource: cause.resource})
     shown = content(payload, columns)
     name = identifier(cause.resource)
-    text = "SELECT " + (columns.listed if columns.results else Fragment("1"))
+    text = "SELECT " + columns.listed
     select = _statement(text + f" FROM {name} AS {name} WHERE " + all_of(found), columns.results)
     return InVersion(kind.version, kind.name, select, shown)
 

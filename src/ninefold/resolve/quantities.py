@@ -46,7 +46,7 @@ def wait(r: Reading, node: Node, slot: Slot) -> int | None:
     if not isinstance(node, Scalar) or node.text == "":
         r.wrong_shape(node, slot)
         return None
-    length = microseconds_of(node.text)
+    length = _microseconds(node.text)
     if length is not None and length <= LONGEST:
         return length
     if length is not None:
@@ -69,8 +69,7 @@ def wait(r: Reading, node: Node, slot: Slot) -> int | None:
     return None
 
 
-def microseconds_of(text: str) -> int | None:
-    """The length of an ISO 8601 duration; None: it is none, or one without a fixed length."""
+def _microseconds(text: str) -> int | None:
     if weeks := _WEEKS.fullmatch(text):
         return int(weeks[1]) * _UNITS["W"] * SECOND
     found = _DURATION.fullmatch(text)
