@@ -15,6 +15,9 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from tests.cli.test_serving import Refused, refused, serving
 from tests.server.authority import Authority
+from tests.server.test_certificates import PRESSES, plan_of
+
+from ninefold.cli.announcement import remarks
 
 __all__ = ("refused",)
 
@@ -61,6 +64,13 @@ def test_files_that_do_not_go_together(tmp_path: Path, authority: Authority, ref
     assert "cannot be read: is a directory" in refused("--certificate", str(tmp_path), "--key", key)
     both = ("--certificate", certificate, "--key", key)
     assert "holds no certificate" in refused(*both, "--client-ca", str(nothing))
+
+
+def test_whose_certificates_are_taken_is_the_operators_to_say() -> None:
+    plan = plan_of(PRESSES)
+    missing = "\n".join(remarks(plan, {}, "presses.md"))
+    assert "the authorities of press: no certificate is taken" in missing and "--client-ca FILE" in missing
+    assert "authorities" not in "\n".join(remarks(plan, {}, "presses.md", takes_certificates=True))
 
 
 def test_a_key_with_a_password(tmp_path: Path, authority: Authority, refused: Refused) -> None:

@@ -13,6 +13,7 @@ import httpx
 from tests.owasp.world import ANYONE, NOBODY, Person, World, marked
 from tests.reference.expressions import at_hand
 from tests.reference.rows import Row
+from tests.server.identity import Provider
 
 from ninefold.checked import endpoints as checked
 from ninefold.meanings import BARE_STATUSES
@@ -51,6 +52,8 @@ class Asking:
     http: httpx.Client
     served: ServicePlan
     """What is really served: the world is that of the contract."""
+    provider: Provider
+    """Who signs the tokens of the world's people."""
     pass_by: Callable[[], None] = lambda: None
     """Called before each request: lets time pass, so that no rate is reached."""
     sent: list[Sent] = field(default_factory=list)
@@ -179,6 +182,10 @@ class Asking:
     def rows(self, endpoint: checked.Endpoint) -> list[Row]:
         """The rows that the endpoint may be asked to act on."""
         return [] if endpoint.resource is None else self.world.of(endpoint.resource)
+
+    def some_rows(self, endpoint: checked.Endpoint) -> list[Row | None]:
+        """The same; where there are none, the endpoint is asked once without."""
+        return [*self.rows(endpoint)] or [None]
 
     def admits(self, endpoint: checked.Endpoint, person: Person, row: Row | None) -> bool:
         """Whether the contract lets a person call an endpoint, as far as permissions say it, for a row."""

@@ -7,12 +7,13 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from joserfc.jwk import RSAKey
 from tests.owasp.asking import REFUSALS, Asking, Finding, admitted, anyone_may, digest, is_good
 from tests.owasp.world import NOBODY, Person, carried
 from tests.server.identity import WELL_KNOWN, Answer, Provider, part, rsa, signed
 
 
-def credentials_that_are_none(a: Asking, provider: Provider) -> Iterator[Finding]:
+def credentials_that_are_none(a: Asking) -> Iterator[Finding]:
     """Whatever stands in the place of a credential and is none, is answered `unauthenticated` and does nothing."""
     for endpoint in a.endpoints.values():
         row = next(iter(a.rows(endpoint)), None)
@@ -22,7 +23,7 @@ def credentials_that_are_none(a: Asking, provider: Provider) -> Iterator[Finding
         for person in a.kinds(endpoint):
             if person is NOBODY or not admitted(endpoint, person):
                 continue
-            for words, headers, query in _no_credentials(a, person, provider):
+            for words, headers, query in _no_credentials(a, person, a.provider):
                 if words in _NOTHING and anyone_may(endpoint):
                     continue  # nothing stands in the place of a credential
                 nobody = Person(person.scheme, words, headers=headers, query=query)
@@ -61,6 +62,7 @@ def _no_credentials(
 def _forged(claims: dict[str, Any], provider: Provider) -> Iterator[tuple[str, str]]:
     """Tokens as those forge them who have read RFC 8725."""
     key = provider.keys["one"]
+    assert isinstance(key, RSAKey)
     payload = part(json.dumps(claims).encode())
     for name in ("none", "None", "NONE", ""):
         yield f"signed by {name!r}", f"{part(json.dumps({'alg': name}).encode())}.{payload}."

@@ -17,15 +17,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TypeAlias
 
 from tests.owasp.asking import Asking, Finding
 from tests.owasp.bounds import bodies_beyond_their_size, pages_beyond_their_bounds
+from tests.owasp.credentials import credentials_that_are_none
 from tests.owasp.functions import endpoints_of_others, methods_in_disguise, steps_out_of_turn
 from tests.owasp.objects import lists_of_other_peoples_rows, other_peoples_rows, references_to_other_peoples_rows
 from tests.owasp.properties import fields_that_no_body_names, members_that_no_view_shows, secrets_that_are_shown
 from tests.owasp.surface import what_is_not_expected, what_no_contract_states
 
-ITEMS: tuple[Callable[[Asking], Iterator[Finding]], ...] = (
+Item: TypeAlias = Callable[[Asking], Iterator[Finding]]
+
+ITEMS: tuple[Item, ...] = (
     other_peoples_rows,
     references_to_other_peoples_rows,
     lists_of_other_peoples_rows,
@@ -37,6 +41,7 @@ ITEMS: tuple[Callable[[Asking], Iterator[Finding]], ...] = (
     what_is_not_expected,
     what_no_contract_states,
     methods_in_disguise,
+    credentials_that_are_none,
     secrets_that_are_shown,
     fields_that_no_body_names,
 )

@@ -92,7 +92,7 @@ def lists_of_other_peoples_rows(a: Asking) -> Iterator[Finding]:
             if not a.admits(endpoint, person, None) and endpoint.verb != "read":
                 continue
             hidden = [row for rows in a.world.rows.of.values() for row in rows if not a.world.sees(person, row, NOW)]
-            for row in a.rows(endpoint) or [None]:
+            for row in a.some_rows(endpoint):
                 path = a.path(endpoint, row)
                 if path is None or (row is not None and endpoint.verb == "read" and not admitted(endpoint, person)):
                     continue
@@ -148,11 +148,13 @@ def what_one_does_not_see(a: Asking, without: Asking, person: Person, away: set[
     for endpoint in a.endpoints.values():
         if endpoint.verb not in ("list", "read", "compute") or not admitted(endpoint, person):
             continue
-        for row in a.rows(endpoint) or [None]:
+        for row in a.some_rows(endpoint):
             if row is not None and (row.resource.name, str(row.key)) in away:
                 continue
             path = a.path(endpoint, row)
-            for query in queries(a, endpoint, []) if path is not None else ():
+            if path is None:
+                continue
+            for query in queries(a, endpoint, []):
                 first, second = (each.ask(endpoint.key, person, path, query=query) for each in (a, without))
                 if (first.status_code, first.content) != (second.status_code, second.content):
                     words = f"{query} {first.status_code} {first.text[:300]} {second.status_code} {second.text[:300]}"

@@ -56,17 +56,17 @@ def what_no_contract_states(a: Asking) -> Iterator[Finding]:
             if response.status_code not in statuses | {401}:
                 yield Finding("API9", path, str(person), f"answers {response.status_code}")
     for endpoint in a.endpoints.values():
-        path = a.path(endpoint, next(iter(a.rows(endpoint)), None))
-        if path is None:
+        there_is = a.path(endpoint, next(iter(a.rows(endpoint)), None))
+        if there_is is None:
             continue
         length = len(a.routes[endpoint.key].segments)
         there = {each.method for each in a.routes.values() if len(each.segments) == length}
         for method in ("PUT", "PATCH", "DELETE", "POST", "TRACE", "CONNECT", "PROPFIND", "PURGE"):
             if method in there or method == "CONNECT":
                 continue
-            response, same = a.untouched("", NOBODY, path, method=method)
+            response, same = a.untouched("", NOBODY, there_is, method=method)
             if response.status_code not in a.statuses("method not allowed") | {404} or not same:
-                yield Finding("API9", f"{method} {path}", ANYONE, f"answers {response.status_code}")
+                yield Finding("API9", f"{method} {there_is}", ANYONE, f"answers {response.status_code}")
 
 
 _GUESSES = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,7 +17,7 @@ import httpx
 import pytest
 from tests.owasp import bounds, credentials, objects
 from tests.owasp.asking import NOW, Asking, Finding
-from tests.owasp.items import ITEMS
+from tests.owasp.items import ITEMS, Item
 from tests.owasp.world import NOBODY, World, made
 from tests.server.identity import Answer, Provider, providing
 from tests.server.identity import served as answering
@@ -32,7 +32,7 @@ from ninefold.server.run import Stop, serve
 from ninefold.server.service import ready
 from ninefold.server.sources import Sources
 
-pytestmark = pytest.mark.serves
+pytestmark = [pytest.mark.serves, pytest.mark.slow]
 
 ROOT = Path(__file__).parents[2]
 
@@ -81,7 +81,12 @@ class Leaping:
 
 @contextmanager
 def asked(
-    plan: ServicePlan, world: World, leap: int = 3_600, delivers: bool = False, at: datetime | None = None
+    plan: ServicePlan,
+    world: World,
+    provider: Provider,
+    leap: int = 3_600,
+    delivers: bool = False,
+    at: datetime | None = None,
 ) -> Iterator[Asking]:
     """Somebody who asks a service of `plan` over a real socket, with the rows of a world. `delivers`: events too. `at`:
     the time stands still there."""
@@ -99,14 +104,16 @@ def asked(
     thread.start()
     try:
         with httpx.Client(base_url=f"http://{host}:{port}", timeout=20) as http:
-            yield Asking(world, http, plan, time.pass_by)
+            yield Asking(world, http, plan, provider, time.pass_by)
     finally:
         stop.request()
         thread.join()
         opened.database.close()
 
 
-def findings(stated: tuple[ServicePlan, Checked], folder: Path, served: ServicePlan | None = None) -> list[Finding]:
+def findings(
+    stated: tuple[ServicePlan, Checked], folder: Path, served: ServicePlan | None = None, items: Sequence[Item] = ITEMS
+) -> list[Finding]:
     """What the suite finds in a service of `served`, which claims to be of the contract."""
     plan, checked = stated
     found: list[Finding] = []
@@ -114,11 +121,8 @@ def findings(stated: tuple[ServicePlan, Checked], folder: Path, served: ServiceP
         provider = stack.enter_context(providing())
         world = made(plan, checked, folder / "service.db", given(plan, provider), provider)
         assert not world.unmade, world.unmade
-        a = stack.enter_context(asked(served or plan, world))
-        for item in ITEMS[:-2]:
-            found += item(a)
-        found += credentials.credentials_that_are_none(a, provider)
-        for item in ITEMS[-2:]:
+        a = stack.enter_context(asked(served or plan, world, provider))
+        for item in items:
             found += item(a)
     return list(dict.fromkeys(found))
 
@@ -139,10 +143,10 @@ def differences(stated: tuple[ServicePlan, Checked], folder: Path, served: Servi
             (each, *world.without(each, folder / f"{i}.db", NOW)) for i, each in enumerate([NOBODY, *world.people])
         ]
         moment = datetime.now(UTC)
-        a = stack.enter_context(asked(served or plan, world, at=moment))
+        a = stack.enter_context(asked(served or plan, world, provider, at=moment))
         for person, other, away in others:
             if away:
-                with asked(served or plan, other, at=moment) as without:
+                with asked(served or plan, other, provider, at=moment) as without:
                     found += objects.what_one_does_not_see(a, without, person, away)
     return list(dict.fromkeys(found))
 
@@ -152,7 +156,7 @@ def beyond_rates(stated: tuple[ServicePlan, Checked], folder: Path, served: Serv
     plan, checked = stated
     with providing() as provider:
         world = made(plan, checked, folder / "rates.db", given(plan, provider), provider)
-        with asked(served or plan, world, leap=0) as a:
+        with asked(served or plan, world, provider, leap=0) as a:
             return list(bounds.requests_beyond_their_rate(a))
 
 
@@ -190,7 +194,7 @@ def test_nobody_is_asked_for_what_a_client_names(name: str, tmp_path: Path) -> N
 
     with providing() as provider, answering(elsewhere) as url:
         world = made(plan, checked, tmp_path / "a.db", given(plan, provider), provider)
-        with asked(plan, world, delivers=True) as a:
+        with asked(plan, world, provider, delivers=True) as a:
             found = list(credentials.issuers_that_misbehave(a, provider, url))
             found += credentials.keys_that_a_token_names(a, url)
             found += credentials.webhooks_to_this_machine(a, int(url.rpartition(":")[2]))

@@ -271,7 +271,7 @@ class _Maker:
         """Rows in each state: the first one stays in that in which it was made."""
         if resource.machine is None or not resource.identifier:
             return
-        states = [each for each in resource.machine.states if each not in resource.machine.gone]
+        states: list[str | None] = [each for each in resource.machine.states if each not in resource.machine.gone]
         for index, row in enumerate(self.world.of(resource.name)):
             state = states[(states.index(resource.machine.initial) + index) % len(states)]
             row.fields[resource.machine.field] = state
@@ -368,7 +368,7 @@ def _added(scheme: Scheme, claims: Mapping[str, Any]) -> dict[str, Any]:
     """What a scheme adds to the caller, where it is plainly a claim."""
     found = {}
     for name, value in scheme.adds:
-        claim = getattr(value, "name", None)
+        claim = getattr(value, "name", "")
         if claim in claims:
             found[name] = claims[claim]
     if scheme.signed is not None and scheme.signed.scopes:
@@ -427,11 +427,11 @@ def _of_part(operator: Any, argument: Any, number: int) -> str:
         case "MAX_REPEAT" | "MIN_REPEAT":
             least, most, part = argument
             count = max(least, min(int(most), 2))
-            return "".join(_of_part(*each, number) for _ in range(count) for each in part)
+            return "".join(_of_part(each[0], each[1], number) for _ in range(count) for each in part)
         case "SUBPATTERN":
-            return "".join(_of_part(*each, number) for each in argument[3])
+            return "".join(_of_part(each[0], each[1], number) for each in argument[3])
         case "BRANCH":
-            return "".join(_of_part(*each, number) for each in argument[1][number % len(argument[1])])
+            return "".join(_of_part(each[0], each[1], number) for each in argument[1][number % len(argument[1])])
         case "ANY":
             return chr(97 + number)
         case _:

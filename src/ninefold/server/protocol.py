@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import re
 import ssl
-from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
@@ -100,7 +99,7 @@ class Protocol(HttpToolsProtocol):
         self.transport.close()
 
 
-def _tls(transport: asyncio.BaseTransport) -> dict[str, Any] | None:
+def _tls(transport: asyncio.BaseTransport) -> dict[object, object] | None:
     """What ASGI's TLS extension says of a connection (https://asgi.readthedocs.io/en/latest/specs/tls.html), as far as
     it is asked for here: the client's own certificate, in PEM. None: the connection is not over TLS.
 
