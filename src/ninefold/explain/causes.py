@@ -18,7 +18,7 @@ from ninefold.explain.quantities import duration, size
 from ninefold.explain.requests import given
 from ninefold.questions.conditions import ON_ONE_ROW, may_be_gone
 from ninefold.questions.endpoints import reads_content, shows_content
-from ninefold.questions.known_by import compared
+from ninefold.questions.known_by import compared, stored_of_path
 from ninefold.questions.reach import names_in
 from ninefold.questions.survey import actions
 from ninefold.vocabulary.endpoints import ENDS
@@ -149,6 +149,11 @@ def of_parameters(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
             words = f"the {kind} `{each.name}` is not as its rules say"
             code = None if each.otherwise is None else each.otherwise.text
             yield Refusal("invalid", None, words, each.span, (3,), code)
+    own = g.acted_on(endpoint)
+    if own is not None and "ensure" in writes.verbs(endpoint):
+        for name, span in stored_of_path(endpoint, own):
+            words = f"the `{name}` in the path is not as the rules of `{own}.{name}` say"
+            yield Refusal("invalid", None, words, span, (3, 41))
     delivery = value_of(g.contract.events.delivery)
     stream = None if delivery is None else value_of(delivery.stream)
     if streams(endpoint) and stream is not None and isinstance(stream.resume, Shown):

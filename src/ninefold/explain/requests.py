@@ -16,7 +16,9 @@ from ninefold.explain import resources
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
 from ninefold.expressions.ast import Member, Name
+from ninefold.questions.known_by import known_by
 from ninefold.questions.survey import actions, is_transition
+from ninefold.vocabulary.endpoints import ENDS
 
 DEEDS = {
     "create": "creates one `{}`",
@@ -49,6 +51,7 @@ def deeds(g: Grounds, endpoint: Endpoint) -> list[Item]:
     items = items or g.fact("what it does", endpoint.does)
     items += g.fact("base", g.contract.endpoints.base, lambda base: f"`{base}` comes before its path", whole=True)
     items += path(g, endpoint)
+    items += _known_by(g, endpoint)
     items += g.expression("the row that it acts on", endpoint.row)
     items += g.expression("only rows where", endpoint.where, (9,))
     return items
@@ -58,6 +61,15 @@ def _deed(action: Action) -> str:
     if is_transition(action):
         return f"takes the transition `{action.verb}` of one `{action.subject}`"
     return DEEDS[action.verb].format(action.subject)
+
+
+def _known_by(g: Grounds, endpoint: Endpoint) -> list[Item]:
+    """Of `ensure` and `remove`: the fields that say which row is meant."""
+    own = g.acted_on(endpoint)
+    if own is None or endpoint.row is not None or not any(each.verb in ENDS for each in actions(endpoint)):
+        return []
+    fields = [f"`{own}.{name}`" for name in known_by(g.survey, endpoint, own)]
+    return [g.item(f"the row is known by {' and '.join(fields)}", endpoint.span, meanings=(41,))] if fields else []
 
 
 def path(g: Grounds, endpoint: Endpoint) -> list[Item]:

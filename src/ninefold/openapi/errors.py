@@ -68,7 +68,7 @@ def _before_the_operation(route: Served, service: Service) -> Iterator[Condition
 
 
 def _of_parameters(route: Served) -> Iterator[Condition]:
-    for parameter in (*route.query, *route.headers):
+    for parameter in (*route.stored, *route.query, *route.headers):
         yield Condition("invalid", code=parameter.code)
     lists = [admission.operation for admission in route.admissions if isinstance(admission.operation, List)]
     if route.unknown_parameters == "refused" or any(map(_takes_parameters, lists)):

@@ -13,7 +13,7 @@ from ninefold.contract.fact import Shown, value_of
 from ninefold.contract.resources import Field
 from ninefold.expressions.ast import Invocation
 from ninefold.questions.endpoints import reads_content, shows_content
-from ninefold.questions.known_by import compared, known_by
+from ninefold.questions.known_by import compared, known_by, stored_of_path
 from ninefold.questions.reach import names_in
 from ninefold.questions.survey import SUBSCRIPTION, Survey, actions, is_transition, subject
 from ninefold.vocabulary.endpoints import ENDS
@@ -124,6 +124,9 @@ def _of_reading(survey: Survey, endpoint: Endpoint) -> Iterator[tuple[str, str |
             yield "too large", None
     parameters = (endpoint.query, endpoint.request_headers, endpoint.filters, endpoint.idempotency_key)
     if "list" in verbs or any(isinstance(fact, Shown) for fact in parameters) or refused:
+        yield "invalid", None
+    first = _first(endpoint)
+    if "ensure" in verbs and first is not None and stored_of_path(endpoint, first):
         yield "invalid", None
     if shows_content(endpoint) or "stream events" in verbs:
         yield "not acceptable", None

@@ -7,6 +7,7 @@ from collections.abc import Set
 from ninefold.contract.endpoints import Endpoint, PathName
 from ninefold.contract.fact import value_of
 from ninefold.contract.resources import Field
+from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Ast, Invocation, Name, every
 from ninefold.questions.survey import Survey
 
@@ -41,6 +42,17 @@ def named_in_path(endpoint: Endpoint, resource: str) -> set[str]:
     """The fields of the row itself that names in the path give, or go through."""
     names = [each.names for each in endpoint.segments if isinstance(each, PathName)]
     return {each[1] if each[0] == resource and len(each) > 1 else each[0] for each in names}
+
+
+def stored_of_path(endpoint: Endpoint, resource: str) -> tuple[tuple[str, Span], ...]:
+    """The fields of the row itself that names in the path give, and where: their values would be stored."""
+    found = []
+    for each in endpoint.segments:
+        if isinstance(each, PathName):
+            names = each.names[1:] if each.names[0] == resource and len(each.names) > 1 else each.names
+            if len(names) == 1:
+                found.append((names[0], each.span))
+    return tuple(found)
 
 
 def _given(survey: Survey, endpoint: Endpoint, resource: str) -> set[str]:

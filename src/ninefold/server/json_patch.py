@@ -12,8 +12,8 @@ MOST_COPIED: Final = 100_000
 
 class CannotBeDone(Exception):
     """An edit cannot be done to the document as it is. `member` is the one that says so: `path`, `from` or `value`;
-    `rule` is `there` (nothing is where it points), `test` (it is another value), `inside` (moved into itself) or
-    `most` (too much is copied)."""
+    `rule` is `there` (nothing is where it points), `whole` (nothing would be left), `test` (it is another value),
+    `inside` (moved into itself) or `most` (too much is copied)."""
 
     def __init__(self, index: int, member: str, rule: str) -> None:
         super().__init__(f"edit {index}: {member}: {rule}")
@@ -44,6 +44,8 @@ def _edit(whole: dict[str, Any], edit: Mapping[str, Any]) -> int:
     match edit["op"]:
         case "add":
             _add(whole, path, copy.deepcopy(edit["value"]))
+        case "remove" if len(path) == 1:
+            raise _Refused("path", "whole")
         case "remove":
             _remove(whole, path, "path")
         case "replace":
