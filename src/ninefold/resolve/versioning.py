@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from ninefold.contract.endpoints import Endpoint
-from ninefold.contract.expression import Template
 from ninefold.contract.fact import Shown
 from ninefold.contract.resources import View
 from ninefold.contract.versioning import ENDPOINT, OF_ENDPOINT, Change, Version, Versioning, VersionScheme
@@ -131,8 +130,9 @@ def change(r: Reading, node: Node) -> Change | None:
     return None if subject is None else Change(verb, subject, node, **beside)
 
 
-def _view(r: Reading, node: Node, slot: Slot) -> Template | None:
-    return template(r, node, slot)
+def _view(r: Reading, node: Node, slot: Slot, name: str) -> View | None:
+    shown = template(r, node, slot)
+    return None if shown is None else View(name, node.span, shown)
 
 
 def _beside(r: Reading, level: Level, key: Scalar | None) -> dict[str, Any]:
@@ -149,7 +149,6 @@ def _beside(r: Reading, level: Level, key: Scalar | None) -> dict[str, Any]:
     def of_endpoint(r: Reading, node: Node, slot: Slot) -> Endpoint | None:
         return endpoint(r, as_entry("endpoint"), route(r, key)) if key is not None and is_endpoint else None
 
-    view = level.inner("view", _view)
     permissions = level.inner("permissions", admissions)
     return {
         "to": level.inner("to", leaves.name),
@@ -160,7 +159,7 @@ def _beside(r: Reading, level: Level, key: Scalar | None) -> dict[str, Any]:
         "stored": level.inner("stored", expression),
         "endpoint": level.inner("endpoint", of_endpoint),
         "permissions": None if permissions is None else Shown(permissions, level.known["permissions"].value.span),
-        "view": None if view is None else View(text.rpartition(".")[2], level.known["view"].key.span, view),
+        "view": level.inner("view", lambda r, node, slot: _view(r, node, slot, text.rpartition(".")[2])),
         "kind": level.inner("kind", lambda r, node, slot: kind(r, as_entry("kind"))),
         "code": level.inner("code", lambda r, node, slot: code(r, as_entry("code"))),
     }

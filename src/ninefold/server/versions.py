@@ -117,11 +117,11 @@ class Versions:
             found = self._default.routes.at(request.method, text)
             if not isinstance(found, NoSuchPath):
                 return self._default, found
-        for each in self._all.values():
-            found = each.routes.at(request.method, f"{self._base}{slash}{rest}" or "/")
-            if isinstance(found, Found):
-                return self._unknown, found
-        return self._default or self._unknown, NO_SUCH_PATH
+        would = [each.routes.at(request.method, f"{self._base}{slash}{rest}" or "/") for each in self._all.values()]
+        there = [each for each in would if isinstance(each, Found)] or [
+            each for each in would if not isinstance(each, NoSuchPath)
+        ]
+        return (self._unknown, there[0]) if there else (self._default or self._unknown, NO_SUCH_PATH)
 
 
 def headers_of(version: plan.Version, stated: plan.Versions) -> HeaderFields:
