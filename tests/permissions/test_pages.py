@@ -128,7 +128,7 @@ def test_without_lines_prose_changes_nothing() -> None:
         for write in (to_text, to_markdown)
         for each in (before, after)
     ]
-    assert texts[0] == texts[1] and texts[2] == texts[3] and "line " not in "".join(texts)
+    assert texts[0] == texts[1] and texts[2] == texts[3] and "(line " not in "".join(texts)
     assert json.dumps(to_json(made("half-written"), False)).count('"line"') == 0
 
 
