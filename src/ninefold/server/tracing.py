@@ -100,7 +100,7 @@ class _Version:
         if x.endpoint.key:
             return x.endpoint.key
         for method in x.allow[0][1].decode("ascii").split(", ") if x.allow else ():
-            found = x.version.routes.find(method, x.request.path)
+            _, found = x.service.versions.find(replace(x.request, method=method), x.query)
             if isinstance(found, Found):
                 return found.endpoint.key
         return ""
