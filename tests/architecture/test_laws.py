@@ -19,7 +19,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 STAGES = {
     "vocabulary": {"json_schema", "key", "shapes", "table"},
     "contract": {"expression", "fact", "service"},
-    "questions": {"ask", "conditions", "question", "reach", "survey"},
+    "questions": {"ask", "conditions", "known_by", "question", "reach", "survey"},
     "resolve": {
         *("codes", "contract", "declared", "names", "reading"),
         *(
@@ -39,7 +39,7 @@ STAGES = {
     "checks": {
         *("check", "codes", "due", "findings", "given", "seen", "bodies", "contents", "lists", "model", "paths"),
         *("credentials", "places", "records", "responses", "rules", "schemas", "storable", "timers", "without_effect"),
-        *("certificates", "scopes"),
+        *("certificates", "cross_origin", "known_by", "scopes"),
     },
     "openapi": {"document", "service", "bodies", "parameters", "responses", "schemas"},
     "planner": {

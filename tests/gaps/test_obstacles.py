@@ -55,10 +55,11 @@ def test_a_whole_part_is_the_longest_answer() -> None:
 
 
 def test_what_is_not_in_force_is_told_apart() -> None:
-    text = ORDERS.replace("DELETE /orders/{id}:\n  does: delete order", "DELETE /orders/{id}:\n  does: remove order")
+    delete = "DELETE /orders/{id}:\n  does: "
+    text = ORDERS.replace(delete + "delete order", delete + "[delete order, read order]")
     way = found(text, "DELETE /orders/{id}")
     assert not way.questions and len(way.not_in_force) == 1
-    assert way.not_in_force[0].startswith("`remove`")
+    assert way.not_in_force[0].startswith("several operations in one")
     assert not any("not shown" in each for each in found(ORDERS.replace("patch: merge", "patch: not shown"),
                                                          "PATCH /orders/{id}").not_in_force)  # fmt: skip
 
