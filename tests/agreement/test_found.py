@@ -194,3 +194,31 @@ def test_a_scenario_is_written_as_a_contract_and_requests() -> None:
     said = contract({"item": {"fields": ITEM}}, {})
     scenario = replace(Scenario(said), requests=(Asked(NOW, Request("GET", "/items")),))
     assert "  item:" in str(scenario) and "GET /items" in str(scenario)
+
+
+OWNED: Final = {"id": NUMBERED, "owner": {"refers to": "user", "on create": "caller.user"}, "a": {"type": "string"}}
+
+
+def of_nobody(errors: Any) -> dict[str, Any]:
+    """A contract by which nobody creates what has to belong to the caller."""
+    post = {"does": "create item", "body": ["a", "owner"], "idempotency key": "optional", "responses": {201: "item"}}
+    said = contract(
+        {
+            "user": {"fields": {"id": {"type": "string"}, "secret": KEYED}},
+            "item": {"fields": OWNED, "required": ["owner"]},
+        },
+        {"POST /items": post},
+        errors,
+        schemes={"key": {"type": "http", "scheme": "bearer", "matches": "user.secret"}},
+        permissions={"all others": ["key", "anyone"]},
+    )
+    said["limits"]["idempotency keys"] = {"kept": "PT1H"}
+    return said
+
+
+def test_what_cannot_be_made_is_told_beside_what_else_is_invalid() -> None:
+    shape = {"media type": "application/json", "body": {"fields": "error.fields.map(f, f.name)"}}
+    said = of_nobody({"shape": shape, "codes": {"invalid": {"status": 422, "when": "invalid"}}})
+    request = give("POST", "/items", {"a": "x"}, **{"idempotency-key": '""'})
+    (response,) = answers(said, [], request)
+    assert response.body == {"fields": ["Idempotency-Key", "owner"]}

@@ -10,7 +10,7 @@ from ninefold.expressions.evaluate import Env, holds
 from ninefold.plan import routes as plan
 from ninefold.server.authenticate import Scheme
 from ninefold.server.decode import Body
-from ninefold.server.execute import List
+from ninefold.server.execute import List, Write
 from ninefold.server.idempotency import IN_PROGRESS, MISMATCH
 from ninefold.server.messages import HeaderFields
 from ninefold.server.operations import Operation, ready
@@ -105,7 +105,10 @@ def served(
             each.who,
             operation,
             None if each.condition is None else holds(each.condition),
-            rank(*(operation.judge.failures if operation.judge is not None else ())),
+            rank(
+                *(operation.judge.failures if operation.judge is not None else ()),
+                *(operation.may_lack if isinstance(operation, Write) else ()),
+            ),
             each.scopes,
         )
     any_operation = next((each.operation for each in admissions.values()), None)

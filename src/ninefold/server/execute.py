@@ -295,6 +295,12 @@ class Write:
         self._current = None if operation.current is None else Prepared(operation.current)
         self._read_current = None if operation.current is None else RowReader(operation.current)
         self._required = tuple(assign.field for assign in operation.assigns if not assign.type.nullable)
+        self.may_lack = tuple(
+            invalid("body", assign.field, "required")
+            for assign in operation.assigns
+            if assign.otherwise is not None and not assign.type.nullable
+        )
+        """The failures of values that the contract makes and that have to be there."""
         self._made_of_row = frozenset(
             assign.field
             for assign in operation.assigns

@@ -402,8 +402,11 @@ def operate(x: Exchange) -> Next:
             return judged(x)
         x.service.keys.begin(x.held)
         x.holds = True
-    if not x.failures:
-        return perform(x)
+    return perform(x) if not x.failures else compared_first(x)
+
+
+def compared_first(x: Exchange) -> Next:
+    """The request is refused; that its key came with another one before may count more."""
     if x.held is not None and not x.settled(x.version.problems.rank(MISMATCH, x.endpoint.errors or {}) + 1):
         return Wait(Select(*x.held.finding), partial(_compared, x, x.held))
     return judged(x)
@@ -434,7 +437,7 @@ def perform(x: Exchange) -> Next:
     except Refusal as refusal:
         for failure in refusal.failures:
             x.refuse(failure)
-        return judged(x)
+        return compared_first(x)
     step = operation.perform(x.call)
     return step if x.held is None else once(step, x.held, partial(_mismatched, x), x.repeats)
 
@@ -459,7 +462,11 @@ def judged(x: Exchange) -> Next:
     try:
         if not isinstance(operation, List):
             operation.prepare(call)
-    except Refusal:
+    except Refusal as refusal:
+        # What cannot be made is told beside what else is wrong. Where not all is known that the request gives, nobody
+        # knows what cannot.
+        for failure in refusal.failures if values else ():
+            x.refuse(failure)
         values = False
     wrong = operation.wrong(call) if isinstance(operation, Write) and call.body is not None else None
 
