@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from ninefold.ablate.rehearsal import BEGINNING, BETWEEN, Moment, Rehearsal, Seen, Told
 from ninefold.ablate.requests import Exchange, Known, Token, Unreadable, filled, learn, read_exchanges
-from ninefold.ablate.traced import attributed, named, refused_for
+from ninefold.ablate.traced import attributed, refused_for, shown
 from ninefold.development.identity import Identity
 from ninefold.pipeline import Loaded
 from ninefold.plan.places import Place
@@ -32,15 +32,16 @@ class Script:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request at its moment, what came of it, and where it is written. `stored`: the rows that there were. `places`
-    of the contract are where the response came from; `refused_for` those for which it refused."""
+    """A request at its moment, what came of it, and where it is written. `stored`: the rows that there were. `shown`:
+    the places of the contract that its headers, body and events came from; `refused_for`: those for which it refused.
+    """
 
     told: Told
     moment: Moment
     seen: Seen
     stored: tuple[str, ...]
     where: str
-    places: frozenset[Place]
+    shown: frozenset[Place]
     refused_for: frozenset[Place]
 
 
@@ -92,7 +93,7 @@ def rehearse(loaded: Loaded, scripts: Iterable[Script], operator: Mapping[str, s
             seen = rehearsal.ask(told, moment)
             counted = rehearsal.counted()
             found = attributed(loaded.plan, seen)
-            asked.append(Asked(told, moment, seen, stored, where, named(found), refused_for(found)))
+            asked.append(Asked(told, moment, seen, stored, where, shown(found), refused_for(found)))
             _compare(exchange, seen, known, where)
     rehearsal.close()
     return Whole(loaded, loaded.plan, given, identity, opened, tuple(asked))

@@ -177,7 +177,7 @@ class _Case:
         is_silent = fact.kind is Kind.ASKED and not self.changes and self.opened_less is None
         if self.removal != "none" and questions and is_silent:
             for each in self.whole.asked:
-                if self._is_named(each.places):
+                if self._is_named(each.shown):
                     yield f"a gap says that it is left out, and it is not: {each.where} {_said(each.seen)}"
                     break
         if self.removal != "taken out":

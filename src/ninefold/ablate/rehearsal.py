@@ -278,7 +278,7 @@ def _written(tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[tupl
 
 def _told(value: Any) -> Any:
     """The hash of a password is another one each time, whoever's it is."""
-    return "a password" if isinstance(value, str) and value.startswith("$argon2") else value
+    return "a password" if isinstance(value, bytes) and value.startswith(b"$argon2") else value
 
 
 def _step(x: Exchange, take: Callable[[], Next]) -> Next:
