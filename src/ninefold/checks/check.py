@@ -17,8 +17,8 @@ from ninefold.checks.events import check_events, has_subscriptions, subscription
 from ninefold.checks.findings import Findings
 from ninefold.checks.limits import check_limits
 from ninefold.checks.model import known_resources, model
-from ninefold.checks.places import places
 from ninefold.checks.narrowed import narrowed
+from ninefold.checks.places import places
 from ninefold.checks.records import check_records
 from ninefold.checks.resources import check_resources
 from ninefold.checks.schemas import SharedSchemas

@@ -112,8 +112,8 @@ STATUS_OF_ITS_OWN = _code(
 
 NO_SUCH_VIEW = _code(
     "NF0510", Severity.ERROR, "there is no such view",
-    "A view is applied to a row of its resource, `profile(article.author)`, to several of them, `full(article.comments)`, "
-    "or to a list's rows, `listed(page.items)`.",
+    "A view is applied to a row of its resource, `profile(article.author)`, to several of them, "
+    "`full(article.comments)`, or to a list's rows, `listed(page.items)`.",
     "`responses: {200: full(order)}` where `order` has no view `full`",
     "`responses: {200: order}`, or `views: {full: [id, total]}` in part 2",
 )  # fmt: skip
@@ -121,7 +121,8 @@ NO_SUCH_VIEW = _code(
 NOT_SHOWABLE = _code(
     "NF0511", Severity.ERROR, "a response holds what cannot be shown",
     "A leaf of a response is a value, a row (shown as its view or its resource's fields), several rows or, of a list, "
-    "`page.items`, which a view or `map` may be applied to, and nothing else. A `secret` is shown to nobody; a token just made is `issued.NAME`.",
+    "`page.items`, which a view or `map` may be applied to, and nothing else. A `secret` is shown to nobody; a token "
+    "just made is `issued.NAME`.",
     "`responses: {200: {key: customer.api_key}}`",
     "`responses: {201: {key: issued.api_key}}`",
 )  # fmt: skip
@@ -482,9 +483,9 @@ NEVER_ISSUED = _code(
 
 SHOWN_LESS = _code(
     "NF0593", Severity.NOTE, "a computed field is more where it judges than where it is shown",
-    "Row rules narrow what a computed field reads of other rows where it is shown, filtered or sorted by: nobody learns "
-    "of rows that they may not see. Guards, permissions, invariants and row rules read all rows (fixed meaning 17). So a "
-    "caller who sees some of the rows may be refused by a number that it is not shown. That may be meant.",
+    "Row rules narrow what a computed field reads of other rows where it is shown, filtered or sorted by: nobody "
+    "learns of rows that they may not see. Guards, permissions, invariants and row rules read all rows (fixed meaning "
+    "17). So a caller who sees some of the rows may be refused by a number that it is not shown. That may be meant.",
     '`total: {computed: "order.lines.map(l, l.price).sum()"}` in a response and in a guard, with a row rule for `line` '
     "that hides some lines of an order",
     "a row rule that hides all lines of an order or none, or two fields, of which one is shown",

@@ -124,4 +124,3 @@ class _Reading:
 
 _MAPS = ("map", "flatMap")
 _KEEPING = ("distinct", "sort", "reverse", "[]", "narrow")
-
