@@ -92,8 +92,9 @@ STANDS_FOR = {
     "RULE": "pattern",
     "VERSION": "1",
 }
-SAID_ELSEWHERE = {"types", "ENDPOINT.otherwise"}
-"""`types: not shown` is a gap of each field that refers to a type; `otherwise` alone is an error."""
+SAID_ELSEWHERE = {"types", "terms", "terms.TERM", "ENDPOINT.otherwise"}
+"""`types: not shown` is a gap of each field that refers to a type, a term that is one a gap of each fact
+that reads it; `otherwise` alone is an error."""
 
 ITEMS = {"GUARD", "INVARIANT", "CHANGE", "RECORD"}
 

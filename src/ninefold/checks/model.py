@@ -49,7 +49,7 @@ def known_resources(contract: Contract) -> dict[str, stated.Resource]:
     known = {
         name: each
         for name, each in resources.items()
-        if (isinstance(each.identifier, StatedNone) or value_of(each.identifier)) and isinstance(each.fields, Shown)
+        if _says_which(each) and isinstance(each.fields, Shown)
         and all(_has_type(field, open_types, contract.document.source) for field in each.fields.value)
         and {part.text for part in value_of(each.identifier) or ()} <= {field.name for field in each.fields.value}
     }  # fmt: skip
@@ -59,6 +59,12 @@ def known_resources(contract: Contract) -> dict[str, stated.Resource]:
             return known
         for name in lost:
             del known[name]
+
+
+def _says_which(resource: stated.Resource) -> bool:
+    """Whether it is shown how a row is known, or that there is one."""
+    identifier = resource.identifier
+    return isinstance(identifier, StatedNone) or (isinstance(identifier, Shown) and identifier.value != ())
 
 
 def _targets(resource: stated.Resource) -> Iterator[str]:

@@ -159,9 +159,9 @@ def of_parameters(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
     if streams(endpoint) and stream is not None and isinstance(stream.resume, Shown):
         words = f"the header `{stream.resume.value.text}` is no position of the log, or one that is not kept any more"
         yield Refusal("invalid", None, words, stream.resume.span, (35,))
-    for own in value_of(endpoint.filters) or ():
-        words = f"the parameter `{own.name}` is not of the type that its filter compares"
-        yield Refusal("invalid", None, words, own.span, (5,))
+    for filter_ in value_of(endpoint.filters) or ():
+        words = f"the parameter `{filter_.name}` is not of the type that its filter compares"
+        yield Refusal("invalid", None, words, filter_.span, (5,))
     sorts = value_of(endpoint.sorts)
     if sorts is not None and isinstance(sorts.parameter, Shown):
         words = f"the parameter `{sorts.parameter.value.text}` names an order that is not offered"

@@ -118,9 +118,8 @@ class Versions:
             if not isinstance(found, NoSuchPath):
                 return self._default, found
         would = [each.routes.at(request.method, f"{self._base}{slash}{rest}" or "/") for each in self._all.values()]
-        there = [each for each in would if isinstance(each, Found)] or [
-            each for each in would if not isinstance(each, NoSuchPath)
-        ]
+        there = [each for each in would if not isinstance(each, NoSuchPath)]
+        there.sort(key=lambda each: not isinstance(each, Found))
         return (self._unknown, there[0]) if there else (self._default or self._unknown, NO_SUCH_PATH)
 
 
