@@ -46,7 +46,7 @@ def shows_more(new: Seen, old: Seen) -> bool:
         return False
     if refuses(old):
         return True
-    return not body_is_less(new.body, old.body) or not _tables(new.rows) <= _tables(old.rows)
+    return not body_is_less(new.body, old.body, counts=True) or not _tables(new.rows) <= _tables(old.rows)
 
 
 def _tables(rows: tuple[tuple[str, str], ...]) -> Counter[str]:
@@ -67,25 +67,28 @@ def _value_less(name: str, new: str, old: str) -> bool:
     return new == old or Counter(part.strip() for part in new.split(",")) <= items
 
 
-def body_is_less(new: bytes, old: bytes) -> bool:
+def body_is_less(new: bytes, old: bytes, *, counts: bool = False) -> bool:
+    """`counts`: a smaller number, of what there is less of, is less as well."""
     if new == old or not new:
         return True
     try:
-        return _less(json.loads(new), json.loads(old))
+        return _less(json.loads(new), json.loads(old), counts=counts)
     except ValueError:
         # Server-sent events, or another text: each line that is there was there before.
         return _lines_less(new, old)
 
 
-def _less(new: Any, old: Any) -> bool:
+def _less(new: Any, old: Any, *, counts: bool = False) -> bool:
     match new, old:
         case dict(), dict():
-            return all(name in old and _less(value, old[name]) for name, value in new.items())
+            return all(name in old and _less(value, old[name], counts=counts) for name, value in new.items())
         case list(), list():
             rest = iter(old)
-            return all(any(_less(item, each) for each in rest) for item in new)
+            return all(any(_less(item, each, counts=counts) for each in rest) for item in new)
         case None, _:
             return True
+        case int() | float(), int() | float() if counts and not isinstance(new, bool):
+            return bool(new <= old)
         case _:
             return bool(new == old) and isinstance(new, bool) is isinstance(old, bool)
 

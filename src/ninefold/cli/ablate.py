@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Literal, assert_never
 
@@ -12,6 +13,7 @@ import msgspec
 from cyclopts import Parameter
 
 from ninefold.ablate import shards
+from ninefold.ablate.facts import written
 from ninefold.ablate.report import Report, report, to_json, to_markdown, to_text
 from ninefold.ablate.requests import Excuse, Unreadable, excuses
 from ninefold.cli.contract_file import File, compiled, read_bytes
@@ -61,6 +63,8 @@ def ablate(
     if loaded.plan is None:
         show(loaded.diagnostics, loaded.source, sys.stderr)
         return 1
+    if not any(fnmatchcase(fact.address, only) for fact in written(loaded.document)):
+        raise Unusable(f"no fact of the contract is called `{only}`", "facts are called as the command prints them")
     operator = operator_values([value.name for value in loaded.plan.operator], settings, None, os.environ)
     files = tuple(_files(requests))
     work = shards.Work(file, data, files, operator, only)
