@@ -43,6 +43,8 @@ OUTCOMES: tuple[Outcome, ...] = (
     "no difference", "error at a use", "gap", "less", "no longer refused", "what remains says", "not in the language"
 )  # fmt: skip
 
+VERSIONING = 9
+
 AUTHENTICATION = 5
 """The part in which nothing merely restricts."""
 
@@ -192,7 +194,9 @@ class _Case:
     def _changed(self, change: Change) -> Iterator[str]:
         new, old, fact = change.new, change.old, self.fact
         if is_blocked(new):
-            if not any(old.endpoint in each.blocks for each in self.questions):
+            # A version that is not shown is left out whole: requests that name it are answered 501.
+            left_out = any(each.question.part == VERSIONING for each in self.questions)
+            if not left_out and not any(old.endpoint in each.blocks for each in self.questions):
                 yield f"501, and no gap blocks it: {change.words}"
             return
         if new.status == BARE_STATUSES["internal"] and change.asked.told.happening != "internal":
