@@ -306,7 +306,9 @@ class Change:
         for each, source in making:
             if _reads(source, resource.name):
                 self._give(each, source)
-                self.unknown.add(each.name)
+                # What is stated of a row that is there is known, whatever else the body gives wrongly.
+                if old is None or each.name not in self._stated:
+                    self.unknown.add(each.name)
         if machine is not None and transition is not None:
             fields[machine.field] = transition.to
         for each in stored:
@@ -322,10 +324,15 @@ class Change:
     def _is_touched(self, each: Field, old: Row | None) -> bool:
         return old is None or each.name in self.given.values or self._source(each, old) is not None
 
+    @property
+    def _stated(self) -> dict[str, Typed]:
+        """What the endpoint and its transition set."""
+        transition = self.endpoint.transition
+        return dict(self.endpoint.sets) | dict(() if transition is None else transition.sets)
+
     def _source(self, each: Field, old: Row | None) -> Typed | None:
         """What gives the field its value in this write; None: the body, or nothing."""
-        endpoint, machine = self.endpoint, self.work.resource.machine
-        sets = dict(endpoint.sets) | dict(() if endpoint.transition is None else endpoint.transition.sets)
+        endpoint, machine, sets = self.endpoint, self.work.resource.machine, self._stated
         if machine is not None and each.name == machine.field:
             return None
         if each.name in sets:
