@@ -76,6 +76,8 @@ def test_a_value_that_the_operator_gives(
 def test_sarif_names_the_document_and_the_program(
     command: str, open_contract: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    wrong = Path(open_contract).read_text(encoding="utf-8").replace("required: [email, name]", "required: [email, nam]")
+    Path(open_contract).write_text(wrong, encoding="utf-8")
     main([command, open_contract, "--format", "sarif"])
     (run,) = json.loads(capsys.readouterr().out)["runs"]
     assert run["tool"]["driver"]["name"] == "ninefold"
