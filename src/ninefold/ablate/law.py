@@ -26,10 +26,12 @@ from ninefold.ablate.removal import Removal
 from ninefold.ablate.traced import attributed, inside, named, without_cause
 from ninefold.contract.fact import value_of
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity
+from ninefold.diagnostics.source import Span
 from ninefold.meanings import BARE_STATUSES
 from ninefold.pipeline import Loaded
 from ninefold.plan.places import Place
 from ninefold.questions.question import OpenQuestion
+from ninefold.syntax.nodes import Mapping
 from ninefold.vocabulary import Kind
 
 Outcome: TypeAlias = Literal[
@@ -230,7 +232,17 @@ class _Case:
         return True
 
     def _is_named(self, places: frozenset[Place]) -> bool:
-        return any(inside(place, self.fact.span, self.whole.loaded.source) for place in places)
+        source = self.whole.loaded.source
+        return any(inside(place, span, source) for place in places for span in (self.fact.span, *self._shared()))
+
+    def _shared(self) -> Iterator[Span]:
+        """The shared schemas that the fact brings in: what they refuse, it refuses."""
+        text = self.whole.loaded.source.text[self.fact.span.start : self.fact.span.end]
+        types = self.whole.loaded.document.part("resources").facts.get("types")
+        if types is not None and isinstance(types.value, Mapping):
+            for entry in types.value.entries:
+                if f"#/types/{entry.name}" in text:
+                    yield entry.span
 
     def _untraced(self, change: Change) -> Iterator[str]:
         """What of the new response no line that still stands, and nothing else either, accounts for."""
@@ -238,7 +250,8 @@ class _Case:
         found = attributed(self.loaded.plan, change.new)
         for part in without_cause(found, change.new):
             yield f"{part} has no cause: {change.words}"
-        if self.removal == "taken out" and self._is_named(named(found)):
+        gone = self.fact.span, self.whole.loaded.source
+        if self.removal == "taken out" and any(inside(place, *gone) for place in named(found)):
             yield f"it is traced to the line that is gone: {change.words}"
 
     def _is_its_own(self, change: Change) -> bool:
