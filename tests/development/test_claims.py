@@ -19,7 +19,7 @@ endpoints:
   requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
   responses: {media type: application/json}
   GET /notes/{id}: {does: read note, responses: {200: note}}
-  POST /notes: {does: create note, body: [text], responses: {201: note}}
+  POST /notes: {does: create note, query: {role: {type: string}}, body: [text], responses: {201: note}}
 authentication:
   schemes:
     staff: {type: openIdConnect, openIdConnectUrl: operator.issuer, audience: notes,

@@ -129,6 +129,11 @@ class Resource:
         """The identifier, where it is one field."""
         return self.fields[self.identifier[0]]
 
+    def as_given(self, name: str) -> Field:
+        """What callers know of a field that they give: in an older version, what is shown in its place."""
+        seen = self.fields[name].seen
+        return self.fields[name if seen is None or seen.instead is None else seen.instead]
+
 
 @dataclass(frozen=True)
 class Record:

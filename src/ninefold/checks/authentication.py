@@ -14,6 +14,7 @@ from ninefold.checks.codes import ISSUER_TWICE, LIST_HAS_NO_ROW, NOT_A_TOKEN, NO
 from ninefold.checks.credentials import check_issued, check_password
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.model import Vocabulary
+from ninefold.checks.requests import request_type
 from ninefold.contract import authentication as stated
 from ninefold.contract.authentication import Every
 from ninefold.contract.fact import Gap, Name, Proposal, Shown, StatedNone, is_open, value_of
@@ -225,6 +226,7 @@ def admissions(
 ) -> tuple[Admission, ...]:
     """Who may call an endpoint; its own line, or `all others`."""
     found = []
+    request = next(request_type(each) for each in value_of(contract.endpoints.endpoints) or () if each.key == endpoint)
     for admission in _permission(contract, endpoint):
         test = value_of(admission.condition)
         place = findings.place(admission.who.span)
@@ -232,7 +234,7 @@ def admissions(
             found.append(Admission(admission.who.text, None, True, place))
         elif test is not None:
             rows = () if resource is None else (resource,)
-            holds = condition(test, vocabulary.scope(*rows), findings)
+            holds = condition(test, vocabulary.scope(*rows, request=request), findings)
             if holds is None:
                 continue
             of_request = not needs_database(holds, rows, vocabulary.model)

@@ -19,12 +19,12 @@ from ninefold.checks.known_by import known_by
 from ninefold.checks.lists import check_filters, check_pages, check_parameters, check_sorts
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.paths import check_addressing, check_path
+from ninefold.checks.requests import request_type
 from ninefold.checks.responses import (
     check_deleted,
     check_responses,
     mentions_total,
     reads_beyond_row,
-    request_type,
     shows_what_is_cleared,
 )
 from ninefold.checks.rules import Rules

@@ -9,12 +9,13 @@ from ninefold.checked.limits import Algorithm, Carries, Limits, Rate
 from ninefold.checks.codes import HEADER_OF_RATES, NO_BURST
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
+from ninefold.checks.requests import request_of_any
 from ninefold.contract import limits as stated
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Shown, StatedNone, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.values import Anything
+from ninefold.values import Anything, Object
 
 BURSTING = frozenset({"token bucket", "gcra"})
 """The algorithms that have a `burst`."""
@@ -38,8 +39,9 @@ def check_limits(contract: Contract, vocabulary: Vocabulary, findings: Findings)
 def _rates(contract: Contract, vocabulary: Vocabulary, findings: Findings) -> Iterator[Rate]:
     """The rates that are in force: one of which something is a gap has been asked about, and one that states `none`
     where a rate has a number bounds nothing."""
-    scope = replace(vocabulary.scope(), request_only=True)
     for rate in value_of(contract.limits.rates) or ():
+        # A rate counts before a body is read: of a request there are the parameters that what it counts declares.
+        scope = replace(vocabulary.scope(request=_request(rate, contract)), request_only=True)
         of = value_of(rate.of)
         # An identifier stands for a row: another row is another value, another state of one row is not.
         counted = typed(of, scope, Anything(nullable=True), findings) if isinstance(of, Expression) else None
@@ -68,6 +70,15 @@ def _rates(contract: Contract, vocabulary: Vocabulary, findings: Findings) -> It
             endpoints=None if endpoints is None else tuple(each.text for each in endpoints),
             place=findings.place(rate.span),
         )
+
+
+def _request(rate: stated.Rate, contract: Contract) -> Object | None:
+    """What a request may carry of those that a rate counts."""
+    endpoints = value_of(contract.endpoints.endpoints)
+    named = None if rate.endpoints is None else {each.text for each in value_of(rate.endpoints) or ()}
+    if endpoints is None:
+        return Object()
+    return request_of_any([each for each in endpoints if named is None or each.key in named])
 
 
 def _burst(rate: stated.Rate) -> int | None:

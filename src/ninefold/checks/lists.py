@@ -9,6 +9,7 @@ from ninefold.checked.resources import Resource
 from ninefold.checks.codes import NOT_A_SORT_KEY, PAGE_BOUNDS, SAME_PARAMETER, SEVERAL_VALUES, WITHOUT_VALUE
 from ninefold.checks.findings import Findings, inferring, typed
 from ninefold.checks.model import Vocabulary
+from ninefold.checks.requests import request_type
 from ninefold.checks.resources import is_key
 from ninefold.contract import endpoints as stated
 from ninefold.contract import limits
@@ -27,7 +28,8 @@ def check_filters(
     endpoint: stated.Endpoint, resource: Resource, vocabulary: Vocabulary, findings: Findings
 ) -> tuple[Filter, ...]:
     found = []
-    scope = vocabulary.scope(resource.name)
+    scope = vocabulary.scope(resource.name, request=request_type(endpoint))
+    of_request = vocabulary.scope(request=request_type(endpoint))
     inferring_scope = replace(scope, variables={**scope.variables, "value": INFERRED})
     for each in value_of(endpoint.filters) or ():
         expression = value_of(each.condition)
@@ -50,7 +52,7 @@ def check_filters(
         written = value_of(each.written)
         _several(endpoint, each, type_, findings)
         default = value_of(each.default)
-        given = None if default is None else typed(default, vocabulary.scope(), optional(type_), findings)
+        given = None if default is None else typed(default, of_request, optional(type_), findings)
         found.append(Filter(each.name, type_, holds, given, findings.place(each.span), written))  # type: ignore[arg-type]
     return tuple(found)
 

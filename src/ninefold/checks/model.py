@@ -9,6 +9,7 @@ from typing import Any
 
 from ninefold.checks.codes import COMPUTED_CYCLE
 from ninefold.checks.findings import Findings, typed
+from ninefold.checks.requests import request_of_any
 from ninefold.checks.schemas import SharedSchemas, admits_null, schema_of
 from ninefold.contract import resources as stated
 from ninefold.contract.fact import Gap, Proposal, Shown, StatedNone, is_stated, value_of
@@ -24,21 +25,23 @@ from ninefold.values import Digest, Object, Row, Text, Timestamp, Type, from_sch
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """What expressions may name, whatever they are in: the resources, and who calls."""
+    """What expressions may name, whatever they are in: the resources, who calls, and what a request to any of the
+    endpoints may carry (`request`; None: nothing)."""
 
     model: Model
     caller: Object
+    request: Object | None
 
-    def scope(self, *rows: str, **more: Type) -> Scope:
-        """A scope with rows of these resources under their own names."""
-        variables: dict[str, Type] = {
+    def scope(self, *rows: str, **more: Type | None) -> Scope:
+        """A scope with rows of these resources under their own names. What is None cannot be named."""
+        variables: dict[str, Type | None] = {
             "caller": self.caller,
             "now": Timestamp(),
             "operator": Object(),
-            "request": Object(),
+            "request": self.request,
         }
-        variables |= {name: Row(resource=name) for name in rows}
-        return Scope(variables | more, self.model)
+        variables |= {name: Row(resource=name) for name in rows} | more
+        return Scope({name: type_ for name, type_ in variables.items() if type_ is not None}, self.model)
 
 
 def known_resources(contract: Contract) -> dict[str, stated.Resource]:
@@ -144,7 +147,9 @@ def _model(known: Mapping[str, stated.Resource], contract: Contract, caller: Obj
             back=back[name],
             computed_fields=frozenset(field.name for field in fields if isinstance(field.computed, Shown)),
         )
-    vocabulary = Vocabulary(shapes, caller)
+    endpoints = value_of(contract.endpoints.endpoints)
+    request = Object() if endpoints is None else request_of_any(endpoints)
+    vocabulary = Vocabulary(shapes, caller, request)
     computed: dict[str, dict[str, Typed]] = {name: {} for name in known}
     for name, resource in known.items():
         for field in value_of(resource.fields) or ():
@@ -163,8 +168,8 @@ def _model(known: Mapping[str, stated.Resource], contract: Contract, caller: Obj
         names = ", ".join(f"`{name}.{field_name}`" for name, field_name in circle)
         how = "are computed from each other" if len(circle) > 1 else "is computed from itself"
         findings.say(COMPUTED_CYCLE, f"{names} {how}", *labels)
-        return Vocabulary(whole, caller)
-    complete = Vocabulary(whole, caller)
+        return Vocabulary(whole, caller, request)
+    complete = Vocabulary(whole, caller, request)
     for name, resource in known.items():
         for field in value_of(resource.fields) or ():
             # Now that every computed field is known: whether the database can answer each.

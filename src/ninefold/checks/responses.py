@@ -11,6 +11,7 @@ from ninefold.checks.codes import DELETED_ROW, NO_SUCH_END, NOT_A_STREAM, SEVERA
 from ninefold.checks.contents import Showing, check_content
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
+from ninefold.checks.requests import request_type
 from ninefold.contract import endpoints as stated
 from ninefold.contract.fact import Name, StatedNone, value_of
 from ninefold.diagnostics.diagnostic import Label
@@ -19,7 +20,7 @@ from ninefold.expressions.rewrite import walk
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import All, Select, Typed, Variable
 from ninefold.values import Array as ArrayType
-from ninefold.values import Integer, Row, Text, Type, from_schema
+from ninefold.values import Integer, Row, Text, Type
 from ninefold.values import Object as ObjectType
 from ninefold.vocabulary.endpoints import ENDS
 
@@ -27,15 +28,6 @@ MAKING_NOTHING = frozenset({"read", "list", "delete", "remove"})
 """The verbs that make no credential, of which `issued` could tell."""
 
 NOT_MODIFIED = 304
-
-
-def request_type(endpoint: stated.Endpoint) -> Type:
-    """What an expression may read of the request: the endpoint's own parameters."""
-    members: dict[str, Type] = {}
-    for name, fact in (("query", endpoint.query), ("headers", endpoint.request_headers)):
-        own: dict[str, Type] = {each.name: from_schema(each.schema.json) for each in value_of(fact) or ()}
-        members[name] = ObjectType(members=own)
-    return ObjectType(members=members)
 
 
 def check_responses(
@@ -139,7 +131,7 @@ def _headers(endpoint: stated.Endpoint, scope: Scope, findings: Findings) -> Ite
 
 
 def _response_scope(endpoint: stated.Endpoint, verb: str, resource: Resource | None, vocabulary: Vocabulary) -> Scope:
-    more: dict[str, Type] = {"request": request_type(endpoint)}
+    more: dict[str, Type | None] = {"request": request_type(endpoint)}
     if resource is not None:
         secrets: dict[str, Type] = {each.name: Text() for each in resource.fields.values() if each.secret == "token"}
         if (issued := value_of(endpoint.issues)) is not None:
@@ -199,7 +191,9 @@ def reads_beyond_row(response: Response, rows: tuple[str, ...], vocabulary: Voca
 
 def shows_what_is_cleared(response: Response, resource: Resource | None) -> bool:
     """Whether a reference is shown that a deletion of something else takes away: then the row is not written."""
-    cleared = () if resource is None else {name for name, field in resource.fields.items() if field.on_delete == "clear"}
+    cleared = (
+        () if resource is None else {name for name, field in resource.fields.items() if field.on_delete == "clear"}
+    )
     return any(
         isinstance(node, Select) and node.name in cleared and isinstance(node.operand, Variable)
         for typed_ in all_expressions(response)

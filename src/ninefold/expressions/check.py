@@ -62,6 +62,10 @@ MOST_NODES: Final = 10_000
 
 _WORDS_ELSEWHERE: Final = {"True": "true", "False": "false", "None": "null", "NULL": "null", "nil": "null"}
 
+_OF_REQUESTS: Final = (
+    "where there is a request, what its endpoint declares can be read: `request.query.NAME`, `request.headers.NAME`"
+)
+
 _PARTS_OF_TIMES: Final = {
     "year": "getFullYear()", "month": "getMonth() + 1", "day": "getDate()", "hour": "getHours()", "hours": "getHours()",
     "minute": "getMinutes()", "minutes": "getMinutes()", "second": "getSeconds()", "seconds": "getSeconds()",
@@ -215,6 +219,7 @@ class _Checker(Operators, Functions):
             help = help or tuple(f"it is read behind its name: `{each}.{ast.name}`" for each in objects[:1])
             if rows:
                 help += (f"text stands in quotes: `'{ast.name}'`",)
+            help = help or ((_OF_REQUESTS,) if ast.name == "request" else ())
             help = help or did_you_mean(ast.name, (*self._locals, *self.scope.variables))
             if not help:
                 help = (f"text stands in quotes: `'{ast.name}'`",)
@@ -237,7 +242,8 @@ class _Checker(Operators, Functions):
                     codes.NO_SUCH_FIELD,
                     f"{what} has no member `{name}`",
                     at,
-                    did_you_mean(name, members),
+                    did_you_mean(name, members)
+                    or ((_OF_REQUESTS,) if isinstance(operand, Variable) and operand.name == "request" else ()),
                     "not a member",
                 )
                 return None

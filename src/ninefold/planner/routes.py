@@ -150,11 +150,10 @@ def body(endpoint: Endpoint, checked: Checked) -> Body | None:
             type=_given_type(resource.fields[leaf.field]),
             normalise=resource.fields[leaf.field].normalise,
             fixed=endpoint.verb not in ("create", "ensure", "sign in") and resource.fields[leaf.field].immutable,
-            merged=merge
-            and isinstance(resource.fields[leaf.field].type, Anything | Object)
-            and _stored_of(resource.fields[leaf.field]) is None,
-            null_shown=edits and resource.fields[leaf.field].null_shown,
+            merged=merge and isinstance(resource.as_given(leaf.field).type, Anything | Object),
+            null_shown=edits and resource.as_given(leaf.field).null_shown,
             stored=_stored_of(resource.fields[leaf.field]),
+            was=_was(leaf.field, resource),
             rules=rules(resource.fields[leaf.field].rules),
             trace=traced(resource.fields[leaf.field].place),
         )
@@ -172,6 +171,11 @@ def body(endpoint: Endpoint, checked: Checked) -> Body | None:
 
 def _stored_of(field: Field) -> Typed | None:
     return None if field.seen is None else field.seen.stored
+
+
+def _was(name: str, resource: Resource) -> str | None:
+    older = resource.as_given(name).name
+    return None if older == name else older
 
 
 def _given_type(field: Field) -> Type:

@@ -45,6 +45,7 @@ class Body:
                 None if each.normalise is None else compile(each.normalise),
                 each.merged,
                 None if each.stored is None else compile(each.stored),
+                each.was or each.field,
                 each.type,
                 each.null_shown,
             )
@@ -110,7 +111,7 @@ class Body:
                 if current is None:
                     del within[each.pointer[-1]]
                 else:
-                    within[each.pointer[-1]] = merge(current.get(each.name), patch)
+                    within[each.pointer[-1]] = merge(current.get(each.was), patch)
         return document
 
     def edited(
@@ -148,8 +149,8 @@ class Body:
         document: dict[str, Any] = {}
         for each in self._fields:
             within = _object(document, each.pointer[:-1])
-            value = current.get(each.name)
-            if within is not None and (value is not None or (each.null_shown and each.name in current)):
+            value = current.get(each.was)
+            if within is not None and (value is not None or (each.null_shown and each.was in current)):
                 within[each.pointer[-1]] = to_json(each.type, value)
         return document
 
@@ -163,9 +164,7 @@ class Body:
         values, wrong = self.valid(document)
         return values if wrong is None else wrong
 
-    def valid(
-        self, document: Any, cleared: frozenset[str] = frozenset()
-    ) -> tuple[dict[str, Value], Failure | None]:
+    def valid(self, document: Any, cleared: frozenset[str] = frozenset()) -> tuple[dict[str, Value], Failure | None]:
         """The values that are valid, by field, and what is wrong with the others. `cleared`: the fields that are to
         have no value."""
         for each in self._fields:
@@ -216,6 +215,7 @@ class _Field:
     normal: Callable[[Env], Value] | None
     merged: bool
     stored: Callable[[Env], Value] | None
+    was: str
     type: Type
     null_shown: bool
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from ninefold.checked.endpoints import Admission, Endpoint
-from ninefold.checked.resources import Resource
+from ninefold.checked.resources import Field, Resource
 from ninefold.expressions.reads import needs_database
 from ninefold.expressions.rewrite import walk
 from ninefold.expressions.tree import Constant, Select, Typed, Variable
@@ -35,7 +35,7 @@ from ninefold.planner.requirements import (
 )
 from ninefold.planner.upheld import Change, upheld
 from ninefold.sql.fragment import Fragment, bind, identifier, join
-from ninefold.values import Anything, Object, Text
+from ninefold.values import Anything, Object, Row, Text
 
 
 def update(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> Write:
@@ -89,7 +89,7 @@ def update(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
     by_key = any((events, issues, ends, shown, held))
     returning, read, told = read_after(endpoint, resource, columns, checks, perspective, by_key)
     pieces.append(_piece(" WHERE " + all_of([*found, *[each.holds for each in required]])))
-    current = _current(resource, endpoint, assigns, [*found, *to_read])
+    current = _current(resource, endpoint, assigns, [*found, *to_read], perspective)
     if current is not None:
         was = " AND " + column(resource.name, REVISION_COLUMN) + " = " + bind(inputs.REVISION_AS_READ)
         pieces.append(_piece(was, "as it was"))
@@ -173,20 +173,34 @@ def _fields_in(typed: Typed, resource: Resource) -> Iterator[str]:
 
 
 def _current(
-    resource: Resource, endpoint: Endpoint, assigns: Sequence[Assign], found: Sequence[Fragment]
+    resource: Resource,
+    endpoint: Endpoint,
+    assigns: Sequence[Assign],
+    found: Sequence[Fragment],
+    perspective: Perspective,
 ) -> Statement | None:
-    """The row as it is, for whoever may change it."""
+    """The row as it is, for whoever may change it; to a client of an older version, also as it was then."""
     wanted = dict.fromkeys(name for assign in assigns for name in assign.reads)
+    older: list[Field] = []
     if endpoint.verb == "update":
-        named = [resource.fields[leaf.field] for leaf in endpoint.body or ()]
+        named = [resource.as_given(leaf.field) for leaf in endpoint.body or ()]
         edits = endpoint.patch == "json-patch"
-        wanted |= dict.fromkeys(field.name for field in named if edits or isinstance(field.type, Anything | Object))
+        edited = [field for field in named if edits or isinstance(field.type, Anything | Object)]
+        older = [field for field in edited if not field.stored]
+        wanted |= dict.fromkeys(field.name for field in edited)
     fields = [resource.fields[name] for name in wanted if name in resource.fields]
-    fields = [field for field in fields if field.stored and field.secret is None]
+    fields = [field for field in fields if (field.stored or field in older) and field.secret is None]
     if not fields and endpoint.patch != "json-patch":
         return None
-    columns = [column(resource.name, name) for name in (REVISION_COLUMN, *(field.name for field in fields))]
+    columns = [column(resource.name, REVISION_COLUMN), *(_as_it_is(field, resource, perspective) for field in fields)]
     name = identifier(resource.name)
     text = "SELECT " + join(", ", columns) + f" FROM {name} AS {name} WHERE " + all_of(found)
     results = (ResultColumn(REVISION_COLUMN, Text()), *(ResultColumn(field.name, field.type) for field in fields))
     return Statement((_piece(text),), results)
+
+
+def _as_it_is(field: Field, resource: Resource, perspective: Perspective) -> Fragment:
+    if field.stored:
+        return column(resource.name, field.name)
+    row = Variable(resource.name, Row(resource=resource.name))
+    return perspective.shown(Select(row, field.name, field.type, "computed"), {resource.name: resource.name})

@@ -1,0 +1,52 @@
+"""What expressions may read of a request: the parameters and headers that endpoints declare, and nothing else of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from ninefold.contract.endpoints import Endpoint, Parameter
+from ninefold.contract.fact import Fact, is_open, value_of
+from ninefold.values import Anything, Object, Type, from_schema, optional
+
+
+def request_type(endpoint: Endpoint) -> Object | None:
+    """The root `request` of an endpoint: its own parameters and headers. None: there is nothing that could be read."""
+    return _of({each: _one(fact) for each, fact in _declared(endpoint)})
+
+
+def request_of_any(endpoints: Collection[Endpoint]) -> Object | None:
+    """The root `request` where it may be that of any of these: what one of them declares has no value in a request to
+    another. None: none declares anything."""
+    groups: dict[str, dict[str, Type] | None] = {}
+    for endpoint in endpoints:
+        for name, fact in _declared(endpoint):
+            known, own = groups.get(name, {}), _one(fact)
+            groups[name] = None if known is None or own is None else _either(known, own)
+    return _of(groups)
+
+
+def _declared(endpoint: Endpoint) -> Iterator[tuple[str, Fact[tuple[Parameter, ...]] | None]]:
+    yield "query", endpoint.query
+    yield "headers", endpoint.request_headers
+
+
+def _one(fact: Fact[tuple[Parameter, ...]] | None) -> dict[str, Type] | None:
+    """By name; None: which there are is a gap."""
+    if fact is not None and is_open(fact):
+        return None
+    return {each.name: from_schema(each.schema.json) for each in value_of(fact) or ()}
+
+
+def _either(known: dict[str, Type], own: dict[str, Type]) -> dict[str, Type]:
+    either = {name: optional(type_) for name, type_ in known.items()}
+    for name, type_ in own.items():
+        same = either.get(name, optional(type_)) == optional(type_)
+        either[name] = optional(type_) if same else Anything(nullable=True)
+    return either
+
+
+def _of(groups: dict[str, dict[str, Type] | None]) -> Object | None:
+    """An object that is known to have no member has none that could be read, and is left out: one without members
+    would admit any."""
+    found: dict[str, Type] = {name: Object(members=own or {}) for name, own in groups.items() if own is None or own}
+    return Object(members=found) if found else None
