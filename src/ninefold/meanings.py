@@ -47,7 +47,8 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         "Pages and filters",
-        "A page size outside 1…largest, and a cursor that the service did not make, are `invalid`, never clamped. "
+        "A page size outside 1…largest, a page's number below 1, and a cursor that the service did not make, are "
+        "`invalid`, never clamped; behind the last page there are no rows. "
         "Ties are ordered by identifier, nulls last. A filter's `value` has the type that its expression gives it; "
         "text that is not of that type, or a parameter repeated where one is meant, is `invalid`. Where several values "
         "are `comma separated`, each text between commas is one, an empty one too.",
@@ -419,6 +420,25 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "that was made when there were no versions counts as made by a request that names none; where that is nobody's "
         "version, by one for the newest. An event arises once, for all versions: a kind arises upon the same in all. "
         "An idempotency key and a cursor belong to the version in which they were given.",
+    ),
+    (
+        "Cases",
+        "What a case states stands in the place of what its endpoint states beside the cases; all else holds in each. "
+        "The case is chosen before any statement. Where a member of the body chooses it, that member has a text, is "
+        "known in every case, and is a field where the case's body names it; a body of no case is `invalid` at that "
+        "member (`required`, `type` or `enum`), and nothing else is said of it. Where the request or its caller chooses "
+        "it, a request of no case is `forbidden`, and its body is not read; one whose parameters are invalid, or whose "
+        "caller is not admitted, is of none yet. `otherwise` is the case of a request that is of no other.",
+    ),
+    (
+        "Webhooks to rows of the contract's own",
+        "With `to` an event goes to each row of that resource of which `when` holds when it arises; rows in a state of "
+        "`gone` are told nothing. `when` reads the row and `event`: `id`, `kind`, `time`, `resource`, `row` (its "
+        "identifier as the `subject` of CloudEvents has it) and `payload`, all as the version has them in which the row "
+        "was created. It is the contract's own word, and reads every row: row rules, which are about callers, take no "
+        "part. `url` and `secret` are read at each attempt. A secret that begins with `whsec_` is the base64 behind that "
+        "(Standard Webhooks 1.0), any other the text itself in UTF-8; without one, or without an address of http or "
+        "https, the attempt fails. Whatever else is said of webhooks holds.",
     ),
 )
 

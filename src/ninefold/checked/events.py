@@ -43,12 +43,23 @@ class EventKind:
 
 
 @dataclass(frozen=True)
+class Subscribers:
+    """Rows of the contract's own that say where events go: `when` reads such a row and `event`, the others the row."""
+
+    resource: str
+    when: Typed
+    url: Typed
+    secret: Typed
+
+
+@dataclass(frozen=True)
 class Webhooks:
-    """`backoff` in microseconds."""
+    """`backoff` in microseconds. `to` None: to the subscriptions that the language has itself."""
 
     attempts: int
     backoff: tuple[int, ...]
     place: Place
+    to: Subscribers | None = None
 
 
 @dataclass(frozen=True)

@@ -173,7 +173,7 @@ def _operator_values(contract: Contract, findings: Findings) -> Iterator[Operato
     for part in (contract.resources, contract.states, contract.errors, contract.events, contract.limits):
         for name, span in _operator_names(part):
             places.setdefault(name, []).append(span)
-    for name, _ in _operator_names(contract.events):
+    for name, _ in _operator_names(_envelope(contract)):
         # Without the source of its envelope no event can be sent.
         endpoints.setdefault(name, set()).update(_streams(contract))
     for name, spans in sorted(places.items()):
@@ -183,6 +183,11 @@ def _operator_values(contract: Contract, findings: Findings) -> Iterator[Operato
             if endpoint.key in endpoints.get(name, ()) or (who and who <= schemes.get(name, set())):
                 blocks.append(endpoint.key)
         yield OperatorValue(name, tuple(findings.place(span) for span in spans), tuple(blocks))
+
+
+def _envelope(contract: Contract) -> object:
+    delivery = value_of(contract.events.delivery)
+    return None if delivery is None else value_of(delivery.envelope)
 
 
 def _streams(contract: Contract) -> Iterator[str]:

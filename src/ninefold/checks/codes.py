@@ -507,6 +507,56 @@ CREDENTIAL_KEPT = _code(
     "`key: {type: string, secret: token, on create: token()}`",
 )  # fmt: skip
 
+NOT_MADE_OF_ROWS = _code(
+    "NF0579", Severity.ERROR, "a value cannot be made of rows",
+    "What is given on create or on change and reads other rows is made by the statement that writes the row. A secret "
+    "is hashed before there is a statement; and some functions are known to requests alone, so that what is made with "
+    "them cannot be made of what only the database knows.",
+    '`sets: {title: line.product.name}` beside `slug: {type: string, on change: slug(line.title)}`',
+    "`slug: {type: string, on change: line.product.slug}`",
+)  # fmt: skip
+
+CHOSEN_BY = _code(
+    "NF0586", Severity.ERROR, "a case cannot be chosen by this",
+    "The case of a request is chosen before any statement: by one member of the body, `request.body.NAME`, or by a text "
+    "that reads neither a body nor a row: a parameter, a header, what a scheme adds to the caller. Every case then takes "
+    "a body that has members.",
+    "`cases: {by: order.kind, …}`",
+    "`cases: {by: request.body.kind, …}`, or `cases: {by: caller.role, …}`",
+)  # fmt: skip
+
+NOT_ANOTHER_ROW = _code(
+    "NF0583", Severity.ERROR, "an effect does not act on another row",
+    "What `then` lists changes rows of other resources: the row acted on is changed by `sets`. Nor does an effect "
+    "delete what takes the row acted on with it.",
+    "`PATCH /orders/{id}: {does: update order, then: [{update: order, row: order.parent, sets: {open: \"true\"}}]}`",
+    "`then: [{update: customer, row: order.customer, sets: {active: \"true\"}}]`",
+)  # fmt: skip
+
+EFFECT_ON_NO_ROW = _code(
+    "NF0584", Severity.ERROR, "an effect does not say upon which row",
+    "An effect updates, deletes or moves one row, which `row` names; a row that it creates is a new one, and of a "
+    "resource without an identifier there is only one.",
+    "`then: [{update: customer, sets: {active: \"true\"}}]`",
+    "`then: [{update: customer, row: order.customer, sets: {active: \"true\"}}]`",
+)  # fmt: skip
+
+NOT_SET = _code(
+    "NF0585", Severity.ERROR, "an effect sets what it cannot set",
+    "A computed field is never stored, a number is the service's to give, a state moves by transitions, and a secret "
+    "is told to whoever gave it or is given it, which an effect does to nobody.",
+    "`then: [{update: lamp, row: switch.lamp, sets: {state: \"'on'\"}}]`",
+    "`then: [{take: light lamp, row: switch.lamp}]`",
+)  # fmt: skip
+
+EFFECT_IN_A_CIRCLE = _code(
+    "NF0587", Severity.ERROR, "effects lead back to where they began",
+    "A transition whose effects take another transition, whose effects take the first one again, would have no end.",
+    "`light: {…, then: [{take: press switch, row: lamp.switch}]}` beside "
+    "`press: {…, then: [{take: light lamp, row: switch.lamp}]}`",
+    "only one of the two",
+)  # fmt: skip
+
 NOT_IN_FORCE = _code(
     "NF0601", Severity.NOTE, "a stated fact is not in force in this build",
     "The contract states it and it has been checked; this build of ninefold does not do it yet. What that means "
@@ -525,8 +575,16 @@ LOSES = _code(
     "or `endpoint: {body: […]}` without it",
 )  # fmt: skip
 
+TWO_RECEIVERS = _code(
+    "NF0594", Severity.ERROR, "events go to rows of the contract, and others subscribe",
+    "With `to` a contract keeps its receivers itself, as rows of a resource that it declares. The subscriptions that the "
+    "language has itself are then told of nothing: one that could be made would be a promise that nobody keeps.",
+    "`webhooks: {to: hook, …}` and `POST /subscriptions: {does: subscribe, …}`",
+    "`webhooks: {to: hook, …}` and `POST /hooks: {does: create hook, …}`",
+)  # fmt: skip
+
 CODES: tuple[Code, ...] = (
-    COMPUTED_CYCLE, NOT_THE_CLIENTS, NEVER_GIVEN, PATH_NAME, NO_ROW, PATH_OF_CREATE, NOT_A_SORT_KEY,
+    TWO_RECEIVERS, COMPUTED_CYCLE, NOT_THE_CLIENTS, NEVER_GIVEN, PATH_NAME, NO_ROW, PATH_OF_CREATE, NOT_A_SORT_KEY,
     SEVERAL_RESPONSES, STATUS_OF_ITS_OWN, NO_SUCH_VIEW, NOT_SHOWABLE, LIST_HAS_NO_ROW, NOT_A_TOKEN, SAME_PARAMETER,
     PAGE_BOUNDS, UNREACHABLE_STATE, DEAD_END, UNUSED_TRANSITION, UNUSED_CODE, NEVER_ARISES, COMPOSITE_TARGET,
     DETAIL_OF_TWO, DELETED_ROW, DELETE_CLEARS_REQUIRED, NOT_A_BODY, NO_BURST, HEADER_OF_RATES, NOT_A_STREAM,
@@ -536,6 +594,7 @@ CODES: tuple[Code, ...] = (
     GIVEN_VALUE, DETAIL_OF_ANOTHER, OFFERED_TO_NOBODY, NO_SUCH_END,
     NEEDS_WHAT_IS_NONE, SHOWN_LESS,
     ANY_ORIGIN_WITH_CREDENTIALS, NO_SUCH_SCOPE, SCOPES_TWICE, CERTIFICATE_FIELD,
-    ONE_ROW, NOT_FOUND_BY, SIGN_IN_BODY, ISSUES_FOR_NOBODY, NEVER_ISSUED, NEVER_TOLD, CREDENTIAL_KEPT,
-    LOSES, NOT_IN_FORCE,
+    ONE_ROW, NOT_FOUND_BY, SIGN_IN_BODY, ISSUES_FOR_NOBODY, NEVER_ISSUED, NEVER_TOLD, CREDENTIAL_KEPT, NOT_MADE_OF_ROWS,
+    NOT_ANOTHER_ROW, EFFECT_ON_NO_ROW, NOT_SET, EFFECT_IN_A_CIRCLE,
+    CHOSEN_BY, LOSES, NOT_IN_FORCE,
 )  # fmt: skip

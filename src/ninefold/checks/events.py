@@ -13,6 +13,7 @@ from ninefold.checks.contents import Showing, check_content
 from ninefold.checks.credentials import check_payload
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.model import Vocabulary
+from ninefold.checks.subscribers import check_keys, check_subscribers
 from ninefold.contract import events as stated
 from ninefold.contract.endpoints import Action
 from ninefold.contract.fact import Gap, Proposal, Shown, StatedNone, value_of
@@ -90,6 +91,7 @@ def check_events(
     contract: Contract, resources: Mapping[str, Resource], vocabulary: Vocabulary, findings: Findings
 ) -> Events:
     showing = Showing(contract, resources, vocabulary, findings)
+    check_keys(contract, has_subscriptions(contract), findings)
     kinds = tuple(
         kind
         for each in value_of(contract.events.kinds) or ()
@@ -105,7 +107,7 @@ def check_events(
         return Events(kinds)
     return Events(
         kinds,
-        webhooks=_webhooks(delivery, findings),
+        webhooks=_webhooks(delivery, resources, vocabulary, findings),
         stream=_stream(delivery, findings),
         source=source,
         in_order=isinstance(delivery.order, Shown),
@@ -162,7 +164,9 @@ def _envelope(delivery: stated.Delivery, findings: Findings) -> tuple[bool, Type
     return found is not None, found
 
 
-def _webhooks(delivery: stated.Delivery, findings: Findings) -> Webhooks | None:
+def _webhooks(
+    delivery: stated.Delivery, resources: Mapping[str, Resource], vocabulary: Vocabulary, findings: Findings
+) -> Webhooks | None:
     if not isinstance(delivery.webhooks, Shown):
         return None
     stated_webhooks = delivery.webhooks.value
@@ -171,7 +175,11 @@ def _webhooks(delivery: stated.Delivery, findings: Findings) -> Webhooks | None:
         return None
     if backoff is None and not isinstance(stated_webhooks.backoff, StatedNone):
         return None
-    return Webhooks(attempts, backoff or (), findings.place(delivery.webhooks.span))
+    place = findings.place(delivery.webhooks.span)
+    if stated_webhooks.to is None or isinstance(stated_webhooks.to, StatedNone):
+        return Webhooks(attempts, backoff or (), place)
+    to = check_subscribers(stated_webhooks, resources, vocabulary, findings)
+    return None if to is None else Webhooks(attempts, backoff or (), place, to)
 
 
 def _stream(delivery: stated.Delivery, findings: Findings) -> Stream | None:

@@ -110,7 +110,7 @@ def _show(
         raise Unusable(reading.message, *reading.help, details=reading.details)
     with reading:
         found: list[dict[str, Any]]
-        found = log.logged(reading, after, limit) if action == "list" else log.dead(reading, limit)
+        found = log.logged(reading, after, limit) if action == "list" else log.dead(reading, plan, limit)
         waiting, given_up = log.counts(reading) if plan.schema.subscriptions else (0, 0)
     if format == "json":
         sys.stdout.writelines(msgspec.json.encode(row).decode() + "\n" for row in found)
@@ -133,6 +133,8 @@ def _replay(plan: ServicePlan, url: str, positions: Sequence[int], subscription:
 def _rotate(plan: ServicePlan, url: str, subscription: str | None, hours: int) -> None:
     if subscription is None:
         raise Unusable("rotate is for one subscription", "name it: --subscription ID")
+    if plan.schema.subscribers is not None:
+        raise Unusable(f"the secrets are those of the rows of `{plan.schema.subscribers[0]}`", "change it there")
     if not 0 <= hours <= 24 * 365:
         raise Unusable(f"--overlap-hours {hours} is not between 0 and a year")
     sources = Sources()

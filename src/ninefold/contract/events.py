@@ -24,11 +24,16 @@ class EventKind:
 
 @dataclass(frozen=True, slots=True)
 class Webhooks:
-    """`backoff` in microseconds: the wait before each further attempt."""
+    """`backoff` in microseconds: the wait before each further attempt. `to`: the resource whose rows say where events
+    go; `when` says which of them, `url` and `secret` are of such a row."""
 
     signature: Fact[Name] | None
     attempts: Fact[int] | None
     backoff: Fact[tuple[int, ...]] | None
+    to: Fact[Name] | None
+    when: Fact[Expression] | None
+    url: Fact[Expression] | None
+    secret: Fact[Expression] | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,6 +82,7 @@ def shape(schema: Schema) -> Schema:
         schema.subscriptions,
         schema.credentials,
         schema.versions,
+        schema.subscribers,
     )
 
 
@@ -115,6 +116,9 @@ def compare(stored: Schema, wanted: Schema) -> Comparison:
             # Kept, it would be wrong as soon as the field is written without it.
             drop.append(tables.drop_entered(table))
         create += [tables.create_index(name, index) for key, index in after.items() if before.get(key) != index]
+    if stored.subscriptions and wanted.subscriptions and stored.subscribers != wanted.subscribers:
+        was, now = ("subscription" if each is None else each[0] for each in (stored.subscribers, wanted.subscribers))
+        differences.append(f"deliveries are stored to rows of `{was}`, and go to rows of `{now}` now")
     if differences:
         return Differences(tuple(differences))
     # A contract that takes keys no longer leaves them where they are: they expire by themselves.
@@ -124,7 +128,7 @@ def compare(stored: Schema, wanted: Schema) -> Comparison:
     if wanted.events and not stored.events:
         additions.append(Addition("the log of events", CREATE_LOG))
     if wanted.subscriptions and not stored.subscriptions:
-        additions.append(Addition("the deliveries of events", CREATE_DELIVERIES))
+        additions.append(Addition("the deliveries of events", tables.deliveries(wanted)))
     if wanted.versions and not stored.versions:
         additions.append(Addition("events as other versions have them", CREATE_VERSIONS))
     if (wanted.versions and wanted.subscriptions) and not (stored.versions and stored.subscriptions):

@@ -14,7 +14,7 @@ from typing import assert_never
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.schema import Column, Index, Machine, Schema, Table
 from ninefold.sql import credentials
-from ninefold.sql.events import CREATE_DELIVERIES, CREATE_LOG, CREATE_SUBSCRIBED, CREATE_VERSIONS
+from ninefold.sql.events import CREATE_DELIVERIES, CREATE_LOG, CREATE_SUBSCRIBED, CREATE_VERSIONS, create_deliveries
 from ninefold.sql.fragment import identifier
 from ninefold.sql.idempotency import CREATE as CREATE_KEYS
 from ninefold.values import (
@@ -46,11 +46,16 @@ def create_schema(schema: Schema) -> tuple[str, ...]:
         *statements,
         *(CREATE_KEYS if schema.idempotency else ()),
         *(CREATE_LOG if schema.events else ()),
-        *(CREATE_DELIVERIES if schema.subscriptions else ()),
+        *(deliveries(schema) if schema.subscriptions else ()),
         *(CREATE_VERSIONS if schema.versions else ()),
         *(CREATE_SUBSCRIBED if schema.versions and schema.subscriptions else ()),
         *(statement for resource in schema.credentials for statement in create_credentials(resource, schema)),
     )
+
+
+def deliveries(schema: Schema) -> tuple[str, ...]:
+    """The statements for what is to be delivered."""
+    return CREATE_DELIVERIES if schema.subscribers is None else create_deliveries(*schema.subscribers)
 
 
 def create_credentials(resource: str, schema: Schema) -> tuple[str, ...]:

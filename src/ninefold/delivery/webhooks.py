@@ -14,23 +14,19 @@ import logging
 import time
 from asyncio import Future, Task
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, assert_never
 
-import msgspec
-
-from ninefold.database.protocol import Database, Row, Session, Stored, Unavailable
+from ninefold.database.protocol import Database, Row, Session, Unavailable
 from ninefold.delivery.addresses import Network
+from ninefold.delivery.receivers import OfRows, OfSubscriptions, Receiver, Receivers, rows
 from ninefold.delivery.sender import CONNECTIONS, Delivered, Failed, Gone, Outcome, Sender
-from ninefold.plan import environment
 from ninefold.plan import events as plan
 from ninefold.server import signing
-from ninefold.server.authenticate import Scheme
 from ninefold.server.bell import Bell
 from ninefold.server.events import Form, Logged, lane
 from ninefold.server.service import Service
-from ninefold.server.statements import Prepared
 from ninefold.sql import events as sql
 
 log = logging.getLogger("ninefold.delivery")
@@ -68,8 +64,11 @@ class Webhooks:
     ) -> None:
         self._attempts = webhooks.attempts
         self._waits = webhooks.waits
-        self._sees = {who: Prepared(statement) for who, statement in webhooks.sees.items()}
-        self._schemes = {scheme.name: scheme for scheme in service.schemes}
+        self._receivers: Receivers = (
+            OfSubscriptions(webhooks, service, database)
+            if webhooks.to is None
+            else OfRows(webhooks.to, service, database)
+        )
         self._service = service
         self._form = form
         self._database = database
@@ -125,7 +124,7 @@ class Webhooks:
         """Begin as many attempts as there is room for. Gives the seconds until something more is due."""
         now = self._service.sources.now()
         wait = LONGEST_WAIT
-        for subscription, due in await self._rows(sql.WAITING, [now]):
+        for subscription, due in await rows(self._database, sql.WAITING, [now]):
             if due is None:
                 continue
             if str(due) > now:
@@ -134,16 +133,16 @@ class Webhooks:
             under_way = self._under_way[str(subscription)]
             room = min(PER_SUBSCRIPTION - len(under_way), CONNECTIONS - len(self._tasks))
             if room > 0:
-                rows = await self._due(str(subscription), now, len(under_way) + room)
-                for row in [each for each in rows if each[0] not in under_way][:room]:
+                due_now = await self._due(str(subscription), now, len(under_way) + room)
+                for row in [each for each in due_now if each[0] not in under_way][:room]:
                     self._begin(str(subscription), row)
         return wait
 
     async def _due(self, subscription: str, now: str, most: int) -> Sequence[Row]:
         """What is due, each event as the version has it in which the subscription was made."""
         if self._unversioned is None:
-            return await self._rows(sql.DUE, [subscription, now, most])
-        return await self._rows(sql.DUE_VERSIONS, [subscription, now, most, self._unversioned])
+            return await rows(self._database, sql.DUE, [subscription, now, most])
+        return await rows(self._database, sql.DUE_VERSIONS, [subscription, now, most, self._unversioned])
 
     def _begin(self, subscription: str, row: Row) -> None:
         position = int(str(row[0]))
@@ -166,17 +165,17 @@ class Webhooks:
     async def _deliver(self, subscription: str, row: Row) -> None:
         try:
             position, attempts, id, kind, identifier, written, payload, resource = row
-            receivers = await self._rows(sql.RECEIVER, [subscription])
-            if not receivers:
-                return
-            url, who, caller, generation, overlap = receivers[0]
-            if await self._may_see(str(who), str(caller), int(str(position))):
-                body = self._form.body(Logged(str(id), str(kind), str(identifier), str(written), str(payload)))
-                secrets = self._secrets(subscription, int(str(generation)), overlap)
-                headers = signing.headers(secrets, str(id), int(self._wall()), body)
-                outcome = await self._sender.send(str(url), {**headers, "content-type": self._form.media_type}, body)
-            else:
-                outcome = Delivered()
+            receiver = await self._receivers.find(subscription, int(str(position)))
+            outcome: Outcome
+            match receiver:
+                case Receiver(url, secrets):
+                    body = self._form.body(Logged(str(id), str(kind), str(identifier), str(written), str(payload)))
+                    headers = signing.headers(secrets, str(id), int(self._wall()), body)
+                    outcome = await self._sender.send(url, {**headers, "content-type": self._form.media_type}, body)
+                case Failed():
+                    outcome = receiver
+                case None:
+                    outcome = Delivered()
             made = int(str(attempts)) + 1
             same = lane(str(resource), str(identifier))
             await self._database.transact(
@@ -189,37 +188,6 @@ class Webhooks:
         except Exception as error:
             log.error("a delivery failed", exc_info=error)
             await asyncio.sleep(AFTER_FAILURE)
-
-    def _secrets(self, subscription: str, generation: int, overlap: Stored) -> list[bytes]:
-        """The secret of a subscription, and for some time the one before it."""
-        key = self._service.env[environment.SIGNING]["key"]
-        both = isinstance(overlap, str) and generation > 0 and self._service.sources.now() < overlap
-        return [signing.secret(key, subscription, each) for each in (generation, generation - 1)[: 1 + both]]
-
-    async def _may_see(self, who: str, caller: str, position: int) -> bool:
-        """Whether who subscribed may see the row that the event is about: what row rules say of streams as well."""
-        sees = self._sees.get(who)
-        if sees is None:
-            return False
-        values = await self._caller(self._schemes.get(who), msgspec.json.decode(caller))
-        if values is None:
-            return False
-        env = {
-            **self._service.env,
-            "now": self._service.sources.now(),
-            "caller": values,
-            "request": {},
-            environment.LOG: {"position": position},
-        }
-        return any(row[0] for row in await self._rows(*sees.bound(env)))
-
-    async def _caller(self, scheme: Scheme | None, kept: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """The root `caller` as it is now; None: the row that the credential belonged to is gone."""
-        if scheme is None or scheme.rows is None:
-            return kept
-        rows = await self._rows(*scheme.rows.again(kept, self._service.env))
-        env = {**self._service.env, "now": self._service.sources.now()}
-        return scheme.caller(rows[0], env).values if rows else None
 
     def _settle(
         self, session: Session, subscription: str, position: int, lane: str, attempts: int, outcome: Outcome
@@ -248,10 +216,6 @@ class Webhooks:
     def _wait(self, attempts: int) -> float:
         """Seconds from the attempt of this number to the next."""
         return self._waits[min(attempts, len(self._waits)) - 1] / 1_000_000 if self._waits else 0.0
-
-    async def _rows(self, text: str, binds: Sequence[Stored]) -> list[Row]:
-        rows = self._database.select(text, binds)
-        return await rows if isinstance(rows, Future) else rows
 
 
 def _time(text: str) -> datetime:

@@ -28,7 +28,10 @@ def delivery(g: Grounds) -> list[Item]:
     if webhooks is not None and stated.webhooks is not None:
         facts = g.word("signature", webhooks.signature) + g.fact("attempts", webhooks.attempts, str)
         facts += g.fact("waits between them", webhooks.backoff, lambda waits: ", ".join(map(duration, waits)))
-        items.append(_meaning(g.together("delivered by webhooks", stated.webhooks.span, facts), 37))
+        facts += g.word("to each", webhooks.to) + g.expression("which events", webhooks.when, (9, 10))
+        facts += g.expression("address", webhooks.url) + g.expression("secret", webhooks.secret)
+        item = _meaning(g.together("delivered by webhooks", stated.webhooks.span, facts), 37)
+        items.append(item if value_of(webhooks.to) is None else _meaning(item, 58))
     else:
         items += g.fact("webhooks", stated.webhooks)
     if stream is not None and stated.stream is not None:

@@ -10,6 +10,7 @@ import msgspec
 from ninefold.database.protocol import Session
 from ninefold.plan.service import ServicePlan
 from ninefold.server import signing
+from ninefold.server.events import Logged, Position, Tell
 from ninefold.sql import events as sql
 
 
@@ -20,10 +21,12 @@ def logged(session: Session, after: int, most: int) -> list[dict[str, Any]]:
     return [_decoded(dict(zip(names, row, strict=True))) for row in rows]
 
 
-def dead(session: Session, most: int) -> list[dict[str, Any]]:
+def dead(session: Session, plan: ServicePlan, most: int) -> list[dict[str, Any]]:
     """The deliveries that were given up, and why."""
-    rows = session.run(sql.LIST_DEAD, [most])
-    names = ("position", "time", "kind", "resource", "row", "subscription", "url", "attempts", "why")
+    of_rows = plan.schema.subscribers is not None
+    rows = session.run(sql.LIST_DEAD_OF_ROWS if of_rows else sql.LIST_DEAD, [most])
+    address = () if of_rows else ("url",)
+    names = ("position", "time", "kind", "resource", "row", "subscription", *address, "attempts", "why")
     return [_decoded(dict(zip(names, row, strict=True))) for row in rows]
 
 
@@ -39,7 +42,12 @@ def replay(session: Session, plan: ServicePlan, now: str, positions: Sequence[in
     if subscription is not None:
         session.run(sql.ENABLE, [subscription])
     unversioned = None if plan.delivery is None else plan.delivery.unversioned
-    if positions and unversioned is not None:
+    to = plan.delivery.webhooks.to if plan.delivery is not None and plan.delivery.webhooks is not None else None
+    if positions and to is not None:
+        made = sum(
+            _told_again(session, Tell(to.tell), now, position, subscription, unversioned) for position in positions
+        )
+    elif positions and unversioned is not None:
         again = [session.run(sql.DELIVER_AGAIN_VERSIONS, [each, subscription, unversioned]) for each in positions]
         made = sum(map(len, again))
     elif positions:
@@ -51,6 +59,27 @@ def replay(session: Session, plan: ServicePlan, now: str, positions: Sequence[in
         session.run(sql.STEP_FORWARD, [now])
     else:
         session.run(sql.ALL_FORWARD, [now])
+    return made
+
+
+def _told_again(
+    session: Session, tell: Tell, now: str, position: int, subscription: str | None, unversioned: str | None
+) -> int:
+    """Deliver one event again to rows of the contract's own that it goes to: how many those are."""
+    found = session.run(sql.EVENT, [position])
+    if not found:
+        return 0
+    id, kind, resource, row, time, payload = map(str, found[0])
+    if unversioned is None:
+        event = Logged(id, kind, row, time, payload)
+        return tell.write(session, {"now": now}, Position(position, resource, "", now), event, subscription)
+    others = {str(version): (kind, own) for version, kind, own in session.run(sql.EVENT_IN_VERSIONS, [position])}
+    made = 0
+    for version in {str(each) for (each,) in session.run(sql.SUBSCRIBED_VERSIONS, [unversioned])}:
+        called, shown = others.get(version, (kind, payload))
+        if called is not None:
+            event = Logged(id, str(called), row, time, str(shown))
+            made += tell.write(session, {"now": now}, Position(position, resource, version, now), event, subscription)
     return made
 
 

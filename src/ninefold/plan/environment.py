@@ -24,7 +24,9 @@ Names with a dollar sign cannot be written in a contract: they are between plann
 | `$verified` | `hash`: that of the password in the body, once it was found to be right                |
 | `$row`     | the identifier of the row written, by field, for the select that reads it back            |
 | `$affected` | keys as they were before a write, of rows whose invariants are asked again after it      |
-| `$log`     | `position`: in the event log, the last one seen                                         |
+| `$log`     | `position`: in the event log, the last one seen, or the one that was just given; then    |
+|            | `lane`, `due`, `version` of the deliveries, and the `subscription` that alone is meant   |
+| `event`    | where deliveries go to rows of the contract's own: what has just happened               |
 | `$due`     | of a sweep: `until`, the last time of entering that is due; `beyond`, the last that is not   |
 |            | asked for; `skip`, how many rows to leave; `most`, how many are wanted                  |
 | `$signing` | `key`: from which the secrets of subscriptions are made                                  |

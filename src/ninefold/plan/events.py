@@ -40,12 +40,22 @@ class Called(msgspec.Struct, frozen=True):
     unversioned: str
 
 
+class Tell(msgspec.Struct, frozen=True):
+    """Deliveries to rows of the contract's own, written with the event (`event`, and `$log`: `position`, `lane`, `due`,
+    `version`, `subscription`). `keep` notes the rows that are not known yet; `tell` writes the deliveries, to all rows
+    or to one, to those whose version it is."""
+
+    keep: Statement
+    tell: Statement
+
+
 class Event(msgspec.Struct, frozen=True, omit_defaults=True):
     """An event that an operation writes. `select` finds the row, as it has become, or as it was where the operation
     deletes it: its identifier as a JSON array, then what row rules read of it as a JSON object (or null), then the
     columns of `content`, which is the payload. `delivered`: whether subscriptions are told of it, and whether those of
     one row come one after another; None: there are no webhooks. `versions`: what it is where it is something else than
-    in the newest version; `called` None: there are no versions."""
+    in the newest version; `called` None: there are no versions. `tell`: deliveries are to rows of the contract's
+    own."""
 
     kind: str
     resource: str
@@ -54,6 +64,7 @@ class Event(msgspec.Struct, frozen=True, omit_defaults=True):
     delivered: Literal["in order", "as they are due"] | None = None
     versions: tuple[InVersion, ...] = ()
     called: Called | None = None
+    tell: Tell | None = None
     trace: tuple[Place, ...] = ()
 
 
@@ -63,14 +74,24 @@ class Envelope(msgspec.Struct, frozen=True):
     source: Typed
 
 
-class Webhooks(msgspec.Struct, frozen=True):
+class Subscribers(msgspec.Struct, frozen=True):
+    """Rows of the contract's own that events go to. `receiver` gives the address and the secret of one of them (bound
+    to `$log.subscription`)."""
+
+    resource: str
+    tell: Tell
+    receiver: Statement
+
+
+class Webhooks(msgspec.Struct, frozen=True, omit_defaults=True):
     """Standard Webhooks 1.0. `waits`: microseconds before each further attempt; the last counts again where there are
     more attempts. `sees`: for each kind of caller, the select that says whether such a caller sees the row of one event
-    (bound to `$log.position`)."""
+    (bound to `$log.position`). `to` None: to the subscriptions that the language has itself."""
 
     attempts: int
     waits: tuple[int, ...]
     sees: dict[str, Statement]
+    to: Subscribers | None = None
     trace: tuple[Place, ...] = ()
 
 

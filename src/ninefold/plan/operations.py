@@ -51,14 +51,15 @@ class Sort(msgspec.Struct, frozen=True):
 
 
 class Paging(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`largest` None: no bound. With `by: none` the list is given whole. `places`: where each is stated."""
+    """`largest` None: no bound. With `by: none` the list is given whole. `number` counts from 1. `places`: where each is stated."""
 
-    by: Literal["cursor", "offset", "none"]
+    by: Literal["cursor", "offset", "page", "none"]
     default: int = 0
     largest: int | None = None
     size: str | None = None
     next: str | None = None
     start: str | None = None
+    number: str | None = None
     places: dict[str, Place] = {}
 
 
@@ -84,7 +85,8 @@ class Assign(msgspec.Struct, frozen=True, omit_defaults=True):
     `given`: taken from the body where the body gives it. `otherwise`: evaluated where it does not; without it the
     field has no value on create, and is kept on update. `again`: on update, evaluated (instead of kept) when one
     of these fields is given. `secret`: what is stored is a digest, and the value itself is in `issued`. `reads`: the
-    fields of the row, as it is being made, that `otherwise` reads.
+    fields of the row, as it is being made, that `otherwise` reads. `in_statement`: where the body does not give it, the
+    statement makes it.
     """
 
     field: str
@@ -94,6 +96,7 @@ class Assign(msgspec.Struct, frozen=True, omit_defaults=True):
     again: tuple[str, ...] = ()
     secret: Literal["token", "password"] | None = None
     reads: tuple[str, ...] = ()
+    in_statement: bool = False
 
 
 class Untouched(msgspec.Struct, frozen=True):
@@ -149,6 +152,24 @@ class Represented(msgspec.Struct, frozen=True, omit_defaults=True):
     after: Statement | None = None
 
 
+class Effect(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A change of another row. `find` gives the key of the row, which is the root `$path` of the write; no row: nothing
+    happens. None: there is a new row, or only one."""
+
+    write: Write
+    find: Statement | None = None
+
+
+class Effects(msgspec.Struct, frozen=True):
+    """What else changes in the transaction of a write, in this order. `acted_on` gives what is read of the row that the
+    write acted on: by `$row` as it has become, or, before a deletion, by what the deletion finds it by. That is the root
+    `resource` of the effects."""
+
+    resource: str
+    acted_on: Statement
+    effects: tuple[Effect, ...]
+
+
 class Write(_Operation, frozen=True, tag="write"):
     """A change of one row, with everything that guards it in its own WHERE.
 
@@ -188,11 +209,14 @@ class Write(_Operation, frozen=True, tag="write"):
     after: tuple[Event, ...] = ()
     subscribes: bool = False
     version: str | None = None
-    """The version in which a subscription is made, where there are versions."""
+    """Where there are versions, that in which a row is made that is told of events: a subscription, or one of the
+    contract's own."""
     untouched: Untouched | None = None
     password: PasswordCheck | None = None
     issues: Issue | None = None
     ends: Ending | None = None
+    then: Effects | None = None
+    """Done where the write has touched its row; it returns the fields of `key` then, as where there is a `read`."""
     places: dict[str, tuple[Place, ...]] = {}
     """Where it is stated what gives the fields of the row their values, by field."""
 

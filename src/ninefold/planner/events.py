@@ -16,7 +16,7 @@ from ninefold.plan.events import BATCH, SUBSCRIPTION, Called, Delivery, Envelope
 from ninefold.plan.operations import Stream
 from ninefold.plan.responses import FromExpression, Response
 from ninefold.plan.statement import Piece, ResultColumn, Statement
-from ninefold.planner import inputs
+from ninefold.planner import inputs, subscribers
 from ninefold.planner.contents import Columns, content
 from ninefold.planner.perspective import OPERATOR, TRUE, Perspective
 from ninefold.planner.places import traced
@@ -70,12 +70,14 @@ def _event(kind: EventKind, cause: Cause, resource: Resource, found: list[Fragme
         found = [*found, "(" + everything.holds(cause.when, rows) + ")"]
     name = identifier(resource.name)
     text = "SELECT " + columns.listed + f" FROM {name} AS {name} WHERE " + all_of(found)
+    to = subscribers.planned(perspective.checked, perspective.dialect, _unversioned(perspective.checked))
     return Event(
         kind=kind.name,
         resource=resource.name,
         select=_statement(text, columns.results),
         content=shown,
         delivered=_delivered(perspective.checked),
+        tell=None if to is None else to.tell,
         trace=traced(kind.place),
     )
 
@@ -204,11 +206,13 @@ def delivery(checked: Checked, dialect: Dialect) -> Delivery | None:
         return None
     webhooks = None
     if events.webhooks is not None:
-        who = {OPERATOR, "anyone", *(scheme.name for scheme in checked.schemes)}
+        to = subscribers.planned(checked, dialect, _unversioned(checked))
+        who = {OPERATOR, "anyone", *(scheme.name for scheme in checked.schemes)} if to is None else set()
         webhooks = Webhooks(
             attempts=events.webhooks.attempts,
             waits=events.webhooks.backoff,
             sees={each: _of_one(Perspective(checked, each, dialect)) for each in sorted(who)},
+            to=to,
             trace=traced(events.webhooks.place),
         )
     return Delivery(

@@ -13,17 +13,20 @@ from ninefold.plan.environment import ENTERED_COLUMN
 from ninefold.plan.events import SUBSCRIPTION
 from ninefold.plan.schema import Column, Index, Machine, Reference, Schema, Table
 from ninefold.planner.credentials import issued_to
+from ninefold.planner.subscribers import subscribers
 from ninefold.values import Row
 
 
 def schema(checked: Checked) -> Schema:
+    to = subscribers(checked)
     return Schema(
         tuple(_table(resource, checked) for resource in checked.resources.values()),
         idempotency=any(endpoint.idempotency_key is not None for endpoint in checked.in_all_versions),
         events=bool(checked.events.kinds) or SUBSCRIPTION in checked.resources,
-        subscriptions=SUBSCRIPTION in checked.resources,
+        subscriptions=SUBSCRIPTION in checked.resources or to is not None,
         credentials=issued_to(checked),
         versions=bool(checked.events.kinds) and checked.versions is not None,
+        subscribers=None if to is None else (to.resource, checked.resources[to.resource].identifier[0]),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from ninefold.contract.events import Delivery
+from ninefold.contract.events import Delivery, Webhooks
 from ninefold.contract.fact import Fact, Shown, StatedNone, value_of
 from ninefold.diagnostics.source import Span
 from ninefold.questions.question import (
@@ -72,6 +72,19 @@ def _has_a_way(delivery: Delivery) -> bool:
     return any(isinstance(way, Shown | StatedNone) for way in ways)
 
 
+def _of_rows(webhooks: Fact[Webhooks] | None) -> tuple[Fact[Any] | None, ...]:
+    """What is asked where webhooks go to rows of the contract's own."""
+    to = within(webhooks, lambda each: each.to)
+    if to is None or isinstance(to, StatedNone):
+        return ()
+    return (
+        to,
+        within(webhooks, lambda each: each.when),
+        within(webhooks, lambda each: each.url),
+        within(webhooks, lambda each: each.secret),
+    )
+
+
 def _of_delivery(delivery: Delivery, place: Span) -> Iterator[OpenQuestion]:
     webhooks, stream, envelope = delivery.webhooks, delivery.stream, delivery.envelope
     ways: tuple[Fact[Any] | None, ...] = (webhooks, stream, delivery.broker)
@@ -86,6 +99,7 @@ def _of_delivery(delivery: Delivery, place: Span) -> Iterator[OpenQuestion]:
                 within(webhooks, lambda each: each.signature),
                 within(webhooks, lambda each: each.attempts),
                 within(webhooks, lambda each: each.backoff),
+                *_of_rows(webhooks),
             ),
             "delivery by webhooks",
         ),

@@ -59,6 +59,10 @@ def webhooks(r: Reading, node: Node, slot: Slot) -> Webhooks | None:
         signature=level.fact("signature", leaves.word),
         attempts=level.fact("attempts", leaves.integer),
         backoff=level.fact("backoff", waits),
+        to=level.fact("to", leaves.name),
+        when=level.fact("when", expression),
+        url=level.fact("url", expression),
+        secret=level.fact("secret", expression),
     )
 
 

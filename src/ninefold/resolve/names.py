@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ninefold.contract.authentication import ANY, Admission, Authentication, Every
+from ninefold.contract.effects import Effect
 from ninefold.contract.endpoints import Action, Endpoint, Endpoints
 from ninefold.contract.errors import CONDITIONS, ConditionName, Errors
 from ninefold.contract.events import Events
 from ninefold.contract.expression import Assignment
-from ninefold.contract.fact import Fact, Name
+from ninefold.contract.fact import Fact, Name, Shown
 from ninefold.contract.limits import Limits
 from ninefold.contract.resources import Resource, Resources, Schema
 from ninefold.contract.service import Contract
@@ -21,6 +22,7 @@ from ninefold.diagnostics.source import Span
 from ninefold.resolve.actions import ALONE, MEANT_VERBS
 from ninefold.resolve.codes import NOT_AN_ACTION, SAME_NAME, UNDECLARED
 from ninefold.resolve.declared import Declared, Names, declared, listed, one
+from ninefold.resolve.effects import ON_ITS_OWN
 from ninefold.resolve.errors import split
 from ninefold.resolve.reading import Reading, quoted
 from ninefold.resolve.schemas import TYPE_REFERENCE
@@ -166,6 +168,12 @@ class _Uses:
             self.use_state(name, resource)
         self.use_code(one(transition.otherwise))
         self.sets(transition.sets, resource)
+        self.effects(transition.then)
+
+    def effects(self, fact: Fact[tuple[Effect, ...]] | None) -> None:
+        for each in listed(fact) or ():
+            self.use_action(Action(each.verb, each.subject, each.named), ON_ITS_OWN, "an effect")
+            self.sets(Shown(each.sets, each.span), each.subject)
 
     def use_state(self, name: Name | None, resource: str) -> None:
         self.use(name, self.known.states.get(resource), f"a state of `{resource}`")
@@ -191,6 +199,7 @@ class _Uses:
             for keys in (sorts.default, sorts.offered) if sorts is not None else ():
                 for key in listed(keys) or ():
                     self.use_field(Name(key.field, Span(key.span.start + key.descending, key.span.end)), resource)
+        self.effects(endpoint.then)
         for guard in listed(endpoint.guards) or ():
             self.use_code(guard.otherwise)
         for parameter in (*(listed(endpoint.query) or ()), *(listed(endpoint.request_headers) or ())):
@@ -279,6 +288,9 @@ class _Uses:
                     )
                 else:
                     self.use_action(action, EVENT_VERBS, "an event's cause")
+        delivery = one(part.delivery)
+        webhooks = None if delivery is None else one(delivery.webhooks)
+        self.use(None if webhooks is None else one(webhooks.to), self.known.resources, "a resource of the contract")
 
     def errors(self, part: Errors) -> None:
         first: dict[str, Span] = {}

@@ -11,6 +11,7 @@ import msgspec
 from ninefold.database.protocol import Row, Session
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.expressions.operations import new_uuid
+from ninefold.plan import environment
 from ninefold.plan import events as plan
 from ninefold.server.encode import show
 from ninefold.server.sources import Sources
@@ -41,6 +42,8 @@ class Event:
         self._versions = tuple(map(_InVersion, event.versions))
         self._called = None if event.called is None else _encode(event.called.names).decode()
         self._unversioned = None if event.called is None else event.called.unversioned
+        self._names = None if event.called is None else event.called.names
+        self._tell = None if event.tell is None else Tell(event.tell)
 
     def found(self, session: Session, env: Env) -> Row | None:
         """The row that the event is about, as it is now: identifier, what row rules read, what the payload shows; then
@@ -60,17 +63,63 @@ class Event:
         id, now = new_uuid(sources.of_expressions()), env["now"]
         [(position,)] = session.run(WRITE, [id, self._kind, self._resource, identifier, seen, now, payload])
         at = len(row) - sum(other.width for other in self._versions)
+        payloads: dict[str, str | None] = {}
         for other in self._versions:
-            own = other.payload(row[at : at + other.width], env)
+            payloads[other.version] = own = other.payload(row[at : at + other.width], env)
             session.run(WRITE_IN_VERSION, [position, other.version, other.kind, own])
             at += other.width
-        if self._delivered is not None:
+        if self._tell is not None:
+            names = {"": self._kind} if self._names is None else self._names
+            for version, kind in names.items():
+                logged = Logged(id, kind, str(identifier), now, payloads.get(version) or payload)
+                self._tell.write(session, env, Position(int(str(position)), self._resource, version, now), logged)
+        elif self._delivered is not None:
             due = [position, lane(self._resource, str(identifier)), now]
             if self._called is not None:
                 fan_out = FAN_OUT_VERSIONS_IN_ORDER if self._delivered == "in order" else FAN_OUT_VERSIONS
                 session.run(fan_out, [*due, self._called, self._unversioned])
             else:
                 session.run(FAN_OUT_IN_ORDER if self._delivered == "in order" else FAN_OUT, [*due, self._kind])
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where an event is in the log, and when it is to be delivered first to the receivers of a version."""
+
+    position: int
+    resource: str
+    version: str
+    due: str
+
+
+class Tell:
+    """Deliveries to rows of the contract's own, made ready."""
+
+    def __init__(self, tell: plan.Tell) -> None:
+        self._keep, self._tell = Prepared(tell.keep), Prepared(tell.tell)
+
+    def write(self, session: Session, env: Env, at: Position, event: Logged, subscription: str | None = None) -> int:
+        """Write the deliveries of an event, to all rows that it goes to or to one: how many those are."""
+        told = {
+            **env,
+            "event": {
+                "id": event.id,
+                "kind": event.kind,
+                "time": event.time,
+                "resource": at.resource,
+                "row": subject(event.row),
+                "payload": msgspec.json.decode(event.payload),
+            },
+            environment.LOG: {
+                "position": at.position,
+                "lane": lane(at.resource, event.row),
+                "due": at.due,
+                "version": at.version,
+                "subscription": subscription,
+            },
+        }
+        session.run(*self._keep.bound(told))
+        return len(session.run(*self._tell.bound(told)))
 
 
 class _InVersion:
@@ -97,6 +146,11 @@ class _InVersion:
 def lane(resource: str, identifier: str) -> str:
     """What events of one row have in common. `identifier`: a JSON array."""
     return f"{resource} {identifier}"
+
+
+def subject(identifier: str) -> str:
+    """The identifier of a row as the attribute `subject` of CloudEvents has it. `identifier`: a JSON array."""
+    return "/".join(map(str, msgspec.json.decode(identifier)))
 
 
 def subscribe(
@@ -152,7 +206,7 @@ class Form:
                 "id": event.id,
                 "source": self._source,
                 "type": event.kind,
-                "subject": "/".join(map(str, msgspec.json.decode(event.row))),
+                "subject": subject(event.row),
                 "time": event.time,
                 "datacontenttype": PLAIN,
                 "data": msgspec.Raw(event.payload.encode()),

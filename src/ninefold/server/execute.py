@@ -7,7 +7,7 @@ what refuses it is raised as `Refusal`.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
 from hashlib import sha256
@@ -22,6 +22,7 @@ from ninefold.plan.events import SECRET
 from ninefold.server import conditional, flow, signing, upheld
 from ninefold.server.credentials import Ending, Issue, PasswordCheck
 from ninefold.server.cursor import Cursors
+from ninefold.server.effects import Effects
 from ninefold.server.encode import NO_ROW, Shape
 from ninefold.server.events import Event, Form, subscribe
 from ninefold.server.flow import Next, Select, Transact, Wait
@@ -262,6 +263,8 @@ class List:
             if self._by == "cursor":
                 keys = [rows[-1][index] for index, _ in self._keys[page.sort.name]]
                 following = call.cursors.seal(keys, call.route, call.who, page.sort.name)
+            elif self._by == "page":
+                following = page.start // page.size + 2
             else:
                 following = page.start + page.size
         call.env["page"] = {"next": following, "total": total}
@@ -294,7 +297,9 @@ class Write:
         )
         self._current = None if operation.current is None else Prepared(operation.current)
         self._read_current = None if operation.current is None else RowReader(operation.current)
-        self._required = tuple(assign.field for assign in operation.assigns if not assign.type.nullable)
+        self._required = tuple(
+            assign.field for assign in operation.assigns if not (assign.type.nullable or assign.in_statement)
+        )
         self.may_lack = tuple(
             invalid("body", assign.field, "required")
             for assign in operation.assigns
@@ -304,7 +309,8 @@ class Write:
         self._made_of_row = frozenset(
             assign.field
             for assign in operation.assigns
-            if assign.otherwise is not None and operation.resource in free_variables(assign.otherwise)
+            if assign.in_statement
+            or (assign.otherwise is not None and operation.resource in free_variables(assign.otherwise))
         )
         self._validator = operation.validator
         self._represented = None if operation.represented is None else Represented(operation.represented)
@@ -316,6 +322,18 @@ class Write:
         self.password = None if operation.password is None else PasswordCheck(operation.password)
         self._issues = None if operation.issues is None else Issue(operation.issues)
         self._ends = None if operation.ends is None else Ending(operation.ends)
+        self._then: Effects[Call] | None = None
+        if operation.then is not None:
+            self._then = Effects(operation.then, lambda write: Write(write).do)
+
+    def do(self, session: Session, call: Call, env: dict[str, Any]) -> None:
+        """Do it as a part of another write, for the same call."""
+        own = replace(call, env=env, body={}, valid=None, wrong=frozenset(), current=None, on_current=False)
+        wanted = self.wanted(own)
+        if wanted is not None:
+            self.found(own, session.run(wanted.text, wanted.binds))
+        self.prepare(own)
+        flow.at_once(self.perform(own), session)
 
     def wanted(self, call: Call, given: frozenset[str] = frozenset(), merging: bool = False) -> Select | None:
         """What has to be read of the row as it is before the values are made. `given`: the fields that the body gives;
@@ -351,6 +369,8 @@ class Write:
         for assign, otherwise in self._assigns:
             if assign.given and assign.field in body:
                 value = body[assign.field]
+            elif assign.in_statement:
+                continue
             elif not self._creates and assign.again and not body.keys() & set(assign.again):
                 continue
             elif otherwise is not None:
@@ -447,6 +467,9 @@ class Write:
             if self._upholds:
                 env[environment.AFFECTED] = upheld.before(self._upholds, session, env)
             deleted = [(event, event.found(session, env)) for event in self._before]
+            acted_on = None
+            if self._then is not None and self._verb == "delete":
+                acted_on = self._then.acted_on(session, env)
             try:
                 rows = session.run(text, binds)
             except Conflicting:
@@ -459,8 +482,13 @@ class Write:
             row, after = rows[0], env
             if self._read is not None:
                 after = {**env, environment.ROW: self._written(row)}
-                if self._subscribes:
+                if touched and (self._subscribes or self._version is not None):
                     subscribe(session, str(row[0]), call.who, env["caller"], self._version)
+            if self._then is not None and touched:
+                acted_on = acted_on or self._then.acted_on(session, after)
+                if acted_on is not None:
+                    self._then.take_place(session, call, after, acted_on)
+            if self._read is not None:
                 row = session.run(*self._read.bound(after))[0]
             if self._ends is not None:
                 self._ends.end(session, after, env[environment.NEW])

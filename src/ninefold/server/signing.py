@@ -8,7 +8,7 @@ what is lost with a copy of the tables alone is none of them.
 from __future__ import annotations
 
 import hmac
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from collections.abc import Sequence
 
 PREFIX = "whsec_"
@@ -27,6 +27,16 @@ def secret(key: bytes, subscription: str, generation: int = 0) -> bytes:
 def written(secret: bytes) -> str:
     """A secret as the receiver is told it."""
     return PREFIX + b64encode(secret).decode("ascii")
+
+
+def read(text: str) -> bytes | None:
+    """The secret that a text is: as Standard Webhooks writes it, else the text itself. None: it is none."""
+    if not text.startswith(PREFIX):
+        return text.encode() or None
+    try:
+        return b64decode(text[len(PREFIX) :], validate=True) or None
+    except ValueError:
+        return None
 
 
 def headers(secrets: Sequence[bytes], id: str, seconds: int, body: bytes) -> dict[str, str]:

@@ -28,6 +28,8 @@ They are part of how a database of ours is laid out (`ninefold.database.shape`).
 
 from __future__ import annotations
 
+from ninefold.sql.fragment import identifier
+
 CREATE_LOG = (
     'CREATE TABLE IF NOT EXISTS "$event" (\n  seq INTEGER PRIMARY KEY AUTOINCREMENT,\n  id TEXT NOT NULL,\n'
     "  kind TEXT NOT NULL,\n  resource TEXT NOT NULL,\n  row TEXT NOT NULL,\n  seen TEXT,\n  time TEXT NOT NULL,\n"
@@ -48,6 +50,21 @@ CREATE_DELIVERIES = (
     " WHERE dead IS NULL AND due IS NOT NULL",
     'CREATE INDEX IF NOT EXISTS "$delivery by lane" ON "$delivery" (subscription, lane, event) WHERE dead IS NULL',
 )
+
+
+def create_deliveries(table: str, key: str) -> tuple[str, ...]:
+    """The same where events go to rows of the contract's own. What was left of deliveries to something else, when the
+    contract was another, is not sent to these."""
+    subscriptions, *others = CREATE_DELIVERIES
+    assert '"subscription" (id) ON DELETE' in subscriptions
+    own = f"{identifier(table)} ({identifier(key)}) ON UPDATE CASCADE ON DELETE"
+    dropped = ("$subscribed in", "$delivery", "$subscription")
+    return (
+        *(f"DROP TABLE IF EXISTS {identifier(each)}" for each in dropped),
+        subscriptions.replace('"subscription" (id) ON DELETE', own),
+        *(each.replace("ON DELETE CASCADE", "ON UPDATE CASCADE ON DELETE CASCADE", 1) for each in others),
+    )
+
 
 CREATE_VERSIONS = (
     'CREATE TABLE IF NOT EXISTS "$event in version" (\n'
@@ -97,6 +114,7 @@ the version of subscriptions that are older than all versions."""
 SUBSCRIBE_IN_VERSION = 'INSERT INTO "$subscribed in" (id, version) VALUES (?, ?)'
 
 SUBSCRIBE = 'INSERT INTO "$subscription" (id, who, caller) VALUES (?, ?, ?)'
+"""Also of a row of the contract's own that events go to: it is kept in which version it was made."""
 
 # ── Following ─────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -185,6 +203,20 @@ LIST = (
     'SELECT e.seq, e.time, e.kind, e.resource, e.row, e.id FROM "$event" AS e WHERE e.seq > ?'
     " ORDER BY e.seq DESC LIMIT ?"
 )
+
+LIST_DEAD_OF_ROWS = (
+    "SELECT d.event, e.time, e.kind, e.resource, e.row, d.subscription, d.attempts, d.dead"
+    ' FROM "$delivery" AS d JOIN "$event" AS e ON e.seq = d.event'
+    " WHERE d.dead IS NOT NULL ORDER BY d.event, d.subscription LIMIT ?"
+)
+"""The same where deliveries go to rows of the contract's own, whose addresses are what the rows say."""
+
+EVENT = 'SELECT id, kind, resource, row, time, payload FROM "$event" WHERE seq = ?'
+
+SUBSCRIBED_VERSIONS = 'SELECT version FROM "$subscribed in" UNION SELECT ?'
+"""The versions that receivers were made in, and the one of those that none is known of."""
+
+EVENT_IN_VERSIONS = 'SELECT version, kind, payload FROM "$event in version" WHERE event = ?'
 
 LIST_DEAD = (
     "SELECT d.event, e.time, e.kind, e.resource, e.row, d.subscription, s.url, d.attempts, d.dead"

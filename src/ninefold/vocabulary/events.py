@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ninefold.vocabulary.key import Key, adds, asked, reserved, restricts
+from ninefold.vocabulary.key import Key, adds, asked, restricts
 from ninefold.vocabulary.shapes import (
     Duration,
     Expression,
@@ -65,8 +65,10 @@ KEYS: tuple[Key, ...] = (
           "A gap: no event is delivered."),
     adds(6, "delivery.order", Word(("per resource",)),
          "Events of one row are delivered in the order of their commits.", "No order is promised."),
-    reserved(6, "delivery.webhooks.to", Name("a resource"), "Rows of the contract's own that say where events go."),
-    reserved(6, "delivery.webhooks.when", Expression(), "Which events go there."),
-    reserved(6, "delivery.webhooks.url", Expression(), "The address of such a row."),
-    reserved(6, "delivery.webhooks.secret", Expression(), "The signing secret of such a row."),
+    adds(6, "delivery.webhooks.to", Name("a resource"), "Rows of the contract's own that say where events go.",
+         "Events go to the subscriptions that the language has itself."),
+    asked(6, "delivery.webhooks.when", Expression(), DELIVERED,
+          "Which events go to such a row; it reads `event` and the row.", _NOT_SENT),
+    asked(6, "delivery.webhooks.url", Expression(), DELIVERED, "The address of such a row.", _NOT_SENT),
+    asked(6, "delivery.webhooks.secret", Expression(), DELIVERED, "The signing secret of such a row.", _NOT_SENT),
 )  # fmt: skip

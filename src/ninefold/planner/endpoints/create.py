@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from ninefold.checked.endpoints import Admission, Endpoint
 from ninefold.checked.resources import Resource
+from ninefold.expressions.given import in_statement
 from ninefold.expressions.rewrite import free_variables
 from ninefold.expressions.tree import Constant, Typed
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
@@ -14,6 +15,7 @@ from ninefold.plan.operations import Assign, Write
 from ninefold.plan.statement import Statement
 from ninefold.planner import inputs
 from ninefold.planner.credentials import issue
+from ninefold.planner.endpoints.made import with_made
 from ninefold.planner.endpoints.rows import acted_on, answer, pieces, row_columns
 from ninefold.planner.endpoints.writes import invariants, pointers, read_after, uniques
 from ninefold.planner.events import caused
@@ -22,14 +24,17 @@ from ninefold.planner.requirements import (
     Requirement,
     Scope,
     all_of,
+    column,
     equals,
     guard,
+    has_value,
     judge,
     parents,
     permission,
     reference_there,
     referred_to,
 )
+from ninefold.planner.subscribers import kept_version
 from ninefold.planner.upheld import Change, upheld
 from ninefold.sql.fragment import Fragment, bind, identifier, join
 from ninefold.values import Text
@@ -39,28 +44,28 @@ def create(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
     resource = acted_on(endpoint, perspective)
     given = pointers(endpoint)
     from_path = references_from_path(endpoint, resource, perspective)
-    assigns = made(endpoint, resource, given, from_path)
+    assigns, made = values_made(endpoint, resource, from_path, perspective)
 
     required = parents(endpoint, perspective)
     required += belonging(endpoint, resource, perspective, Scope.VALUES)
-    required += references_there(resource, given, from_path, perspective)
+    required += references_there(resource, given, from_path, made, perspective)
+    required += values_there(resource, made)
     required += permission(admission, resource, perspective, Scope.VALUES)
     required += [guard(each, resource, perspective, Scope.VALUES) for each in endpoint.guards]
     required += uniques(endpoint, resource, perspective, on_update=False)
 
-    values, targets = row_to_store(resource, from_path)
+    row, targets = row_to_store(endpoint, resource, from_path, made, perspective)
     name = identifier(resource.name)
-    # A number that the database gives is none before: what reads it (a guard, say) is an error, and does not hold.
-    numbers = [Fragment(f"NULL AS {identifier(field.name)}") for field in resource.fields.values() if field.serial]
-    source = "(SELECT " + join(", ", [*values, *numbers]) + f") AS {name}"
+    source = "(" + row + f") AS {name}"
     columns = row_columns(resource, perspective)
     response = answer(endpoint, columns, perspective)
     checks = invariants(resource, perspective)
     events = caused("create", resource, perspective)
     issues = issue(endpoint, resource, perspective.checked)
     subscribes = resource.name == SUBSCRIPTION
+    version = kept_version(resource, perspective.checked)
     held = upheld(Change("create", resource), endpoint, perspective)
-    by_key = bool(events or issues or held) or subscribes
+    by_key = bool(events or issues or held or endpoint.effects) or subscribes or version is not None
     returning, read, told = read_after(endpoint, resource, columns, checks, perspective, by_key)
     statement = (
         f"INSERT INTO {name} ({', '.join(targets)}) SELECT "
@@ -86,7 +91,7 @@ def create(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
         upholds=held,
         after=events,
         subscribes=subscribes,
-        version=perspective.checked.version if subscribes else None,
+        version=version,
         issues=issues,
     )
 
@@ -100,9 +105,7 @@ def references_from_path(endpoint: Endpoint, resource: Resource, perspective: Pe
     return found
 
 
-def belonging(
-    endpoint: Endpoint, resource: Resource, perspective: Perspective, scope: Scope
-) -> Iterator[Requirement]:
+def belonging(endpoint: Endpoint, resource: Resource, perspective: Perspective, scope: Scope) -> Iterator[Requirement]:
     """The rows that the path names on its way belong together through the references of the new row."""
     rows = {resource.name: resource.name}
     on_the_way = parents(endpoint, perspective)
@@ -114,48 +117,88 @@ def belonging(
 
 
 def references_there(
-    resource: Resource, given: Mapping[str, str], from_path: Collection[str], perspective: Perspective
+    resource: Resource,
+    given: Mapping[str, str],
+    from_path: Collection[str],
+    made: Collection[str],
+    perspective: Perspective,
 ) -> list[Requirement]:
     """What the new row refers to is there; those rows that the path names are required already."""
     return [
-        reference_there(field, given.get(field.name), resource, perspective)
+        reference_there(field, given.get(field.name), resource, perspective, field.name in made)
         for field in resource.fields.values()
         if field.stored and field.refers_to is not None and field.name not in from_path
     ]
 
 
-def row_to_store(resource: Resource, from_path: Mapping[str, Fragment]) -> tuple[list[Fragment], list[str]]:
-    """The values of a new row, each called as its column is; and the columns."""
+def values_there(resource: Resource, made: Collection[str]) -> list[Requirement]:
+    """What the statement makes can be made, where the row is not to be without it."""
+    fields = (resource.fields[name] for name in made)
+    return [
+        has_value(field, column(resource.name, field.name), resource) for field in fields if not field.type.nullable
+    ]
+
+
+def row_to_store(
+    endpoint: Endpoint,
+    resource: Resource,
+    from_path: Mapping[str, Fragment],
+    made: Mapping[str, Typed],
+    perspective: Perspective,
+) -> tuple[Fragment, list[str]]:
+    """A select of the new row, each value called as its column is; and the columns that are stored of it."""
     stored = [field for field in resource.fields.values() if field.stored and not field.serial]
     values = [
         (from_path.get(field.name) or bind(inputs.new_value(field.name, field.type))) + f" AS {identifier(field.name)}"
         for field in stored
     ]
     values.append(bind(inputs.REVISION) + f" AS {identifier(REVISION_COLUMN)}")
-    targets = [identifier(field.name) for field in stored] + [identifier(REVISION_COLUMN)]
+    columns = [*(field.name for field in stored), REVISION_COLUMN]
     if resource.machine is not None:
         values.append(bind(inputs.NOW) + f" AS {identifier(ENTERED_COLUMN)}")
-        targets.append(identifier(ENTERED_COLUMN))
-    return values, targets
+        columns.append(ENTERED_COLUMN)
+    # A number that the database gives is none before: what reads it (a guard, say) is an error, and does not hold.
+    numbers = [field.name for field in resource.fields.values() if field.serial]
+    values += [Fragment(f"NULL AS {identifier(each)}") for each in numbers]
+    row = "SELECT " + join(", ", values)
+    row = with_made(row, [*columns, *numbers], made, pointers(endpoint), resource, perspective)
+    return row, [identifier(each) for each in columns]
 
 
-def made(
-    endpoint: Endpoint, resource: Resource, given: Collection[str], from_path: Collection[str]
-) -> tuple[Assign, ...]:
-    """What is given comes before what the contract makes of it (`slug(article.title)`). A field of the row itself that
-    the path names has its value from there."""
+def values_made(
+    endpoint: Endpoint, resource: Resource, from_path: Collection[str], perspective: Perspective
+) -> tuple[tuple[Assign, ...], dict[str, Typed]]:
+    """How each field of a new row has its value: what is given comes before what the contract makes of it
+    (`slug(article.title)`), and a field of the row itself that the path names has its value from there. Beside what is
+    known before the statement, what the statement makes."""
+    given = pointers(endpoint)
     sets = dict(endpoint.sets)
-    named = {each.field: inputs.path_value(each.text, each.type) for each in endpoint.names if not each.through}
-    assigns = []
-    for field in resource.fields.values():
-        if not field.stored or field.serial or field.name in from_path:
-            continue
-        otherwise = named.get(field.name) or sets.get(field.name) or field.on_create or field.on_change
+    named: dict[str, Typed] = {
+        each.field: inputs.path_value(each.text, each.type) for each in endpoint.names if not each.through
+    }
+    fields = [
+        field for field in resource.fields.values() if field.stored and not field.serial and field.name not in from_path
+    ]
+    otherwise: dict[str, Typed] = {}
+    for field in fields:
+        made = named.get(field.name) or sets.get(field.name) or field.on_create or field.on_change
         if resource.machine is not None and resource.machine.field == field.name:
-            otherwise = Constant(resource.machine.initial, Text())
-        is_given = field.name in given and field.name not in named
-        assigns.append(Assign(field.name, field.type, given=is_given, otherwise=otherwise, secret=field.secret))
-    return tuple(sorted(assigns, key=lambda each: _reads_row(each.otherwise, resource)))
+            made = Constant(resource.machine.initial, Text())
+        if made is not None:
+            otherwise[field.name] = made
+    by_statement = in_statement(otherwise, resource.name, perspective.checked.model)
+    assigns = [
+        Assign(
+            field.name,
+            field.type,
+            given=field.name in given and field.name not in named,
+            otherwise=None if field.name in by_statement else otherwise.get(field.name),
+            in_statement=field.name in by_statement,
+            secret=field.secret,
+        )
+        for field in fields
+    ]
+    return tuple(sorted(assigns, key=lambda each: _reads_row(each.otherwise, resource))), by_statement
 
 
 def _reads_row(typed: Typed | None, resource: Resource) -> bool:

@@ -7,7 +7,7 @@ says why.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import Enum
 
 from ninefold.checked.endpoints import Admission, Endpoint
@@ -21,10 +21,11 @@ from ninefold.plan.statement import Statement
 from ninefold.planner import inputs
 from ninefold.planner.endpoints.create import (
     belonging,
-    made,
     references_from_path,
     references_there,
     row_to_store,
+    values_made,
+    values_there,
 )
 from ninefold.planner.endpoints.representation import represented
 from ninefold.planner.endpoints.rows import acted_on, answer, pieces, row_columns
@@ -46,6 +47,7 @@ from ninefold.planner.requirements import (
     still_there,
     unchanged,
 )
+from ninefold.planner.subscribers import kept_version
 from ninefold.planner.upheld import Change, upheld
 from ninefold.sql.fragment import Fragment, bind, identifier, join
 from ninefold.values import Anything, Array, Object
@@ -62,10 +64,10 @@ class _Row(Enum):
 def ensure(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> Write:
     resource = acted_on(endpoint, perspective)
     from_path = references_from_path(endpoint, resource, perspective)
-    values, targets = row_to_store(resource, from_path)
+    assigns, made = values_made(endpoint, resource, from_path, perspective)
+    new_row, targets = row_to_store(endpoint, resource, from_path, made, perspective)
     name = identifier(resource.name)
-    # A number that the database gives is none before.
-    numbers = [Fragment(f"NULL AS {identifier(field.name)}") for field in resource.fields.values() if field.serial]
+    wanted = {each: "(SELECT " + column(resource.name, each) + " FROM (" + new_row + f") AS {name})" for each in made}
     columns = row_columns(resource, perspective)
     created = answer(endpoint, columns, perspective)
     unchanged_ = answer(endpoint, columns, perspective, endpoint.untouched)
@@ -73,40 +75,42 @@ def ensure(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
     events = caused("ensure", resource, perspective)
     held = upheld(Change("create", resource), endpoint, perspective)
     shown = represented(endpoint, admission, resource, perspective)
-    by_key = bool(events or held or shown)
+    version = kept_version(resource, perspective.checked)
+    by_key = bool(events or held or shown or endpoint.effects) or version is not None
     returning, read, told = read_after(endpoint, resource, columns, checks, perspective, by_key)
 
     def requirements(row: _Row) -> list[Requirement]:
-        return _requirements(endpoint, admission, resource, from_path, perspective, row)
+        return _requirements(endpoint, admission, resource, from_path, wanted, perspective, row)
 
     insert = (
         f"INSERT INTO {name} ({', '.join(targets)}) SELECT "
         + ", ".join(f"{name}.{target}" for target in targets)
-        + " FROM (SELECT "
-        + join(", ", [*values, *numbers])
+        + " FROM ("
+        + new_row
         + f") AS {name} WHERE "
         + all_of([each.holds for each in requirements(_Row.AS_IT_WOULD_BE)])
         + " ON CONFLICT DO NOTHING RETURNING "
         + returning
     )
-    wanted = [_is_the_one(resource.name, endpoint, resource, from_path)]
-    wanted += [each.holds for each in requirements(_Row.AS_IT_IS)]
-    found = "SELECT " + returning + f" FROM {name} AS {name} WHERE " + all_of(wanted)
+    which = [_is_the_one(resource.name, endpoint, resource, from_path, wanted)]
+    which += [each.holds for each in requirements(_Row.AS_IT_IS)]
+    found = "SELECT " + returning + f" FROM {name} AS {name} WHERE " + all_of(which)
     results = tuple(columns.results)
     return Write(
         resource=resource.name,
         response=created,
         verb="ensure",
+        version=version,
         statement=Statement(pieces(insert), results),
         untouched=Untouched(Statement(pieces(found), results), unchanged_),
         judge=judge(
-            _either(endpoint, resource, from_path, [*values, *numbers]),
+            _either(endpoint, resource, from_path, wanted, new_row),
             requirements(_Row.EITHER),
             endpoint,
             resource,
             perspective,
         ),
-        assigns=made(endpoint, resource, pointers(endpoint), from_path),
+        assigns=assigns,
         key=resource.identifier,
         read=read,
         invariants=tuple(each.condition for each in checks),
@@ -123,6 +127,7 @@ def _requirements(
     admission: Admission,
     resource: Resource,
     from_path: dict[str, Fragment],
+    made: Mapping[str, Fragment],
     perspective: Perspective,
     row: _Row,
 ) -> list[Requirement]:
@@ -131,7 +136,8 @@ def _requirements(
     required += belonging(endpoint, resource, perspective, Scope.EITHER)
     of_the_row = [*presence(endpoint, resource, perspective), *still_there(endpoint, resource, perspective)]
     required += _where(row, _Row.AS_IT_IS, of_the_row, resource)
-    required += references_there(resource, given, from_path, perspective)
+    required += references_there(resource, given, from_path, made, perspective)
+    required += _where(row, _Row.AS_IT_WOULD_BE, values_there(resource, made), resource)
     required += permission(admission, resource, perspective, Scope.EITHER)
     if endpoint.validator:
         stale = unchanged(resource, endpoint.place, perspective)
@@ -140,7 +146,7 @@ def _requirements(
         required += _where(row, _Row.AS_IT_IS, [stale], resource)
     required += [guard(each, resource, perspective, Scope.EITHER) for each in endpoint.guards]
     required += _where(row, _Row.AS_IT_WOULD_BE, uniques(endpoint, resource, perspective, on_update=False), resource)
-    required += _where(row, _Row.AS_IT_IS, list(_same(endpoint, resource, perspective)), resource)
+    required += _where(row, _Row.AS_IT_IS, list(_same(endpoint, resource, made, perspective)), resource)
     return required
 
 
@@ -155,7 +161,9 @@ def _where(row: _Row, about: _Row, requirements: list[Requirement], resource: Re
             yield Requirement(each.condition, "(" + other + " OR " + each.holds + ")", each.scope, each.fields)
 
 
-def _same(endpoint: Endpoint, resource: Resource, perspective: Perspective) -> Iterator[Requirement]:
+def _same(
+    endpoint: Endpoint, resource: Resource, made: Mapping[str, Fragment], perspective: Perspective
+) -> Iterator[Requirement]:
     """The row is as it is wanted: what the request gives is what it has, and what `sets` gives."""
     sets = dict(endpoint.sets)
     given = pointers(endpoint)
@@ -165,9 +173,9 @@ def _same(endpoint: Endpoint, resource: Resource, perspective: Perspective) -> I
         if field.secret is not None or field.name in endpoint.known_by or field.name in named:
             continue
         if field.name in sets and not (field.name in given or _new_each_time(sets[field.name])):
-            tests.append(_is(field, resource, perspective))
+            tests.append(_is(field, resource, made, perspective))
         elif field.name in given:
-            same = _is(field, resource, perspective)
+            same = _is(field, resource, made, perspective)
             # What the body leaves out is no value, unless the contract makes one.
             made_of_nothing = field.name in sets or field.on_create is not None or field.on_change is not None
             left_out = "(" + bind(inputs.is_given(field.name)) + " IS NOT TRUE OR " + same + ")"
@@ -177,8 +185,9 @@ def _same(endpoint: Endpoint, resource: Resource, perspective: Perspective) -> I
         yield Requirement(condition, "(" + all_of(tests) + ")", Scope.EITHER)
 
 
-def _is(field: Field, resource: Resource, perspective: Perspective) -> Fragment:
-    found, wanted = column(resource.name, field.name), bind(inputs.new_value(field.name, field.type))
+def _is(field: Field, resource: Resource, made: Mapping[str, Fragment], perspective: Perspective) -> Fragment:
+    found = column(resource.name, field.name)
+    wanted = made.get(field.name) or bind(inputs.new_value(field.name, field.type))
     if isinstance(field.type, Array | Object | Anything):
         return perspective.dialect.same_json(found, wanted)
     return perspective.dialect.same(found, wanted)
@@ -190,26 +199,38 @@ def _new_each_time(made_by: Typed) -> bool:
     )
 
 
-def _is_the_one(alias: str, endpoint: Endpoint, resource: Resource, from_path: dict[str, Fragment]) -> Fragment:
+def _is_the_one(
+    alias: str,
+    endpoint: Endpoint,
+    resource: Resource,
+    from_path: dict[str, Fragment],
+    made: Mapping[str, Fragment],
+) -> Fragment:
     """The row under `alias` is the one that is meant."""
     named = {each.field: inputs.path_value(each.text, each.type) for each in endpoint.names if not each.through}
     values = (
-        from_path.get(key) or bind(named.get(key) or inputs.new_value(key, resource.fields[key].type))
+        from_path.get(key) or made.get(key) or bind(named.get(key) or inputs.new_value(key, resource.fields[key].type))
         for key in endpoint.known_by
     )
     return all_of([column(alias, key) + " = " + value for key, value in zip(endpoint.known_by, values, strict=True)])
 
 
-def _either(endpoint: Endpoint, resource: Resource, from_path: dict[str, Fragment], values: list[Fragment]) -> Fragment:
+def _either(
+    endpoint: Endpoint,
+    resource: Resource,
+    from_path: dict[str, Fragment],
+    made: Mapping[str, Fragment],
+    new_row: Fragment,
+) -> Fragment:
     """The row that is meant, where it is there; else the row as it would be."""
     name, alias = identifier(resource.name), "the row there"
-    would = "SELECT " + join(", ", values)
     stored = [field for field in resource.fields.values() if field.stored and not field.serial]
     shown = [field.name for field in stored] + [REVISION_COLUMN]
     if resource.machine is not None:
         shown.append(ENTERED_COLUMN)
     shown += [field.name for field in resource.fields.values() if field.serial]
-    the_one = f" FROM {name} AS {identifier(alias)} WHERE " + _is_the_one(alias, endpoint, resource, from_path)
-    would = would + f", FALSE AS {identifier(THERE)} WHERE NOT EXISTS (SELECT 1" + the_one + ")"
+    the_one = f" FROM {name} AS {identifier(alias)} WHERE " + _is_the_one(alias, endpoint, resource, from_path, made)
+    would = "SELECT " + join(", ", [column(resource.name, each) for each in shown]) + f", FALSE AS {identifier(THERE)}"
+    would = would + " FROM (" + new_row + f") AS {name} WHERE NOT EXISTS (SELECT 1" + the_one + ")"
     there = "SELECT " + join(", ", [column(alias, each) for each in shown]) + ", TRUE" + the_one
     return "(" + would + " UNION ALL " + there + f") AS {name}"

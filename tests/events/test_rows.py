@@ -1,0 +1,217 @@
+"""Webhooks that go to rows of the contract's own: which of them, by what they say now, and in which version."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from standardwebhooks import Webhook, WebhookVerificationError
+from tests.events.receiver import Answer, receiving
+from tests.events.service import CONTRACT, Running, running
+
+from ninefold.cli import main
+
+pytestmark = pytest.mark.serves
+
+HOOK = """hook:
+  identifier: id
+  fields:
+    id: {type: integer, on create: serial()}
+    owner: {refers to: person, on create: caller.person, on delete: cascade}
+    url: {type: string, maxLength: 200}
+    key: {type: [string, "null"]}
+    kinds: {type: array, items: {type: string}}
+    status: {state: true}
+  required: [url, kinds]
+note:
+"""
+
+CONTRACT_OF_ROWS = (
+    CONTRACT.replace("note:\n  identifier", HOOK + "  identifier", 1)
+    .replace(
+        "person: none\n",
+        """person: none
+hook:
+  field: status
+  initial: on
+  states: [on, off]
+  gone: [off]
+  transitions:
+    stop: {from: on, to: off}
+""",
+    )
+    .replace(
+        CONTRACT[CONTRACT.index("POST /webhooks:") : CONTRACT.index("GET /events")],
+        """POST /hooks: {does: create hook, body: [url, key, kinds], responses: {201: hook}}
+PATCH /hooks/{id}: {does: update hook, body: [url, key, kinds], patch: merge, responses: {200: hook}}
+POST /hooks/{id}/stop: {does: stop hook, body: none, responses: {204: none}}
+DELETE /hooks/{id}: {does: delete hook, responses: {204: none}}
+""",
+    )
+    .replace("  subscription: {token: any}", "  hook: {token: hook.owner == caller.person}")
+    .replace(
+        "  webhooks: {signature",
+        """  webhooks:
+    to: hook
+    when: "event.kind in hook.kinds && event.payload.owner == hook.owner.id"
+    url: hook.url
+    secret: hook.key
+    signature""",
+    )
+    .replace(
+        "standard-webhooks, attempts: 3, backoff: [PT0.05S, PT0.2S]}",
+        "standard-webhooks\n    attempts: 3\n    backoff: [PT0.05S, PT0.2S]",
+    )
+    .replace("title: note.title, owner: note.owner.name", "title: note.title, owner: note.owner.id")
+    .replace("status: note.status, at: now}", "status: note.status, owner: note.owner.id}")
+    .replace("payload: note}", "payload: {id: note.id, title: note.title, owner: note.owner.id}}")
+)  # fmt: skip
+
+KEY = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Running]:
+    with running(tmp_path / "service.db", CONTRACT_OF_ROWS) as service:
+        yield service
+
+
+def hook(service: Running, by: dict[str, str], url: str, *kinds: str, key: str | None = KEY) -> int:
+    made = service.http.post("/hooks", json={"url": url, "key": key, "kinds": kinds}, headers=by)
+    assert made.status_code == 201, made.text
+    return int(made.json()["id"])
+
+
+def until(service: Running, statement: str, wanted: list[tuple[object, ...]], seconds: float = 10.0) -> None:
+    end = time.monotonic() + seconds
+    while (found := service.rows(statement)) != wanted:
+        assert time.monotonic() < end, found
+        time.sleep(0.02)
+
+
+LEFT = 'SELECT subscription, event, attempts, dead FROM "$delivery" ORDER BY event'
+
+
+def test_events_go_to_the_rows_of_which_the_condition_holds(service: Running) -> None:
+    ann, bob = service.person("Ann"), service.person("Bob")
+    with receiving() as receiver:
+        hook(service, ann, receiver.url + "/ann", "note.written", "note.finished")
+        hook(service, bob, receiver.url + "/bob", "note.written")
+        first = service.note(ann, "tea")
+        service.http.post(f"/notes/{first}/finish", headers=ann)
+        service.note(bob, "milk")
+        came = receiver.until(3)
+        until(service, LEFT, [])
+    told = sorted((each.json["type"], each.json["data"].get("title")) for each in came)
+    assert told == [("note.finished", None), ("note.written", "milk"), ("note.written", "tea")]
+    verified = Webhook(KEY).verify(came[0].body, came[0].headers)
+    assert verified["type"] == "note.written"
+    with pytest.raises(WebhookVerificationError):
+        Webhook(KEY).verify(came[0].body + b" ", came[0].headers)
+
+
+def test_what_a_row_says_now_is_what_counts(service: Running) -> None:
+    ann = service.person("Ann")
+    with receiving(lambda number: Answer(500 if number == 0 else 204)) as first, receiving() as second:
+        id = hook(service, ann, first.url, "note.written")
+        service.note(ann, "tea")
+        first.until(1)
+        service.http.patch(f"/hooks/{id}", json={"url": second.url, "key": "plain words"}, headers=ann)
+        service.note(ann, "milk")
+        came = second.until(1)
+    import base64
+
+    Webhook(base64.b64encode(b"plain words").decode()).verify(came[0].body, came[0].headers)
+
+
+def test_rows_that_are_stopped_or_deleted_are_told_nothing(service: Running) -> None:
+    ann = service.person("Ann")
+    with receiving() as receiver:
+        stopped, deleted = (hook(service, ann, receiver.url, "note.written") for _ in range(2))
+        service.note(ann, "tea")
+        receiver.until(2)
+        assert service.http.post(f"/hooks/{stopped}/stop", headers=ann).status_code == 204
+        assert service.http.delete(f"/hooks/{deleted}", headers=ann).status_code == 204
+        service.note(ann, "milk")
+        time.sleep(0.3)
+        assert len(receiver.came) == 2
+    assert service.rows(LEFT) == []
+    assert service.rows('SELECT id FROM "$subscription"') == [(str(stopped),)]
+
+
+@pytest.mark.parametrize(
+    ("url", "key", "why"),
+    [
+        ("ftp://example.com/", KEY, "the row has no address of http or https"),
+        ("http://me:pass@127.0.0.1/", KEY, "the row has no address of http or https"),
+        ("http://[::1", KEY, "the row has no address of http or https"),
+        ("http://127.0.0.1:1/", None, "the row has no secret to sign with"),
+        ("http://127.0.0.1:1/", "whsec_***", "the row has no secret to sign with"),
+    ],
+)
+def test_a_row_that_says_nothing_to_deliver_to_is_given_up(
+    service: Running, url: str, key: str | None, why: str
+) -> None:
+    ann = service.person("Ann")
+    id = hook(service, ann, url, "note.written", key=key)
+    service.note(ann, "tea")
+    until(service, LEFT, [(str(id), 1, 3, why)])
+
+
+def test_a_receiver_that_is_gone_is_told_nothing_until_the_operator_says_so(
+    service: Running, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = tmp_path / "contract.md"
+    document.write_text(CONTRACT_OF_ROWS, encoding="utf-8")
+    ann = service.person("Ann")
+    with receiving(lambda number: Answer(410 if number == 0 else 204)) as receiver:
+        id = hook(service, ann, receiver.url, "note.written")
+        service.note(ann, "tea")
+        until(service, LEFT, [(str(id), 1, 0, "the receiver is gone (410)")])
+        service.note(ann, "milk")
+        arguments = ["--database", str(service.path)]
+        assert main(["events", str(document), "dead", *arguments]) == 0
+        assert "the receiver is gone (410)" in capsys.readouterr().out
+        assert main(["events", str(document), "replay", "--event", "2", "--subscription", str(id), *arguments]) == 0
+        assert [came.json["data"]["title"] for came in receiver.until(2)] == ["tea", "milk"]
+        assert main(["events", str(document), "rotate", "--subscription", str(id), *arguments]) == 2
+
+
+VERSIONS = """## 9. Versioning
+
+```yaml
+scheme: {header: Api-Version}
+default: "2"
+versions:
+  "2": {}
+  "1":
+    changes:
+      - {rename: note.title, to: text}
+      - {rename: note.written, to: note.made}
+compatible: none
+```
+"""
+
+
+def test_a_row_is_told_in_the_version_in_which_it_was_made(tmp_path: Path) -> None:
+    contract = CONTRACT_OF_ROWS[: CONTRACT_OF_ROWS.index("## 9. Versioning")] + VERSIONS
+    with running(tmp_path / "service.db", contract) as service, receiving() as new, receiving() as old:
+        ann = service.person("Ann")
+        hook(service, ann, new.url, "note.written")
+        hook(service, {**ann, "Api-Version": "1"}, old.url, "note.made")
+        service.note(ann, "tea")
+        [newest], [older] = new.until(1), old.until(1)
+        assert (newest.json["type"], newest.json["data"]["title"]) == ("note.written", "tea")
+        assert (older.json["type"], older.json["data"]["text"]) == ("note.made", "tea")
+        assert "title" not in older.json["data"]
+        until(service, LEFT, [])
+
+
+def test_nobody_else_is_told_by_a_row_that_only_the_owner_sees(service: Running) -> None:
+    ann, bob = service.person("Ann"), service.person("Bob")
+    id = hook(service, ann, "http://127.0.0.1:1/", "note.written")
+    answer: httpx.Response = service.http.patch(f"/hooks/{id}", json={"kinds": []}, headers=bob)
+    assert answer.status_code == 404
