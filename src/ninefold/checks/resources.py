@@ -10,6 +10,7 @@ from ninefold.checks.codes import COMPOSITE_TARGET, DELETE_CLEARS_REQUIRED, NOT_
 from ninefold.checks.due import time_of_row
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.given import check_given
+from ninefold.checks.made import check_made
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.rules import Rules
 from ninefold.checks.schemas import SharedSchemas, admits_null, identifier_schema, kinds_of_identifier, schema_of
@@ -44,6 +45,7 @@ def check_resources(
             expiry=_expiry(resource, contract, vocabulary, findings),
         )
         _identifier(found[name], resource, findings)
+        check_made(found[name], resource, vocabulary, findings)
     return found
 
 

@@ -212,16 +212,19 @@ def in_state(resource: Resource, origins: Sequence[Typed], field: str, place: Pl
     return Requirement(condition, holds, Scope.ROW)
 
 
-def reference_there(field: Field, given: str | None, resource: Resource, perspective: Perspective) -> Requirement:
+def reference_there(
+    field: Field, given: str | None, resource: Resource, perspective: Perspective, in_statement: bool = False
+) -> Requirement:
     """A stored reference points at a row; one that the client gives (at the JSON Pointer `given`), at a row that
-    the client sees. Where a body that may give it does not, the contract does, by its own authority."""
+    the client sees. Where a body that may give it does not, the contract does, by its own authority. `in_statement`:
+    the statement makes it, and the row as it would be has it."""
     target = perspective.checked.resources[field.refers_to or ""]
     alias = f"target {field.name}"
-    value = bind(inputs.new_value(field.name, field.type))
+    value = column(resource.name, field.name) if in_statement else bind(inputs.new_value(field.name, field.type))
     tests = [column(alias, target.identifier[0]) + " = " + value]
     seen = perspective.present(target.name, alias) if given is not None else None
     if seen is not None:
-        if field.on_create is not None:
+        if field.on_create is not None or in_statement:
             seen = bind(inputs.is_given(field.name)) + " IS NOT TRUE OR " + seen
         tests.append("(" + seen + ")")
     exists = f"EXISTS (SELECT 1 FROM {identifier(target.name)} AS {identifier(alias)} WHERE " + all_of(tests) + ")"

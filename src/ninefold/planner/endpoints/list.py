@@ -56,7 +56,7 @@ def list_rows(endpoint: Endpoint, admission: Admission, perspective: Perspective
     tail = []
     if paged:
         limit = " LIMIT " + bind(inputs.LIMIT)
-        if endpoint.pages is not None and endpoint.pages.by == "offset":
+        if endpoint.pages is not None and endpoint.pages.by in ("offset", "page"):
             limit = limit + " OFFSET " + bind(inputs.OFFSET)
         tail.append(Piece(limit.text, limit.binds))
     statement = Statement(
@@ -88,9 +88,8 @@ def _paging(endpoint: Endpoint, perspective: Perspective) -> Paging:
     pages = endpoint.pages
     if pages is None or pages.by == "none":
         return Paging(by="none")
-    return Paging(
-        pages.by, pages.default, pages.largest, pages.size, pages.next, pages.start, _page_places(endpoint, perspective)
-    )
+    places = _page_places(endpoint, perspective)
+    return Paging(pages.by, pages.default, pages.largest, pages.size, pages.next, pages.start, pages.number, places)
 
 
 def _page_places(endpoint: Endpoint, perspective: Perspective) -> dict[str, Place]:
@@ -98,7 +97,7 @@ def _page_places(endpoint: Endpoint, perspective: Perspective) -> dict[str, Plac
     places, found = perspective.checked.places, dict[str, Place]()
     for path in (("limits", "pages"), ("endpoints", endpoint.key, "pages")):
         found |= by_key(places, ("default", "largest", "by", "parameters"), *path)
-        found |= by_key(places, ("size", "next", "start"), *path, "parameters")
+        found |= by_key(places, ("size", "next", "start", "number"), *path, "parameters")
     return found
 
 

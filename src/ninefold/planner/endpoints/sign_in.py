@@ -13,7 +13,7 @@ from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.planner import inputs
 from ninefold.planner.credentials import issue
 from ninefold.planner.endpoints.rows import acted_on, answer, pieces, row_columns
-from ninefold.planner.endpoints.update import changes
+from ninefold.planner.endpoints.update import changes, values_computed
 from ninefold.planner.endpoints.writes import invariants, read_after, uniques
 from ninefold.planner.events import caused
 from ninefold.planner.perspective import Perspective
@@ -37,7 +37,6 @@ def sign_in(endpoint: Endpoint, admission: Admission, perspective: Perspective) 
     """Whether there is such a row at all, only its password opens: guards, permissions and their details are asked of
     the row whose hash was verified, and of no other. No row rule hides it from whoever knows the password."""
     resource = acted_on(endpoint, perspective)
-    rows = {resource.name: resource.name}
     named = [resource.fields[leaf.field] for leaf in endpoint.body or ()]
     password = next(field for field in named if field.secret == "password")
     name = identifier(resource.name)
@@ -52,9 +51,13 @@ def sign_in(endpoint: Endpoint, admission: Admission, perspective: Perspective) 
     required.append(Requirement(refused, there, Scope.PRESENCE))
     required += permission(admission, resource, perspective)
     required += [guard(each, resource, perspective) for each in endpoint.guards]
-    computed, assigns = changes(endpoint, resource, {}) if endpoint.sets else ([], ())
+    computed: dict[str, Fragment] = {}
+    assigns: tuple[Assign, ...] = ()
     if endpoint.sets:
-        required += uniques(replace(endpoint, body=()), resource, perspective, on_update=True)
+        writes = replace(endpoint, body=())  # what the body gives says which row it is, and is not stored
+        changed = changes(writes, resource, perspective)
+        computed, assigns = values_computed(changed, writes, resource, perspective), changed.assigns
+        required += uniques(writes, resource, perspective, on_update=True, in_statement=computed)
 
     columns = row_columns(resource, perspective)
     response = answer(endpoint, columns, perspective)
@@ -63,11 +66,14 @@ def sign_in(endpoint: Endpoint, admission: Admission, perspective: Perspective) 
     which = " WHERE " + all_of([*found, *[each.holds for each in required]])
     if endpoint.sets:
         begin = f"UPDATE {name} SET {identifier(REVISION_COLUMN)} = " + bind(inputs.REVISION)
-        sets = [
-            Piece(f", {identifier(field)} = {value.text}", value.binds)
-            for field, value in ((field, perspective.value(typed, rows)) for field, typed in computed)
-        ]
-        text = (*pieces(begin), *sets, *map(_set, assigns), *pieces(which), *pieces(" RETURNING " + keys))
+        sets = [Piece(f", {identifier(field)} = {value.text}", value.binds) for field, value in computed.items()]
+        text = (
+            *pieces(begin),
+            *sets,
+            *(_set(each) for each in assigns if not each.in_statement),
+            *pieces(which),
+            *pieces(" RETURNING " + keys),
+        )
     else:
         text = pieces("SELECT " + keys + f" FROM {name} AS {name}" + which)
     return Write(

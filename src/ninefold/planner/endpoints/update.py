@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from msgspec.structs import replace
 
 from ninefold.checked.endpoints import Admission, Endpoint
 from ninefold.checked.resources import Field, Resource
+from ninefold.expressions.given import in_statement
 from ninefold.expressions.reads import needs_database
 from ninefold.expressions.rewrite import walk
 from ninefold.expressions.tree import Constant, Select, Typed, Variable
@@ -16,6 +18,7 @@ from ninefold.plan.operations import Assign, Ending, Write
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.planner import inputs
 from ninefold.planner.credentials import ended_by_password, issue
+from ninefold.planner.endpoints.made import if_given, with_made
 from ninefold.planner.endpoints.read import requirements_of_row
 from ninefold.planner.endpoints.representation import represented
 from ninefold.planner.endpoints.rows import acted_on, answer, outer_join, row_columns
@@ -57,23 +60,23 @@ def update(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
     for field in resource.fields.values():
         if field.refers_to is not None and field.name in given:
             required.append(reference_there(field, given[field.name], resource, perspective))
-    required += uniques(endpoint, resource, perspective, on_update=True)
 
-    computed_sets, assigns = changes(endpoint, resource, given)
-    values = [
-        (field_name, perspective.value(as_it_becomes(typed, endpoint, resource), rows))
-        for field_name, typed in computed_sets
-    ]
-    for field_name, value in values:
+    changed = changes(endpoint, resource, perspective)
+    assigns = changed.assigns
+    values = values_computed(changed, endpoint, resource, perspective)
+    required += uniques(endpoint, resource, perspective, on_update=True, in_statement=values)
+    for field_name, value in values.items():
         if not resource.fields[field_name].type.nullable:
             required.append(has_value(resource.fields[field_name], value, resource))
     name = identifier(resource.name)
     pieces = [_piece(f"UPDATE {name} SET {identifier(REVISION_COLUMN)} = " + bind(inputs.REVISION))]
     if transition is not None and resource.machine is not None:
         pieces.append(_piece(f", {identifier(ENTERED_COLUMN)} = " + bind(inputs.NOW)))
-    for field_name, value in values:
+    for field_name, value in values.items():
         pieces.append(_piece(f", {identifier(field_name)} = " + value))
     for assign in assigns:
+        if assign.in_statement:
+            continue
         value = bind(inputs.new_value(assign.field, assign.type))
         pieces.append(_piece(f", {identifier(assign.field)} = " + value, f"new {assign.field}"))
 
@@ -84,9 +87,9 @@ def update(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
     events = caused(endpoint.verb if transition is None else transition.name, resource, perspective)
     shown = represented(endpoint, admission, resource, perspective)
     found = says_which(endpoint, rows, perspective)
-    written = frozenset((*(field for field, _ in computed_sets), *(assign.field for assign in assigns)))
+    written = frozenset((*values, *(assign.field for assign in assigns)))
     held = upheld(Change("update", resource, written, found), endpoint, perspective)
-    by_key = any((events, issues, ends, shown, held))
+    by_key = any((events, issues, ends, shown, held, endpoint.effects))
     returning, read, told = read_after(endpoint, resource, columns, checks, perspective, by_key)
     pieces.append(_piece(" WHERE " + all_of([*found, *[each.holds for each in required]])))
     current = _current(resource, endpoint, assigns, [*found, *to_read], perspective)
@@ -126,19 +129,28 @@ def _piece(fragment: Fragment, when: str | None = None) -> Piece:
     return Piece(fragment.text, fragment.binds, when)
 
 
-def changes(
-    endpoint: Endpoint, resource: Resource, given: dict[str, str]
-) -> tuple[list[tuple[str, Typed]], tuple[Assign, ...]]:
-    """What the database computes from the row as it was, and what is made beforehand."""
+@dataclass(frozen=True)
+class Changes:
+    """How an update changes a row. `assigns` is made beforehand. `sets` is computed by the statement from the row as it
+    was, and `made` from the row as it becomes, of which `again` only where the body gives one of its fields."""
+
+    assigns: tuple[Assign, ...]
+    sets: tuple[tuple[str, Typed], ...]
+    made: Mapping[str, Typed]
+    again: Mapping[str, tuple[str, ...]]
+
+
+def changes(endpoint: Endpoint, resource: Resource, perspective: Perspective) -> Changes:
+    given = pointers(endpoint)
     stated = dict(endpoint.sets)
     if endpoint.transition is not None:
         stated |= dict(endpoint.transition.sets)
         if resource.machine is not None:
             stated[resource.machine.field] = Constant(endpoint.transition.to, Text())
-    in_database = [(name, typed) for name, typed in stated.items() if needs_database(typed, (resource.name,))]
-    assigns = []
+    in_database = {name: typed for name, typed in stated.items() if needs_database(typed, (resource.name,))}
+    assigns: list[Assign] = []
     for field in resource.fields.values():
-        if not field.stored or field.serial or field.name in dict(in_database):
+        if not field.stored or field.serial or field.name in in_database:
             continue
         otherwise = stated.get(field.name) or field.on_change
         is_given = field.name in given and field.name not in stated
@@ -155,11 +167,50 @@ def changes(
                     secret=field.secret,
                 )
             )
+    otherwise_made = {each.field: each.otherwise for each in assigns if each.otherwise is not None}
+    made = in_statement(otherwise_made, resource.name, perspective.checked.model, in_database)
+    again_made = {each.field: each.again for each in assigns if each.field in made and each.again}
+    assigns = [
+        replace(each, otherwise=None, again=(), in_statement=True) if each.field in made else each for each in assigns
+    ]
     assigns = [
         each if each.otherwise is None else replace(each, reads=tuple(_fields_in(each.otherwise, resource)))
         for each in assigns
     ]
-    return in_database, tuple(sorted(assigns, key=lambda each: bool(each.reads)))
+    ordered = tuple(sorted(assigns, key=lambda each: bool(each.reads)))
+    return Changes(ordered, tuple(in_database.items()), made, again_made)
+
+
+def values_computed(
+    changed: Changes, endpoint: Endpoint, resource: Resource, perspective: Perspective
+) -> dict[str, Fragment]:
+    """What the statement computes, over the row that it writes. What is made of the row as it becomes is made of a row
+    beside that one."""
+    rows = {resource.name: resource.name}
+    sets = {name: perspective.value(as_it_becomes(typed, endpoint, resource), rows) for name, typed in changed.sets}
+    if not changed.made:
+        return sets
+    given = [each.field for each in changed.assigns if each.given]
+    assigns = {each.field: each for each in changed.assigns}
+    fields = [field for field in resource.fields.values() if field.stored]
+    cells = []
+    for field in fields:
+        cell, assign = column(resource.name, field.name), assigns.get(field.name)
+        if field.name in sets:
+            cell = sets[field.name]
+        elif assign is not None and field.secret is None:
+            new = bind(inputs.new_value(field.name, field.type))
+            always = endpoint.verb == "replace" or (assign.otherwise is not None and not assign.again)
+            if always and not assign.in_statement:
+                cell = new
+            elif assign.given or assign.again:
+                cell = if_given((*((field.name,) if assign.given else ()), *assign.again), new, cell)
+        cells.append(cell + f" AS {identifier(field.name)}")
+    row = "SELECT " + join(", ", cells)
+    columns = [field.name for field in fields]
+    row = with_made(row, columns, changed.made, given, resource, perspective, changed.again)
+    source = " FROM (" + row + f") AS {identifier(resource.name)})"
+    return sets | {name: "(SELECT " + column(resource.name, name) + source for name in changed.made}
 
 
 def _fields_in(typed: Typed, resource: Resource) -> Iterator[str]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ninefold.checked.endpoints import Endpoint
 from ninefold.checked.resources import Field, Resource
-from ninefold.expressions.reads import needs_database, reads_beyond
+from ninefold.expressions.reads import reads_beyond
 from ninefold.expressions.rewrite import rewrite, walk
 from ninefold.expressions.tree import Call, Select, Typed, Variable
 from ninefold.plan.problems import Condition
@@ -31,17 +33,22 @@ def pointers(endpoint: Endpoint) -> dict[str, str]:
     return {leaf.field: pointer(leaf.pointer) for leaf in endpoint.body or ()}
 
 
-def uniques(endpoint: Endpoint, resource: Resource, perspective: Perspective, on_update: bool) -> list[Requirement]:
+def uniques(
+    endpoint: Endpoint,
+    resource: Resource,
+    perspective: Perspective,
+    on_update: bool,
+    in_statement: Mapping[str, Fragment] | None = None,
+) -> list[Requirement]:
     """The keys and unique fields that this endpoint may bring to collide. A value made at random is not among
     them: if it collides after all, that is no fault of the request, and the write is tried again. Nor is what
-    `ensure` knows its row by."""
+    `ensure` knows its row by. `in_statement`: what an update makes as it writes."""
     written = pointers(endpoint)
     groups = [
         resource.identifier,
         *((field.name,) for field in resource.fields.values() if field.unique),
         *resource.unique,
     ]
-    rows = {resource.name: resource.name}
     found = []
     for group in dict.fromkeys(groups):
         if group == endpoint.known_by:
@@ -54,20 +61,14 @@ def uniques(endpoint: Endpoint, resource: Resource, perspective: Perspective, on
         }
         touched = not on_update or any(name in written or made[name] is not None for name in group)
         if touched and not any(_at_random(resource.fields[name], typed) for name, typed in made.items()):
-            computed = {
-                name: perspective.value(as_it_becomes(typed, endpoint, resource), rows)
-                for name, typed in made.items()
-                if on_update
-                and typed is not None
-                and _is_set(name, endpoint)
-                and needs_database(typed, (resource.name,))
-            }
+            computed = {}
             if on_update and len(group) > 1:
-                computed |= {
+                computed = {
                     each.name: _cleared_or_kept(each, endpoint, resource)
                     for each in fields
                     if each.name in written and each.type.nullable and each.name not in made
                 }
+            computed |= {name: value for name, value in (in_statement or {}).items() if name in group}
             found.append(unique(fields, written, resource, perspective, on_update, computed))
     return found
 
@@ -78,7 +79,9 @@ def as_it_becomes(typed: Typed, endpoint: Endpoint, resource: Resource) -> Typed
 
     def change(node: Typed) -> Typed | None:
         match node:
-            case Select(operand=Variable(name=name), name=field, type=type_) if name == resource.name and field in given:
+            case Select(operand=Variable(name=name), name=field, type=type_) if (
+                name == resource.name and field in given
+            ):
                 was_given = Call("has", [inputs.is_given(field)], Boolean())
                 return Call("?:", [was_given, inputs.body_value(field, type_), node], type_)
             case _:

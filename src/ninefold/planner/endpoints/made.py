@@ -1,0 +1,63 @@
+"""Values that the statement itself makes: what a contract gives a field and only the database can work out.
+
+Most of what is given on create or on change is made before the statement runs (`ninefold.plan.operations.Assign`). What
+reads other rows (`line.product.price`), or what the statement makes of another field, becomes a part of the statement:
+the row as it would be is a derived table, and each value that is made of it stands in a further one around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from ninefold.checked.resources import Resource
+from ninefold.expressions.given import fields_read
+from ninefold.expressions.scope import Model
+from ninefold.expressions.tree import Typed
+from ninefold.planner import inputs
+from ninefold.planner.perspective import Perspective
+from ninefold.planner.requirements import column
+from ninefold.sql.fragment import Fragment, bind, identifier, join
+
+
+def with_made(
+    row: Fragment,
+    columns: Sequence[str],
+    made: Mapping[str, Typed],
+    given: Collection[str],
+    resource: Resource,
+    perspective: Perspective,
+    again: Mapping[str, Sequence[str]] | None = None,
+) -> Fragment:
+    """A select of the row as it would be, with what is made of it. `row` is a select of its `columns` without: each is
+    called as its field, and a field of `given` has what the body gives. `again`: what is made only where the body gives
+    one of these."""
+    name = identifier(resource.name)
+    for level in _levels(made, resource.name, perspective.checked.model):
+        cells = []
+        for each in columns:
+            cell = column(resource.name, each)
+            if each in level:
+                value = perspective.value(made[each], {resource.name: resource.name})
+                if again is not None and each in again:
+                    value = if_given(again[each], value, cell)
+                cell = if_given((each,), cell, value) if each in given else value
+            cells.append(cell + f" AS {identifier(each)}")
+        row = "SELECT " + join(", ", cells) + " FROM (" + row + f") AS {name}"
+    return row
+
+
+def if_given(fields: Sequence[str], then: Fragment, otherwise: Fragment) -> Fragment:
+    """One value where the body gives one of the fields, and another where it does not."""
+    any_of = join(" OR ", [bind(inputs.is_given(field)) for field in fields])
+    return "CASE WHEN " + any_of + " THEN " + then + " ELSE " + otherwise + " END"
+
+
+def _levels(made: Mapping[str, Typed], resource: str, model: Model) -> list[set[str]]:
+    """Each value after those that it is made of. What is made of itself in the end finds no value there."""
+    waits = {name: fields_read(typed, resource, model) & made.keys() for name, typed in made.items()}
+    levels = []
+    while waits:
+        level = {name for name, reads in waits.items() if not reads & waits.keys()} or set(waits)
+        levels.append(level)
+        waits = {name: reads for name, reads in waits.items() if name not in level}
+    return levels
