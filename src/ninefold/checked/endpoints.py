@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from ninefold.checked.resources import Guard, Rule, Transition
+from ninefold.checked.resources import Effect, Guard, Rule, Transition
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.tree import Typed
 from ninefold.values import Type
@@ -140,12 +140,13 @@ class Sorts:
 class Pages:
     """`largest` None: stated `none`."""
 
-    by: Literal["cursor", "offset", "none"]
+    by: Literal["cursor", "offset", "page", "none"]
     default: int = 0
     largest: int | None = None
     size: str | None = None
     next: str | None = None
     start: str | None = None
+    number: str | None = None
 
 
 @dataclass(frozen=True)
@@ -161,8 +162,20 @@ class Admission:
 
 
 @dataclass(frozen=True)
+class Case:
+    """Which requests a case is of: those for which `by` gives its name; `name` None: those of no other case. `member`:
+    `by` is this member of the body. `all`: the names of the endpoint's cases."""
+
+    by: Typed
+    member: str | None
+    name: str | None
+    all: tuple[str, ...]
+    place: Place
+
+
+@dataclass(frozen=True)
 class Endpoint:
-    """`body` None: the endpoint takes none and says nothing about one; `()`: stated `none`. Of `ensure` and `remove`,
+    """An endpoint with cases is one for each `case`, all with one key. `body` None: the endpoint takes none and says nothing about one; `()`: stated `none`. Of `ensure` and `remove`,
     `untouched` answers where there was nothing to do, and `known_by` are the fields that say which row is meant: those
     that the path does not name are made as on create (`()`: `row` or `where` says which).
     `issues`: the scheme of which a credential is made for the row."""
@@ -190,15 +203,22 @@ class Endpoint:
     total: bool = False
     sets: tuple[tuple[str, Typed], ...] = ()
     guards: tuple[Guard, ...] = ()
+    then: tuple[Effect, ...] = ()
     validator: bool = False
     digested: bool = False
     idempotency_key: Literal["optional", "required"] | None = None
     issues: str | None = None
     errors: Mapping[str, str] = field(default_factory=dict)
+    case: Case | None = None
 
     @property
     def names(self) -> tuple[PathName, ...]:
         return tuple(segment for segment in self.segments if isinstance(segment, PathName))
+
+    @property
+    def effects(self) -> tuple[Effect, ...]:
+        """What else it does: first what the transition does that it takes."""
+        return (*(() if self.transition is None else self.transition.then), *self.then)
 
 
 @dataclass(frozen=True)

@@ -89,6 +89,19 @@ class Transition:
     guard: Guard | None = None
     sets: tuple[tuple[str, Typed], ...] = ()
     after: int | Typed | None = None
+    then: tuple[Effect, ...] = ()
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What changes of another row: `verb` is `create`, `update`, `delete`, or a transition's name. `row`: which one;
+    None: a new one, or the only one that there is. `row` and what is set read the row acted on, too."""
+
+    verb: str
+    resource: str
+    place: Place
+    row: Typed | None = None
+    sets: tuple[tuple[str, Typed], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -491,6 +491,23 @@ SHOWN_LESS = _code(
     "a row rule that hides all lines of an order or none, or two fields, of which one is shown",
 )  # fmt: skip
 
+TOLD_BY_EDITS = _code(
+    "NF0588", Severity.WARNING, "a JSON Patch tells what no response shows",
+    "The edits of a JSON Patch (RFC 6902) read what they change: `test` says whether a field has a value, and `copy` "
+    "puts it into another. So who may patch a row learns every field that the body names, whether a response shows it "
+    "or not. A merge patch changes the same fields and reads none.",
+    "`body: [text, rank], patch: json-patch, responses: {200: {text: note.text}}`",
+    "`patch: merge`, or a response that shows `note.rank`",
+)  # fmt: skip
+
+BOTH_ABSENT = _code(
+    "NF0589", Severity.WARNING, "a rule holds where neither side has a value",
+    "Null is equal to null. A row rule or permission that compares what the caller has with what the row has lets a "
+    "caller who has none in to every row that has none.",
+    '`rows: {note: {key: "note.team == caller.user.team"}}`, where both may be without a team',
+    '`rows: {note: {key: "has(note.team) && note.team == caller.user.team"}}`',
+)  # fmt: skip
+
 NEVER_TOLD = _code(
     "NF0576", Severity.WARNING, "a credential is issued, and told to nobody",
     "Of a credential that the service makes only a digest is kept: what its response does not tell, as "
@@ -594,6 +611,7 @@ CODES: tuple[Code, ...] = (
     GIVEN_VALUE, DETAIL_OF_ANOTHER, OFFERED_TO_NOBODY, NO_SUCH_END,
     NEEDS_WHAT_IS_NONE, SHOWN_LESS,
     ANY_ORIGIN_WITH_CREDENTIALS, NO_SUCH_SCOPE, SCOPES_TWICE, CERTIFICATE_FIELD,
+    TOLD_BY_EDITS, BOTH_ABSENT,
     ONE_ROW, NOT_FOUND_BY, SIGN_IN_BODY, ISSUES_FOR_NOBODY, NEVER_ISSUED, NEVER_TOLD, CREDENTIAL_KEPT, NOT_MADE_OF_ROWS,
     NOT_ANOTHER_ROW, EFFECT_ON_NO_ROW, NOT_SET, EFFECT_IN_A_CIRCLE,
     CHOSEN_BY, LOSES, NOT_IN_FORCE,

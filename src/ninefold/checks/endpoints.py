@@ -11,12 +11,15 @@ from ninefold.checked.events import Events
 from ninefold.checked.resources import Guard, Resource, Transition
 from ninefold.checks.authentication import admissions
 from ninefold.checks.bodies import check_body, check_required
+from ninefold.checks.cases import check_case
 from ninefold.checks.codes import GIVEN_VALUE, NEEDS_WHAT_IS_NONE, NOT_A_BODY, NOT_IN_FORCE
 from ninefold.checks.contents import Showing
 from ninefold.checks.credentials import check_issues, check_sign_in, check_told
+from ninefold.checks.effects import check_effects
 from ninefold.checks.findings import Findings, condition, reads_database, typed
 from ninefold.checks.known_by import known_by
 from ninefold.checks.lists import check_filters, check_pages, check_parameters, check_sorts
+from ninefold.checks.made import check_made_with
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.paths import check_addressing, check_path
 from ninefold.checks.requests import request_type
@@ -118,7 +121,9 @@ def check_endpoints(
                     reasons=reasons or (f"it reads what is not shown (line {findings.place(endpoint.span).line})",),
                 )
             )
-    return tuple(served), tuple(stopped)
+    # An endpoint of which one case is not served is not.
+    once = {each.key: each for each in reversed(stopped)}
+    return tuple(each for each in served if each.key not in once), tuple(reversed(once.values()))
 
 
 def _endpoint(
@@ -132,6 +137,7 @@ def _endpoint(
     said. Everything that is stated is checked all the same."""
     for what, span in _not_built(endpoint):
         _stop(endpoint, what, span, findings)
+    case = check_case(endpoint, vocabulary, findings)
     actions = value_of(endpoint.does)
     if actions is None or len(actions) != 1:
         return None
@@ -152,6 +158,9 @@ def _endpoint(
     scope = vocabulary.scope(*rows, request=request_type(endpoint))
     body = None if resource is None else check_body(endpoint, resource, contract, findings)
     sets = () if resource is None else tuple(check_sets(endpoint.sets, resource, vocabulary, findings))
+    if resource is not None:
+        inserts = verb in ("create", "ensure")
+        check_made_with(dict(sets), endpoint.sets, resource, inserts, vocabulary, findings)
     if resource is not None and verb in ("create", "ensure") and segments is not None:
         check_required(endpoint, resource, body, segments, dict(sets), findings)
     known: tuple[str, ...] | None = ()
@@ -171,8 +180,14 @@ def _endpoint(
     ends = check_responses(endpoint, verb, resource, Showing(contract, resources, vocabulary, findings))
     row = None if (stated_row := value_of(endpoint.row)) is None else _row(stated_row, resource, scope, findings)
     guards = tuple(_guards(endpoint, scope, findings))
+    request = request_type(endpoint)
+    then = () if resource is None else check_effects(endpoint.then, resource, resources, vocabulary, request, findings)
     acted_on = None if resource is None else resource.name
     admitted = admissions(contract, endpoint.key, acted_on, verb, vocabulary, findings)
+    if endpoint.case is not None and case is None:
+        return None
+    if then is None:
+        return None
     if segments is None or ends is None or known is None or not knows or (is_list and (pages is None or sorts is None)):
         return None
     response, untouched = ends
@@ -203,12 +218,14 @@ def _endpoint(
         total=mentions_total(response),
         sets=sets,
         guards=guards,
+        then=then,
         validator=isinstance(endpoint.validators, Shown),
         digested=verb == "read"
         and (reads_beyond_row(response, rows, vocabulary) or shows_what_is_cleared(response, resource)),
         idempotency_key=_idempotency_key(endpoint),
         issues=issues,
         errors={condition_.text: code.text for condition_, code in value_of(endpoint.errors) or ()},
+        case=case,
     )
 
 
@@ -276,6 +293,11 @@ def _not_built(endpoint: stated.Endpoint) -> Iterator[tuple[str, Span]]:
     key = value_of(endpoint.idempotency_key)
     if key is not None and actions and all(action.verb in READING for action in actions):
         yield "`idempotency key` (nothing is written there)", key.span
+    validators = endpoint.validators
+    if endpoint.case is not None and isinstance(validators, Shown) and any(each.verb in READING for each in actions):
+        yield "`validators` where cases choose what is shown", validators.span
+    if endpoint.case is not None and any(action.verb == "stream events" for action in actions):
+        yield "`cases` of a stream", endpoint.case.span
 
 
 def _idempotency_key(endpoint: stated.Endpoint) -> Literal["optional", "required"] | None:

@@ -8,8 +8,10 @@ from dataclasses import replace
 from ninefold.checked.resources import Guard, Machine, Resource, Transition
 from ninefold.checks.codes import DEAD_END, FINAL_IS_LEFT, UNREACHABLE_STATE, UNUSED_TRANSITION
 from ninefold.checks.due import time_of_row
+from ninefold.checks.effects import effects_of_transitions, stated_effects
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.given import check_given
+from ninefold.checks.made import check_made_with
 from ninefold.checks.model import Vocabulary
 from ninefold.contract import states as stated
 from ninefold.contract.expression import Assignment, Expression
@@ -52,7 +54,7 @@ def check_states(
             if initial is None and not resource.creation_stopped:
                 stopped = (f"the initial state of `{resource.name}` is `none`",)
                 found[resource.name] = replace(resource, machine=made, creation_stopped=stopped)
-    return found
+    return effects_of_transitions(found, contract, vocabulary, findings)
 
 
 def _creation_stopped(resource: str, open_questions: tuple[OpenQuestion, ...], findings: Findings) -> Iterator[str]:
@@ -75,6 +77,7 @@ def _transition(
         if holds is not None:
             guard = Guard(holds, None if otherwise is None else otherwise.text, findings.place(when.span))
     sets = tuple(check_sets(transition.sets, resource, vocabulary, findings))
+    check_made_with(dict(sets), transition.sets, resource, False, vocabulary, findings)
     origin, to = value_of(transition.origin), value_of(transition.to)
     if origin is None or to is None:
         return None
@@ -108,7 +111,7 @@ def odd_states(contract: Contract, findings: Findings) -> None:
         (action.verb, action.subject)
         for endpoint in value_of(contract.endpoints.endpoints) or ()
         for action in value_of(endpoint.does) or ()
-    }
+    } | {(effect.verb, effect.subject) for effect in stated_effects(contract)}
     for each in value_of(contract.states.machines) or ():
         machine = value_of(each.machine)
         if machine is not None:

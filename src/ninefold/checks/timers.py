@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ninefold.checked.events import Events
-from ninefold.checked.resources import Resource
+from ninefold.checked.resources import Effect, Resource
 from ninefold.checks.codes import TIMER_WITHOUT_REQUEST
 from ninefold.checks.due import OF_REQUESTS, roots
 from ninefold.checks.findings import Findings
 from ninefold.checks.responses import expressions_of
+from ninefold.contract import effects as stated_effects
 from ninefold.contract import resources as stated
-from ninefold.contract.fact import Shown, value_of
+from ninefold.contract.fact import Fact, Shown, value_of
 from ninefold.contract.service import Contract
 from ninefold.contract.states import Transition
 from ninefold.diagnostics.diagnostic import Label
@@ -63,10 +64,25 @@ def _reached(transition: Transition, resource: Resource, declared: stated.Resour
         made = resource.fields[field.name].on_change
         if made is not None and field.name not in sets and isinstance(field.on_change, Shown):
             yield made, field.on_change.span
+    yield from _of_effects(transition.then, checked.then)
     invariants = value_of(declared.invariants) or ()
     if len(invariants) == len(resource.invariants):
         for stated_one, invariant in zip(invariants, resource.invariants, strict=True):
             yield invariant.when, stated_one.when.span
+
+
+def _of_effects(
+    stated_ones: Fact[tuple[stated_effects.Effect, ...]] | None, effects: tuple[Effect, ...]
+) -> Iterator[tuple[Typed, Span]]:
+    stated_effects_ = value_of(stated_ones) or ()
+    stated_all = value_of(stated_ones)
+    for written, effect in zip(stated_all or (), effects, strict=False):
+        if effect.row is not None and written.row is not None:
+            yield effect.row, written.row.span
+        values = dict(effect.sets)
+        for each in written.sets:
+            if each.name in values:
+                yield values[each.name], each.value.span
 
 
 def _told(

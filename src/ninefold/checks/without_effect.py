@@ -59,6 +59,9 @@ USES: Mapping[str, Use] = {
     "sets": Use(
         frozenset({"create", "update", "replace", "ensure", "sign in", TRANSITION}), "gives values to a row", {}
     ),
+    "then": Use(
+        frozenset({"create", "update", "replace", "delete", "ensure", TRANSITION}), "says what else changes", {}
+    ),
     "patch": Use(frozenset({"update"}), "says how an update is read", {}),
     "validators": Use(ANY_VERB - {"stream events", "sign in"}, "tells whether what is shown has changed", {}),
 }

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from ninefold.contract.effects import Effect
 from ninefold.contract.expression import Assignment, Expression, Template
-from ninefold.contract.fact import Fact, Name
+from ninefold.contract.fact import Fact, Name, Shown
 from ninefold.contract.limits import Pages
 from ninefold.contract.resources import Schema
 from ninefold.diagnostics.source import Span
+from ninefold.expressions.ast import Member as MemberAst
+from ninefold.expressions.ast import Name as NameAst
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +113,31 @@ class Body:
 
 
 @dataclass(frozen=True, slots=True)
+class Case:
+    """Which requests a case is of: those for which `by` gives its name; `name` None: `otherwise`. `all`: the names of
+    the endpoint's cases. `has_rest`: one of them is `otherwise`. `among`: where they all stand."""
+
+    by: Fact[Expression] | None
+    name: str | None
+    span: Span
+    all: tuple[str, ...]
+    has_rest: bool
+    among: Span
+
+    @property
+    def member(self) -> str | None:
+        """The member of the body by which it is chosen: that of `request.body.kind`."""
+        match None if not isinstance(self.by, Shown) else self.by.value.ast:
+            case MemberAst(operand=MemberAst(operand=NameAst(name="request"), name="body"), name=name):
+                return name
+            case _:
+                return None
+
+
+@dataclass(frozen=True, slots=True)
 class Endpoint:
-    """`key` is as written: `POST /orders/{id}/place`."""
+    """`key` is as written: `POST /orders/{id}/place`. An endpoint with cases is one endpoint for each `case`, all with
+    its key: what a case states stands in the place of what the endpoint states."""
 
     key: str
     method: str
@@ -135,6 +161,8 @@ class Endpoint:
     errors: Fact[tuple[tuple[Name, Name], ...]] | None
     responses: Fact[tuple[Response, ...]] | None
     headers: Fact[tuple[Assignment, ...]] | None
+    case: Case | None = None
+    then: Fact[tuple[Effect, ...]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ninefold.contract.effects import Effect
 from ninefold.contract.expression import Assignment, Expression
 from ninefold.contract.fact import Fact, Name
 from ninefold.diagnostics.source import Span
@@ -21,6 +22,7 @@ class Transition:
     otherwise: Fact[Name] | None
     sets: Fact[tuple[Assignment, ...]] | None
     after: Fact[int | Expression] | None
+    then: Fact[tuple[Effect, ...]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,9 @@ def conditions(endpoint: Endpoint, service: Service) -> list[Condition]:
         if admission.condition is not None:
             found.append(Condition("forbidden", subject=_resource(admission.operation)))
         found += _of_operation(admission.operation)
+    case = endpoint.stated.case
+    if case is not None and case.member is None and not case.has_rest:
+        found.append(Condition("forbidden", subject=endpoint.checked.resource))
     if route.idempotency_key is not None:
         found += map(Condition, ("invalid", "idempotency mismatch", "idempotency in progress"))
     if rates(route, service):
@@ -77,7 +80,8 @@ def _of_parameters(route: Served) -> Iterator[Condition]:
 
 def _takes_parameters(operation: List) -> bool:
     paging = operation.paging
-    return bool(operation.filters or operation.sort_parameter or paging.size or paging.next or paging.start)
+    names = (operation.sort_parameter, paging.size, paging.next, paging.start, paging.number)
+    return bool(operation.filters) or any(names)
 
 
 def _of_operation(operation: Operation) -> Iterator[Condition]:
@@ -94,6 +98,8 @@ def _of_operation(operation: Operation) -> Iterator[Condition]:
             yield from judge.conditions
             yield from operation.invariants
             yield from (each.condition for each in operation.upholds)
+            for effect in () if operation.then is None else operation.then.effects:
+                yield from _of_operation(effect.write)
         case Stream(resume=str()):
             yield Condition("invalid")
         case Compute():

@@ -20,6 +20,9 @@ from ninefold.values import Text
 OPERATOR = "$operator"
 """Who sees every row. No scheme of a contract can be called so."""
 
+CONTRACT = "$contract"
+"""Who sees every row that is there: the contract, by its own authority."""
+
 TRUE = Fragment("TRUE")
 FALSE = Fragment("FALSE")
 
@@ -34,7 +37,7 @@ class Perspective:
 
     def visible(self, resource: str, alias: str) -> Fragment | None:
         """The condition of the rows of a resource that this caller sees; None: all of them."""
-        if self.who == OPERATOR:
+        if self.who in (OPERATOR, CONTRACT):
             return None
         rules = self.checked.row_rules.get(resource)
         if rules is None or self.who not in rules:
@@ -45,7 +48,7 @@ class Perspective:
     def rule(self, resource: str) -> tuple[Place, ...]:
         """Where the contract says which rows of a resource this caller sees, and what the others are to it."""
         places, rules = self.checked.places, self.checked.row_rules.get(resource, {})
-        if self.who == OPERATOR or (self.who in rules and rules[self.who] is None):
+        if self.who in (OPERATOR, CONTRACT) or (self.who in rules and rules[self.who] is None):
             return ()
         return (
             *places.nearest("authentication", "rows", resource, self.who),

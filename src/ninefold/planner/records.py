@@ -8,9 +8,9 @@ from ninefold.checked.service import Checked
 from ninefold.plan.operations import Write
 from ninefold.plan.operator import Record, Records
 from ninefold.planner.endpoints.update import update
+from ninefold.planner.identified import by_identifier
 from ninefold.planner.perspective import OPERATOR, Perspective
 from ninefold.planner.places import traced
-from ninefold.planner.timers import by_identifier
 from ninefold.sql.dialect import Dialect
 
 

@@ -3,59 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from ninefold.checked import endpoints as checked_endpoints
-from ninefold.checked.endpoints import BodyLeaf, Endpoint, PathName, Stopped, Verb
+from ninefold.checked.endpoints import Endpoint, PathName, Stopped
 from ninefold.checked.endpoints import Parameter as CheckedParameter
-from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Checked
-from ninefold.expressions.tree import Typed
 from ninefold.plan.cross_origin import CrossOrigin
+from ninefold.plan.operations import Operation, Write
 from ninefold.plan.places import Place
-from ninefold.plan.routes import Admission, Blocked, Body, BodyField, Parameter, PathParameter, Rule, Segment, Served
+from ninefold.plan.routes import Admission, Blocked, Parameter, PathParameter, Rule, Segment, Served
 from ninefold.planner import endpoints
+from ninefold.planner.bodies import body
+from ninefold.planner.cases import chosen, common, read_first
+from ninefold.planner.effects import with_effects
 from ninefold.planner.perspective import Perspective
 from ninefold.planner.places import by_key, rules, traced
 from ninefold.sql.dialect import Dialect
-from ninefold.values import Anything, Object, Text, Type, optional
-
-MERGE_PATCH = "application/merge-patch+json"
-"""RFC 7396, section 4."""
-
-
-JSON_PATCH = "application/json-patch+json"
-"""RFC 6902, section 6."""
+from ninefold.values import Text
 
 EVENT_STREAM = "text/event-stream"
 """WHATWG HTML 9.2."""
 
 
-def served(endpoint: Endpoint, checked: Checked, dialect: Dialect) -> Served:
-    """One operation for each kind of caller that can be told in this build."""
-    known = {scheme.name for scheme in checked.schemes if scheme.in_force} | {"anyone"}
+def served(cases: Sequence[Endpoint], checked: Checked, dialect: Dialect) -> Served:
+    """One operation for each kind of caller that can be told in this build, in each of the endpoint's cases."""
+    endpoint = common(cases)
+    several = () if endpoint.case is None else cases
+    responses = [each for case in cases for each in (case.response, case.untouched) if each is not None]
     return Served(
         key=endpoint.key,
         method=endpoint.method,
         segments=_segments(endpoint.segments),
         admissions=tuple(
-            Admission(
-                who=admission.who,
-                operation=endpoints.plan(endpoint, admission, Perspective(checked, admission.who, dialect)),
-                condition=admission.condition if admission.of_request else None,
-                scopes=admission.scopes,
-                trace=traced(admission.place),
-            )
-            for admission in endpoint.admissions
-            if admission.who in known
+            each
+            for number, case in enumerate((endpoint, *several))
+            for each in _admissions(case, number, checked, dialect)
         ),
         schemes=tuple(admission.who for admission in endpoint.admissions if admission.who != "anyone"),
-        body=body(endpoint, checked),
+        body=read_first(cases, checked) if several else body(endpoint, checked),
+        cases=chosen(several, checked) if several else None,
         stored=tuple(_stored(endpoint, checked)),
         offers=EVENT_STREAM + checked.media_type_parameter
         if endpoint.verb == "stream"
         else None
-        if all(each.content is None for each in (endpoint.response, endpoint.untouched) if each is not None)
+        if all(each.content is None for each in responses)
         else checked.response_media_type,
         query=tuple(_parameter(each, endpoint, "query", checked) for each in endpoint.query),
         headers=tuple(_parameter(each, endpoint, "request headers", checked) for each in endpoint.request_headers),
@@ -67,8 +58,27 @@ def served(endpoint: Endpoint, checked: Checked, dialect: Dialect) -> Served:
     )
 
 
+def _admissions(endpoint: Endpoint, case: int, checked: Checked, dialect: Dialect) -> Iterator[Admission]:
+    known = {scheme.name for scheme in checked.schemes if scheme.in_force} | {"anyone"}
+    for admission in endpoint.admissions:
+        if admission.who in known:
+            yield Admission(
+                who=admission.who,
+                operation=_operation(endpoint, admission, Perspective(checked, admission.who, dialect)),
+                condition=admission.condition if admission.of_request else None,
+                scopes=admission.scopes,
+                trace=traced(admission.place),
+                case=case,
+            )
+
+
 _OWN = ("does", "body", "patch", "validators", "idempotency key", "pages", "issues", "headers")
 """The keys of an endpoint that may refuse a request, or put something into its response."""
+
+
+def _operation(endpoint: Endpoint, admission: checked_endpoints.Admission, perspective: Perspective) -> Operation:
+    operation = endpoints.plan(endpoint, admission, perspective)
+    return with_effects(operation, endpoint, perspective) if isinstance(operation, Write) else operation
 
 
 def _places(endpoint: Endpoint, checked: Checked) -> dict[str, Place]:
@@ -131,85 +141,3 @@ def _stored(endpoint: Endpoint, checked: Checked) -> Iterator[Parameter]:
         if not name.through:
             field = checked.resources[name.resource].fields[name.field]
             yield Parameter(name.text, name.type, dict(field.schema), trace=traced(field.place))
-
-
-def body(endpoint: Endpoint, checked: Checked) -> Body | None:
-    """How a body is read; None: the endpoint takes none."""
-    if endpoint.body is None or endpoint.resource is None:
-        return None
-    media_types = (checked.request_media_type,) if checked.request_media_type is not None else ()
-    if not endpoint.body:
-        return Body(media_types, {"type": "object"}, unknown=checked.unknown_members, optional=True)
-    resource = checked.resources[endpoint.resource]
-    edits = endpoint.patch == "json-patch"
-    merge = endpoint.verb == "update" and not edits
-    fields = tuple(
-        BodyField(
-            field=leaf.field,
-            pointer=leaf.pointer,
-            type=_given_type(resource.fields[leaf.field]),
-            normalise=resource.fields[leaf.field].normalise,
-            fixed=endpoint.verb not in ("create", "ensure", "sign in") and resource.fields[leaf.field].immutable,
-            merged=merge and isinstance(resource.as_given(leaf.field).type, Anything | Object),
-            null_shown=edits and resource.as_given(leaf.field).null_shown,
-            stored=_stored_of(resource.fields[leaf.field]),
-            was=_was(leaf.field, resource),
-            rules=rules(resource.fields[leaf.field].rules),
-            trace=traced(resource.fields[leaf.field].place),
-        )
-        for leaf in endpoint.body
-    )
-    return Body(
-        media_types=(*media_types, MERGE_PATCH) if merge else (*media_types, JSON_PATCH) if edits else media_types,
-        schema=_schema(endpoint.body, resource, endpoint.verb),
-        fields=fields,
-        unknown=checked.unknown_members,
-        merge=merge,
-        edits=edits,
-    )
-
-
-def _stored_of(field: Field) -> Typed | None:
-    return None if field.seen is None else field.seen.stored
-
-
-def _was(name: str, resource: Resource) -> str | None:
-    older = resource.as_given(name).name
-    return None if older == name else older
-
-
-def _given_type(field: Field) -> Type:
-    """A secret is given as text; a digest is what is stored of it. A client of an older version may give something
-    else than what is stored."""
-    if field.seen is not None and field.seen.stored is not None and field.seen.given is not None:
-        return optional(field.seen.given) if field.type.nullable else field.seen.given
-    return Text(nullable=field.type.nullable) if field.secret is not None else field.type
-
-
-def _held_to(field: Field) -> dict[str, Any]:
-    """The schema of what is given. Beside its own, what an older version asks is what the rows are held to."""
-    if field.seen is None or field.seen.schema is None:
-        return dict(field.schema)
-    older = dict(field.seen.schema)
-    return older if field.seen.stored is not None else {"allOf": [older, dict(field.schema)]}
-
-
-def _schema(leaves: Sequence[BodyLeaf], resource: Resource, verb: Verb, depth: int = 0) -> dict[str, Any]:
-    """The JSON Schema of an object that holds these leaves. In a merge patch nothing is required of it, and of who signs
-    in everything."""
-    properties: dict[str, Any] = {}
-    required = []
-    for name in dict.fromkeys(leaf.pointer[depth] for leaf in leaves):
-        within = [leaf for leaf in leaves if leaf.pointer[depth] == name]
-        if len(within) == 1 and len(within[0].pointer) == depth + 1:
-            field = resource.fields[within[0].field]
-            properties[name] = _held_to(field)
-            made = field.on_create is not None or field.on_change is not None
-            if verb == "sign in" or (field.required and not made and verb != "update"):
-                required.append(name)
-        else:
-            properties[name] = _schema(within, resource, verb, depth + 1)
-            if properties[name].get("required"):
-                required.append(name)
-    schema: dict[str, Any] = {"type": "object", "properties": properties}
-    return schema | ({"required": required} if required else {})

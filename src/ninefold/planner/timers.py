@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from ninefold.checked.endpoints import Admission, Endpoint, PathName, Response
+from ninefold.checked.endpoints import Admission, Endpoint, Response
 from ninefold.checked.resources import Expiry, Machine, Resource, Transition
 from ninefold.checked.service import Checked
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.reads import computed_of
 from ninefold.expressions.rewrite import free_variables, walk
 from ninefold.expressions.scope import Model
-from ninefold.expressions.tree import Constant, Select, Typed, Variable
+from ninefold.expressions.tree import Constant, Select, Typed
 from ninefold.plan.environment import ENTERED_COLUMN
 from ninefold.plan.jobs import Timer
+from ninefold.plan.operations import Write
 from ninefold.plan.statement import ResultColumn, Statement
 from ninefold.planner import inputs
+from ninefold.planner.effects import with_effects
 from ninefold.planner.endpoints.delete import delete
 from ninefold.planner.endpoints.rows import pieces
 from ninefold.planner.endpoints.update import update
+from ninefold.planner.identified import by_identifier
 from ninefold.planner.perspective import OPERATOR, Perspective
 from ninefold.planner.places import traced
 from ninefold.planner.requirements import all_of, column
 from ninefold.sql.dialect import Dialect
 from ninefold.sql.fragment import Fragment, bind, identifier, join
-from ninefold.values import Boolean, Duration, Row, Text, Timestamp, Type, required
+from ninefold.values import Boolean, Duration, Text, Timestamp
 
 
 def timers(checked: Checked, dialect: Dialect) -> Iterator[Timer]:
@@ -70,7 +73,7 @@ def _timer(
         due=_statement(select + " LIMIT " + bind(inputs.DUE_MOST) + " OFFSET " + bind(inputs.DUE_SKIP), *wanted),
         waits=_statement("SELECT 1" + source + in_state + " AND " + until + " LIMIT 1", ResultColumn("one", Boolean())),
         next=_statement(after + " ORDER BY " + entered + " LIMIT 1", *since),
-        take=update(_endpoint(resource, transition, perspective.checked), _everybody(transition.place), perspective),
+        take=_take(resource, transition, perspective),
         by_the_clock=by_the_clock,
         trace=traced(transition.place),
     )
@@ -101,10 +104,15 @@ def _timer_of_row(
         due=statements[0],
         waits=statements[1],
         next=statements[2],
-        take=update(_endpoint(resource, transition, perspective.checked), _everybody(transition.place), perspective),
+        take=_take(resource, transition, perspective),
         by_the_clock=by_the_clock,
         trace=traced(transition.place),
     )
+
+
+def _take(resource: Resource, transition: Transition, perspective: Perspective) -> Write:
+    endpoint = _endpoint(resource, transition, perspective.checked)
+    return with_effects(update(endpoint, _everybody(transition.place), perspective), endpoint, perspective)
 
 
 def _expiry(resource: Resource, expiry: Expiry, perspective: Perspective) -> Timer:
@@ -181,29 +189,6 @@ def _endpoint(resource: Resource, transition: Transition, checked: Checked) -> E
         admissions=(),
         transition=transition,
     )
-
-
-def by_identifier(resource: Resource, checked: Checked) -> tuple[PathName, ...]:
-    """The path whose names are the identifier's fields."""
-    row = Variable(resource.name, Row(resource=resource.name))
-    return tuple(
-        PathName(
-            text=name,
-            type=_type_of_key(resource.fields[name].type, checked.resources),
-            resource=resource.name,
-            field=name,
-            through=(),
-            found=Select(row, name, resource.fields[name].type, "field"),
-        )
-        for name in resource.identifier
-    )
-
-
-def _type_of_key(type_: Type, resources: Mapping[str, Resource]) -> Type:
-    """A reference is compared by its target's identifier."""
-    while isinstance(type_, Row):
-        type_ = resources[type_.resource].key.type
-    return required(type_)
 
 
 def _reads_now(resource: Resource, transition: Transition, model: Model) -> bool:

@@ -38,8 +38,8 @@ from ninefold.vocabulary import Key, Kind, is_open, key_at, key_named, keys_unde
 PARTS = (purpose, resources, states, endpoints, authentication, events, errors, limits, versioning)
 """The modules that ask, in the order of the parts."""
 
-STORED = frozenset({"on create", "on change", "again on", "computed", "normalise", "sets", "gone"})
-"""Keys that add a value, or take a row away: what is written without them would be wrong, so a gap blocks."""
+STORED = frozenset({"on create", "on change", "again on", "computed", "normalise", "sets", "gone", "then", "EFFECT"})
+"""Keys that add a value or a change, or take a row away: what is written without them would be wrong, so a gap blocks."""
 
 
 def ask(contract: Contract) -> tuple[OpenQuestion, ...]:
@@ -60,7 +60,8 @@ def ask(contract: Contract) -> tuple[OpenQuestion, ...]:
             asked = tuple(module.ask(survey))
             found += asked
             found += _written(survey, part, asked, accepted=accepted)
-    return in_order(found)
+    # The cases of an endpoint have in common what is stated beside them: that is asked once.
+    return in_order(dict.fromkeys(found))
 
 
 def in_order(open_questions: Iterable[OpenQuestion]) -> tuple[OpenQuestion, ...]:

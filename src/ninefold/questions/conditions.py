@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ninefold.contract.authentication import Every
+from ninefold.contract.effects import Effect
 from ninefold.contract.endpoints import Action, Endpoint, PathName
 from ninefold.contract.errors import CONDITIONS
 from ninefold.contract.expression import Expression
@@ -15,7 +16,7 @@ from ninefold.expressions.ast import Invocation
 from ninefold.questions.endpoints import reads_content, shows_content
 from ninefold.questions.known_by import compared, known_by, stored_of_path
 from ninefold.questions.reach import names_in
-from ninefold.questions.survey import SUBSCRIPTION, Survey, actions, is_transition, subject
+from ninefold.questions.survey import SUBSCRIPTION, Survey, actions, as_action, is_transition, subject
 from ninefold.vocabulary.endpoints import ENDS
 
 ON_ONE_ROW = frozenset({"read", "update", "replace", "delete", "unsubscribe"})
@@ -64,9 +65,18 @@ def _of_any_request(survey: Survey) -> Iterator[Arising]:
         yield Arising("timed out")
 
 
+def may_be_of_no_case(endpoint: Endpoint) -> bool:
+    """Whether a request may be of none of an endpoint's cases, where it is not its body that chooses one. (Then it is
+    `invalid`, as any body may be.)"""
+    case = endpoint.case
+    return case is not None and not case.has_rest and case.member is None
+
+
 def _at(survey: Survey, endpoint: Endpoint) -> Iterator[tuple[str, str | None]]:
     yield from _of_callers(survey, endpoint)
     yield from _of_reading(survey, endpoint)
+    if may_be_of_no_case(endpoint):
+        yield "forbidden", _first(endpoint)
     for resource in _sought(survey, endpoint):
         yield "missing", resource
         if may_be_gone(survey, endpoint, resource):
@@ -82,6 +92,8 @@ def _at(survey: Survey, endpoint: Endpoint) -> Iterator[tuple[str, str | None]]:
     for action in actions(endpoint):
         if (resource_of := subject(action)) is not None:
             yield from _of_action(survey, endpoint, action, resource_of)
+    for effect in survey.effects(endpoint):
+        yield from _of_effect(survey, effect)
 
 
 def may_be_gone(survey: Survey, endpoint: Endpoint, resource: str) -> bool:
@@ -198,6 +210,33 @@ def _of_action(survey: Survey, endpoint: Endpoint, action: Action, resource: str
         yield "conflict", resource
 
 
+def _of_effect(survey: Survey, effect: Effect) -> Iterator[tuple[str, str | None]]:
+    """What may refuse a change of another row, and with it the whole."""
+    resource, action = effect.subject, as_action(effect)
+    machine, transition = survey.machine(resource), survey.transition(action)
+    if effect.verb != "create" and machine is not None:
+        origins = value_of(transition.origin) if transition is not None else None
+        if {state.text for state in value_of(machine.gone) or ()} - {state.text for state in origins or ()}:
+            yield "gone", resource
+    if is_transition(action):
+        yield "illegal transition", resource
+    if transition is not None and isinstance(transition.when, Shown) and not isinstance(transition.otherwise, Shown):
+        yield "guard", resource
+    if effect.verb == "delete":
+        if survey.refusing & survey.falling_with(resource):
+            yield "conflict", resource
+        return
+    own = survey.graph.resources.get(resource)
+    for invariant in (value_of(own.invariants) if own is not None else None) or ():
+        if invariant.otherwise is None:
+            yield "invariant", resource
+    given = {each.name for each in effect.sets}
+    given |= {each.name for each in (value_of(transition.sets) if transition is not None else None) or ()}
+    yield from (("conflict", about) for about in _taken(survey, resource, given, effect.verb == "create", ()))
+    if any(name in survey.graph.fields.get(resource, {}) for name in given):
+        yield "invalid", None  # a required value that cannot be made
+
+
 def _may_be_refused(survey: Survey, endpoint: Endpoint) -> bool:
     """Whether rows that refer to what is deleted forbid it."""
     return bool(survey.deleted_by(endpoint) & survey.refusing)
@@ -206,10 +245,16 @@ def _may_be_refused(survey: Survey, endpoint: Endpoint) -> bool:
 def _conflicts(survey: Survey, endpoint: Endpoint, action: Action, resource: str) -> Iterator[str]:
     """What another row may have already: unique fields (`user.email`), and lists of them or the identifier
     (`user`)."""
+    meant = known_by(survey, endpoint, resource) if action.verb == "ensure" else ()
+    yield from _taken(survey, resource, _given(survey, endpoint, resource), action.verb in ("create", "ensure"), meant)
+
+
+def _taken(
+    survey: Survey, resource: str, given: set[str], inserts: bool, meant: tuple[str, ...]
+) -> Iterator[str]:
+    """The same, by the fields to which a write gives values; `meant`: those by which it knows its row."""
     fields = survey.graph.fields.get(resource, {})
     identifier = _identifier(survey, resource)
-    given = _given(survey, endpoint, resource)
-    inserts = action.verb in ("create", "ensure")
 
     def may_be_taken(field: Field) -> bool:
         return field.name in given or (inserts and field.on_create is not None and not _is_new(field))
@@ -220,7 +265,6 @@ def _conflicts(survey: Survey, endpoint: Endpoint, action: Action, resource: str
         name for name, field in fields.items()
         if not inserts and given & {each.text for each in value_of(field.again_on) or ()}
     }  # fmt: skip
-    meant = known_by(survey, endpoint, resource) if action.verb == "ensure" else ()
     for name, field in fields.items():
         if value_of(field.unique) and name in written and meant != (name,):
             yield f"{resource}.{name}"

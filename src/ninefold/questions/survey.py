@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from ninefold.contract.authentication import ANY, Admission, Every, Permission, Scheme
+from ninefold.contract.effects import Effect
 from ninefold.contract.endpoints import Action, Body, Endpoint, PathName
 from ninefold.contract.expression import Expression, Items, Leaf, Members, Template
 from ninefold.contract.fact import Fact, StatedNone, is_open, value_of
@@ -87,15 +88,29 @@ class Survey:
                 return each
         return None
 
+    def effects(self, endpoint: Endpoint) -> tuple[Effect, ...]:
+        """What else an endpoint does, also by way of the transitions that it takes, and that its effects take."""
+        found: dict[Effect, None] = {}
+        ahead = [endpoint.then]
+        ahead += [taken.then for action in actions(endpoint) if (taken := self.transition(action)) is not None]
+        while ahead:
+            for each in value_of(ahead.pop(0)) or ():
+                if each not in found:
+                    found[each] = None
+                    taken = self.transition(as_action(each))
+                    ahead.append(None if taken is None else taken.then)
+        return tuple(found)
+
     # Endpoints by what they do.
 
     @property
     def keys(self) -> tuple[str, ...]:
-        return tuple(endpoint.key for endpoint in self.endpoints)
+        return tuple(dict.fromkeys(endpoint.key for endpoint in self.endpoints))
 
     @property
     def writing(self) -> tuple[str, ...]:
-        return tuple(e.key for e in self.endpoints if any(a.verb not in READING for a in actions(e)))
+        writing = (e.key for e in self.endpoints if any(a.verb not in READING for a in actions(e)))
+        return tuple(dict.fromkeys(writing))
 
     def writing_to(self, resource: str) -> tuple[str, ...]:
         return self._index["write", resource]
@@ -141,6 +156,12 @@ class Survey:
                     yield "sign in", resource
                 if is_transition(action):
                     yield "take", f"{action.verb} {resource}"
+        for effect in self.effects(endpoint):
+            yield "write", effect.subject
+            if effect.verb == "create":
+                yield "create", effect.subject
+            if is_transition(as_action(effect)):
+                yield "take", f"{effect.verb} {effect.subject}"
         yield from (("reach", resource) for resource in self.reach[endpoint.key].touches)
         yield from (("delete", resource) for resource in self.deleted_by(endpoint))
         yield from (("name", admission.who.text) for admission in self.admitted(endpoint))
@@ -150,13 +171,15 @@ class Survey:
     def deleted_by(self, endpoint: Endpoint) -> frozenset[str]:
         """The resources of which an endpoint deletes rows: its own, and those that a deletion cascades to."""
         own = {a.subject for a in actions(endpoint) if a.verb in ("delete", "remove") and a.subject}
-        return frozenset().union(*(self._falling_with(each) for each in own))
+        own |= {each.subject for each in self.effects(endpoint) if each.verb == "delete"}
+        return frozenset().union(*(self.falling_with(each) for each in own))
 
     def upheld_by(self, endpoint: Endpoint) -> tuple[tuple[str, Invariant], ...]:
         """The invariants that read other rows than their own, and rows that an endpoint writes: each with its
         resource."""
         deleted = self.deleted_by(endpoint)
         written = {a.subject for a in actions(endpoint) if is_transition(a) or a.verb in GIVING_VALUES}
+        written |= {each.subject for each in self.effects(endpoint) if each.verb != "delete"}
         for name, fields in self.graph.fields.items():
             targets = {target.text for each in fields.values() if (target := value_of(each.refers_to)) is not None}
             written |= {name} if targets & deleted else set()
@@ -181,11 +204,11 @@ class Survey:
     def expires(self, resource: str) -> bool:
         """Whether rows of a resource end by themselves, be it through a cascade."""
         return any(
-            each.expires is not None and resource in self._falling_with(each.name)
+            each.expires is not None and resource in self.falling_with(each.name)
             for each in self.graph.resources.values()
         )
 
-    def _falling_with(self, resource: str) -> frozenset[str]:
+    def falling_with(self, resource: str) -> frozenset[str]:
         found, waiting = {resource}, [resource]
         while waiting:
             more = self._cascades.get(waiting.pop(), frozenset()) - found
@@ -253,7 +276,12 @@ class Survey:
 
     @cached_property
     def reach(self) -> Mapping[str, Reach]:
-        return {endpoint.key: self._reach(endpoint) for endpoint in self.endpoints}
+        found: dict[str, Reach] = {}
+        for endpoint in self.endpoints:
+            own, known = self._reach(endpoint), found.get(endpoint.key)
+            # What any of its cases reaches, the endpoint does.
+            found[endpoint.key] = own if known is None else Reach(known.touches | own.touches, known.sees | own.sees)
+        return found
 
     def _reach(self, endpoint: Endpoint) -> Reach:
         acted_on = tuple(dict.fromkeys(name for action in actions(endpoint) if (name := subject(action))))
@@ -268,6 +296,11 @@ class Survey:
         judged = Walk(self.graph, self._looked_up(endpoint))
         for expression in self._judging(endpoint):
             judged.read(expression.ast, roots)
+        for effect in self.effects(endpoint):
+            judged.reached.add(effect.subject)
+            within = {**roots, effect.subject: effect.subject}
+            for given in (*(() if effect.row is None else (effect.row,)), *(each.value for each in effect.sets)):
+                judged.read(given.ast, within)
         sees = seen.finish()
         return Reach(self._with_targets(sees | judged.finish() | {*acted_on}), sees)
 
@@ -334,6 +367,8 @@ class Survey:
 
     def _judging(self, endpoint: Endpoint) -> Iterator[Expression]:
         """What decides on a request or gives values, and reads all rows: guards, permissions, `sets`."""
+        if endpoint.case is not None and (by := value_of(endpoint.case.by)) is not None:
+            yield by
         for guard in value_of(endpoint.guards) or ():
             yield guard.when
         for assignment in value_of(endpoint.sets) or ():
@@ -382,6 +417,10 @@ _OWN_ROW = frozenset({"create", "sign in", "subscribe", "compute", "call", "stre
 
 def actions(endpoint: Endpoint) -> tuple[Action, ...]:
     return value_of(endpoint.does) or ()
+
+
+def as_action(effect: Effect) -> Action:
+    return Action(effect.verb, effect.subject, effect.span)
 
 
 def subject(action: Action) -> str | None:

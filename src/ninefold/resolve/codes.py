@@ -184,6 +184,14 @@ WITHOUT_GUARD = replace(
     severity=Severity.WARNING,
 )  # fmt: skip
 
+NOT_AN_EFFECT = _error(
+    "NF0326", "This is no effect",
+    "Each item of `then` does one thing to one row of another resource: `create`, `update` or `delete` with the "
+    "resource, or `take` with a transition and its resource. Which row, `row` says, unless it is a new one.",
+    "POST /orders: {does: create order, then: [{update: customer, create: entry}]}",
+    "POST /orders: {does: create order, then: [{update: customer, row: order.customer, sets: {orders: \"1\"}}]}",
+)  # fmt: skip
+
 TERM_TOO_EARLY = _error(
     "NF0324", "A term reads one that is not written before it",
     "Terms are read from top to bottom, and each may read those above it: so no term is made of itself.",
@@ -224,4 +232,5 @@ CODES = (
     WITHOUT_GUARD,
     TERM_TOO_EARLY,
     INCLUDED_CYCLE,
+    NOT_AN_EFFECT,
 )

@@ -17,12 +17,13 @@ from ninefold.contract.endpoints import (
     Sorts,
 )
 from ninefold.contract.expression import Assignment
-from ninefold.contract.fact import Fact, Name
+from ninefold.contract.fact import Fact, Gap, Name, Proposal, Shown, StatedNone
 from ninefold.contract.resources import Schema
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.resolve import leaves, responses, routes
+from ninefold.resolve import cases, leaves, responses, routes
 from ninefold.resolve.actions import actions
 from ninefold.resolve.codes import CONTRADICTION, NOT_IN_FORM, WITHOUT_GUARD, WRONG_SHAPE
+from ninefold.resolve.effects import effects
 from ninefold.resolve.errors import condition_name
 from ninefold.resolve.expressions import ANY, assignments, expression, template
 from ninefold.resolve.limits import pages
@@ -48,7 +49,9 @@ def endpoints(r: Reading, part: Part) -> Endpoints:
         requests=level.fact("requests", requests),
         response_media_type=response_media_type(r, level),
         cross_origin=level.fact("cross origin", cross_origin),
-        endpoints=collected(r, named, part.facts.span, lambda entry: endpoint(r, entry, by_key.get(entry.name))),
+        endpoints=each_case(
+            collected(r, named, part.facts.span, lambda entry: in_cases(r, entry, by_key.get(entry.name)))
+        ),
     )
 
 
@@ -114,7 +117,44 @@ def _check_origin(r: Reading, written: Name) -> None:
 
 def endpoint(r: Reading, entry: Entry, route: routes.Route | None) -> Endpoint:
     """An endpoint. Where its key cannot be read it has no segments; its facts are read all the same."""
+    return _endpoint(r, r.level(entry.value, 4, "ENDPOINT", entry.name), entry, route)
+
+
+def in_cases(r: Reading, entry: Entry, route: routes.Route | None) -> tuple[Endpoint, ...]:
+    """The same, once for each of its cases."""
     level = r.level(entry.value, 4, "ENDPOINT", entry.name)
+    return cases.in_cases(r, level, _endpoint(r, level, entry, route), _in_a_case)
+
+
+def _in_a_case(r: Reading, level: Level) -> dict[str, object]:
+    """What a case states, in the place of what its endpoint states."""
+    return {
+        "body": level.fact("body", body),
+        "sets": level.fact("sets", assignments),
+        "guards": guards(r, level),
+        "responses": level.fact("responses", responses.responses),
+        "headers": level.fact("headers", response_headers),
+    }
+
+
+def each_case(fact: Fact[tuple[tuple[Endpoint, ...], ...]] | None) -> Fact[tuple[Endpoint, ...]] | None:
+    def flat(several: tuple[tuple[Endpoint, ...], ...]) -> tuple[Endpoint, ...]:
+        return tuple(each for one in several for each in one)
+
+    match fact:
+        case Shown():
+            return Shown(flat(fact.value), fact.span, fact.proposed)
+        case Proposal(candidate=Shown() as shown):
+            return Proposal(Shown(flat(shown.value), shown.span, shown.proposed), fact.span)
+        case Proposal(candidate=StatedNone() as none):
+            return Proposal(none, fact.span)
+        case None | StatedNone() | Gap():
+            return fact
+        case Proposal(span=span):
+            return Gap(span)
+
+
+def _endpoint(r: Reading, level: Level, entry: Entry, route: routes.Route | None) -> Endpoint:
     return Endpoint(
         key=entry.name,
         method=route.method if route is not None else "",
@@ -138,6 +178,7 @@ def endpoint(r: Reading, entry: Entry, route: routes.Route | None) -> Endpoint:
         errors=level.fact("errors", errors),
         responses=level.fact("responses", responses.responses),
         headers=level.fact("headers", response_headers),
+        then=level.fact("then", effects(4, "ENDPOINT.then")),
     )
 
 

@@ -10,6 +10,7 @@ from ninefold.contract.states import Machine, ResourceStates, States, Transition
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.resolve import leaves
 from ninefold.resolve.codes import WITHOUT_GUARD
+from ninefold.resolve.effects import effects
 from ninefold.resolve.expressions import assignments, expression
 from ninefold.resolve.identifiers import declare
 from ninefold.resolve.quantities import duration
@@ -74,6 +75,7 @@ def transition(r: Reading, entry: Entry) -> Transition:
         otherwise=level.fact("otherwise", leaves.name),
         sets=level.fact("sets", assignments),
         after=level.fact("after", after),
+        then=level.fact("then", effects(3, "RESOURCE.transitions.TRANSITION.then")),
     )
 
 

@@ -9,7 +9,7 @@ from ninefold.plan.limits import Rate
 from ninefold.plan.operations import List, Operation, Read, Stream, Write
 from ninefold.plan.problems import Condition, Problems
 from ninefold.plan.responses import Response
-from ninefold.plan.routes import BodyField, Route, Served
+from ninefold.plan.routes import BodyField, Route, Served, bodies
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.versioning import Version
 
@@ -80,12 +80,14 @@ def editions(plan: ServicePlan) -> tuple[Edition, ...]:
 
 def conditions(operation: Operation) -> tuple[Condition, ...]:
     """What the database can refuse an operation for: the conditions of its judge, then its invariants, then
-    those of other rows."""
+    those of other rows, then what its effects are refused for."""
     judge = operation.judge if isinstance(operation, Read | List | Write) else None
     judged = () if judge is None else judge.conditions
     if not isinstance(operation, Write):
         return judged
-    return (*judged, *operation.invariants, *(each.condition for each in operation.upholds))
+    then = () if operation.then is None else operation.then.effects
+    effects = (condition for each in then for condition in conditions(each.write))
+    return (*judged, *operation.invariants, *(each.condition for each in operation.upholds), *effects)
 
 
 def ends(operation: Operation) -> tuple[Response, ...]:
@@ -102,7 +104,7 @@ def query_parameters(route: Served) -> tuple[str, ...]:
         operation = admission.operation
         if isinstance(operation, List):
             paging = operation.paging
-            own = (operation.sort_parameter, paging.size, paging.next, paging.start)
+            own = (operation.sort_parameter, paging.size, paging.next, paging.start, paging.number)
             found += [each.name for each in operation.filters]
             found += [name for name in own if name is not None]
     return tuple(dict.fromkeys(found))
@@ -119,7 +121,17 @@ def header_parameters(route: Served) -> tuple[str, ...]:
 
 
 def body_fields(route: Served) -> tuple[BodyField, ...]:
-    return () if route.body is None else route.body.fields
+    """Those of its bodies, in the order of the cases where there are any."""
+    return tuple(field for body in bodies(route) for field in body.fields)
+
+
+def fields_of_case(route: Served, case: int) -> range:
+    """Which of these are of one case, by its number."""
+    if not case or route.cases is None:
+        return range(0 if route.cases is not None else len(body_fields(route)))
+    sizes = [0 if each.body is None else len(each.body.fields) for each in route.cases.cases]
+    start = sum(sizes[: case - 1])
+    return range(start, start + sizes[case - 1])
 
 
 def header_names(plan: ServicePlan) -> tuple[str, ...]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
+from ninefold.vocabulary.effects import effects
 from ninefold.vocabulary.json_schema import parameter_keywords
 from ninefold.vocabulary.key import Key, adds, asked, names, reserved, restricts
 from ninefold.vocabulary.limits import pages
@@ -52,7 +54,7 @@ OUTCOMES = tuple(outcome for ends in ENDS.values() for outcome in ends)
 
 _E = "ENDPOINT"
 
-KEYS: tuple[Key, ...] = (
+_KEYS: tuple[Key, ...] = (
     adds(4, "base", Path(), "A path that comes before the path of every endpoint.", "Paths are served as written."),
     asked(4, "requests", Members(), REQUEST_MEDIA_TYPE, "How requests are read.",
           "A gap: endpoints with a body or with parameters are not served."),
@@ -162,8 +164,28 @@ KEYS: tuple[Key, ...] = (
          "There are no such headers."),
     adds(4, f"{_E}.headers.HEADER", Expression(), "The header's value.", "There is no such header."),
 
-    reserved(4, f"{_E}.then", ListOf(Members()), "Other rows that change in the same transaction."),
-    reserved(4, f"{_E}.cases", Members(), "Bodies and responses that an expression chooses."),
+    *effects(4, f"{_E}.then"),
+    adds(4, f"{_E}.cases", Members(), "Bodies, values, guards and responses that an expression chooses.",
+         "There is one case: what the endpoint states."),
+    asked(4, f"{_E}.cases.by", Expression(), DOES,
+          "What says which case it is: `request.body.NAME`, or a text that reads no row and no body.",
+          "A gap: E is not served."),
+    adds(4, f"{_E}.cases.CASE", Members(),
+         "What holds where `by` is that text; `otherwise`: where it is the name of no case.",
+         "A request that is of no case is refused."),
     reserved(4, f"{_E}.projection", Members(), "Fields that the caller chooses."),
     reserved(4, f"{_E}.expand", Members(), "References that are shown as rows on request."),
 )  # fmt: skip
+
+IN_A_CASE = ("body", "sets", "when", "otherwise", "guards", "responses", "headers")
+"""What a case may say in the place of its endpoint."""
+
+
+def _in_a_case() -> Iterator[Key]:
+    for key in _KEYS:
+        if key.path.startswith(f"{_E}.") and key.path.split(".")[1] in IN_A_CASE:
+            path = key.path.replace(f"{_E}.", f"{_E}.cases.CASE.", 1)
+            yield replace(key, path=path, absence="What the endpoint states beside its cases holds.")
+
+
+KEYS: tuple[Key, ...] = (*_KEYS, *_in_a_case())

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ninefold.vocabulary.key import Key, adds, asked, names, reserved, restricts, tells
+from ninefold.vocabulary.effects import effects
+from ninefold.vocabulary.key import Key, adds, asked, names, restricts, tells
 from ninefold.vocabulary.shapes import (
     Duration,
     Expression,
-    ListOf,
     MappingOf,
     OneOf,
     Members,
@@ -50,5 +50,5 @@ KEYS: tuple[Key, ...] = (
     adds(3, f"{_TRANSITION}.after", OneOf((Duration(), Expression())),
          "The service takes it by itself when the row has been in `from` for so long; or at the time that an expression "
          "over the row gives, or once the duration that it gives has passed.", "It waits to be asked."),
-    reserved(3, f"{_TRANSITION}.then", ListOf(Members()), "Other rows that change with it."),
+    *effects(3, f"{_TRANSITION}.then"),
 )  # fmt: skip

@@ -1,0 +1,21 @@
+"""Parts 3 and 4: what changes of other rows when an operation is done, or a transition taken."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ninefold.contract.expression import Assignment, Expression
+from ninefold.diagnostics.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """`verb`: `create`, `update`, `delete`, or a transition's name. `subject`: the resource, whose name is written at
+    `named`. `row`: which row of it; None: a new one, or the only one that there is."""
+
+    verb: str
+    subject: str
+    named: Span
+    row: Expression | None
+    sets: tuple[Assignment, ...]
+    span: Span

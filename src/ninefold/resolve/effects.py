@@ -1,0 +1,63 @@
+"""Effects: `then` of an endpoint or of a transition."""
+
+from __future__ import annotations
+
+from ninefold.contract.effects import Effect
+from ninefold.contract.expression import Assignment
+from ninefold.contract.fact import Name
+from ninefold.diagnostics.diagnostic import Label
+from ninefold.resolve import leaves
+from ninefold.resolve.actions import action
+from ninefold.resolve.codes import NOT_AN_EFFECT
+from ninefold.resolve.expressions import assignments, expression
+from ninefold.resolve.reading import Level, Read, Reading, Slot
+from ninefold.syntax.nodes import Mapping, Node
+
+ON_ITS_OWN = ("create", "update", "delete")
+"""What an effect does to a row, where it takes no transition."""
+
+
+def effects(part: int, path: str) -> Read[tuple[Effect, ...]]:
+    """What is listed at `path` of the table."""
+
+    def read(r: Reading, node: Node, slot: Slot) -> tuple[Effect, ...] | None:
+        items = r.items(node, slot)
+        if items is None:
+            return None
+        found = (effect(r, item, r.level(item, part, f"{path}.EFFECT", slot.called)) for item in items)
+        return tuple(each for each in found if each is not None)
+
+    return read
+
+
+def effect(r: Reading, node: Node, level: Level) -> Effect | None:
+    """None: it is not one, which has been said."""
+    if not isinstance(node, Mapping):
+        return None
+    done = [name for name in (*ON_ITS_OWN, "take") if name in level.known]
+    if len(done) != 1:
+        if done or node.entries:
+            message = "an effect does two things" if done else "an effect does nothing"
+            labels = [Label(level.known[name].key.span, f"`{name}`") for name in done] or [Label(node.span)]
+            say = "one item of the list for each" if done else "one of `create`, `update`, `delete` and `take`"
+            r.say(NOT_AN_EFFECT, message, *labels, help=(f"write {say}",))
+        return None
+    row, sets = level.inner("row", expression), level.inner("sets", assignments)
+    named = _what(r, level, done[0])
+    if named is None:
+        return None
+    verb, resource = named
+    return Effect(verb, resource.text, resource.span, row, sets or _NO_VALUES, node.span)
+
+
+_NO_VALUES: tuple[Assignment, ...] = ()
+
+
+def _what(r: Reading, level: Level, key: str) -> tuple[str, Name] | None:
+    if key != "take":
+        resource = level.inner(key, leaves.name)
+        return None if resource is None else (key, resource)
+    taken = level.inner("take", action)
+    if taken is None or taken.subject is None:
+        return None
+    return taken.verb, Name(taken.subject, taken.span)

@@ -1,0 +1,57 @@
+"""What else an operation does: writes of other rows, in its transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from ninefold.database.protocol import Session
+from ninefold.expressions.evaluate import Env
+from ninefold.plan import environment
+from ninefold.plan import operations as plan
+from ninefold.server.statements import Prepared, RowReader
+from ninefold.values import Value
+
+T = TypeVar("T")
+
+Do: TypeAlias = Callable[[Session, T, dict[str, Any]], None]
+"""Does a write for a call, under the roots that it reads; raises what refuses it."""
+
+
+class Effects(Generic[T]):
+    """Those of a write, made ready. `make` makes a write ready."""
+
+    def __init__(self, planned: plan.Effects, make: Callable[[plan.Write], Do[T]]) -> None:
+        self._resource = planned.resource
+        self._acted_on = Prepared(planned.acted_on)
+        self._read = RowReader(planned.acted_on)
+        self._effects = tuple((_Row(each), make(each.write)) for each in planned.effects)
+
+    def acted_on(self, session: Session, env: Env) -> dict[str, Value] | None:
+        """The row that the write acts on, as far as the effects read it. None: it is not there."""
+        rows = session.run(*self._acted_on.bound(env))
+        return self._read(rows[0]) if rows else None
+
+    def take_place(self, session: Session, call: T, env: Env, acted_on: dict[str, Value]) -> None:
+        """One after another; what refuses one of them refuses the whole."""
+        for row, do in self._effects:
+            own: dict[str, Any] = {**env, self._resource: acted_on}
+            if row.found(session, own):
+                do(session, call, own)
+
+
+class _Row:
+    """Which row an effect acts on."""
+
+    def __init__(self, effect: plan.Effect) -> None:
+        self._find = None if effect.find is None else Prepared(effect.find)
+        self._key = None if effect.find is None else RowReader(effect.find)
+
+    def found(self, session: Session, env: dict[str, Any]) -> bool:
+        """Whether there is one; it goes to `$path`."""
+        if self._find is None or self._key is None:
+            return True
+        rows = session.run(*self._find.bound(env))
+        if rows:
+            env[environment.PATH] = self._key(rows[0])
+        return bool(rows)

@@ -1,0 +1,210 @@
+"""Other rows that change in the transaction of an operation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.events.service import Running, running
+
+pytestmark = pytest.mark.serves
+
+CONTRACT = """# Stock
+
+## 1. What the service does
+
+Keeps stock.
+
+## 2. Resources and their fields
+
+```yaml
+product:
+  identifier: id
+  fields:
+    id:    {type: string}
+    stock: {type: integer}
+    price: {type: integer}
+  required: [stock, price]
+  invariants: [{when: product.stock >= 0, otherwise: sold_out}]
+sale:
+  identifier: id
+  fields:
+    id:       {type: integer, on create: serial()}
+    product:  {refers to: product, back: sales}
+    quantity: {type: integer}
+    state:    {state: true}
+    parcel:   {refers to: parcel, back: sales, on delete: clear}
+  required: [product, quantity]
+parcel:
+  identifier: id
+  fields:
+    id:    {type: string}
+    state: {state: true}
+    note:  {type: string}
+entry:
+  identifier: id
+  fields:
+    id:     {type: integer, on create: serial()}
+    sale:   {type: integer}
+    text:   {type: string, unique: true}
+    amount: {type: integer, on create: entry.product.price * entry.count}
+    count:  {type: integer}
+    product: {refers to: product}
+  required: [text]
+```
+
+## 3. States and transitions
+
+```yaml
+product: none
+entry: none
+sale:
+  field: state
+  initial: open
+  states: [open, sent, lost]
+  final: [sent, lost]
+  transitions:
+    send:
+      from: open
+      to: sent
+      then:
+        - {take: seal parcel, row: sale.parcel}
+        - {create: entry, sets: {sale: sale.id, text: "'sent'", product: sale.product, count: sale.quantity}}
+    lose: {from: open, to: lost, after: PT1H, then: [{update: product, row: sale.product, sets: {stock: "0"}}]}
+parcel:
+  field: state
+  initial: open
+  states: [open, sealed]
+  final: [sealed]
+  transitions:
+    seal: {from: open, to: sealed, when: parcel.note != 'broken', otherwise: broken}
+```
+
+## 4. Endpoints
+
+```yaml
+requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
+responses: {media type: application/json}
+POST /products: {does: create product, body: [id, stock, price], responses: {201: product}}
+GET /products/{id}: {does: read product, responses: {200: product}}
+POST /parcels: {does: create parcel, body: [id, note], responses: {201: parcel}}
+GET /parcels/{id}: {does: read parcel, responses: {200: parcel}}
+POST /sales:
+  does: create sale
+  body: [product, quantity, parcel]
+  then:
+    - {update: product, row: sale.product, sets: {stock: product.stock - sale.quantity}}
+  responses: {201: {id: sale.id, left: sale.product.stock}}
+POST /sales/{id}/send: {does: send sale, body: none, responses: {200: {state: sale.state, parcel: sale.parcel.state}}}
+DELETE /sales/{id}:
+  does: delete sale
+  then:
+    - {update: product, row: sale.product, sets: {stock: product.stock + sale.quantity}}
+    - {delete: parcel, row: sale.parcel}
+  responses: {204: none}
+GET /entries:
+  does: list entry
+  sorts: {default: id}
+  pages: {by: none}
+  responses: {200: {items: "page.items.map(e, {'sale': e.sale, 'text': e.text, 'amount': e.amount})"}}
+```
+
+## 5. Authentication
+
+```yaml
+schemes: none
+permissions: {all others: anyone}
+rows: any
+```
+
+## 6. Events
+
+```yaml
+kinds: {stock.changed: {upon: update product, payload: {id: product.id, stock: product.stock}}}
+delivery: {stream: {kept: P1D}}
+```
+
+## 7. Errors
+
+```yaml
+shape: {media type: application/problem+json, body: {code: error.code}}
+codes:
+  sold_out: {status: 409, title: Sold out}
+  broken:   {status: 409, title: Broken}
+  taken:    {status: 409, title: Taken, when: [conflict, illegal transition]}
+```
+
+## 8. Limits
+
+```yaml
+rates: none
+sizes: {body: 64 KiB}
+time-outs: none
+```
+
+## 9. Versioning
+
+Versions: none.
+"""
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Running]:
+    with running(tmp_path / "stock.db", CONTRACT) as service:
+        http = service.http
+        made = http.post("/products", json={"id": "tea", "stock": 5, "price": 3})
+        assert made.status_code == 201, made.text
+        for id, note in (("p", "fine"), ("q", "broken")):
+            assert http.post("/parcels", json={"id": id, "note": note}).status_code == 201
+        yield service
+
+
+def stock(service: Running) -> object:
+    return service.http.get("/products/tea").json()["stock"]
+
+
+def test_another_row_changes_with_it(service: Running) -> None:
+    sale = service.http.post("/sales", json={"product": "tea", "quantity": 2})
+    assert (sale.status_code, sale.json()["left"], stock(service)) == (201, 3, 3), sale.text
+
+
+def test_what_refuses_an_effect_refuses_the_whole(service: Running) -> None:
+    refused = service.http.post("/sales", json={"product": "tea", "quantity": 6})
+    assert (refused.status_code, refused.json()["code"], stock(service)) == (409, "sold_out", 5)
+    assert service.http.post("/sales", json={"product": "tea", "quantity": 1}).json()["id"] == 1
+
+
+def test_a_transition_takes_another_and_makes_a_row(service: Running) -> None:
+    service.http.post("/sales", json={"product": "tea", "quantity": 2, "parcel": "p"})
+    sent = service.http.post("/sales/1/send")
+    assert (sent.status_code, sent.json()) == (200, {"state": "sent", "parcel": "sealed"}), sent.text
+    assert service.http.get("/entries").json() == {"items": [{"sale": 1, "text": "sent", "amount": 6}]}
+
+
+def test_guards_and_uniqueness_of_the_other_rows_hold(service: Running) -> None:
+    for parcel in ("q", "p", "p"):
+        service.http.post("/sales", json={"product": "tea", "quantity": 1, "parcel": parcel})
+    refused = service.http.post("/sales/1/send")
+    assert (refused.status_code, refused.json()["code"]) == (409, "broken")
+    assert service.http.get("/parcels/q").json()["state"] == "open"
+    assert service.http.post("/sales/2/send").status_code == 200
+    again = service.http.post("/sales/3/send")
+    assert (again.status_code, again.json()["code"]) == (409, "taken")
+    service.http.post("/sales", json={"product": "tea", "quantity": 1})
+    taken = service.http.post("/sales/4/send")
+    assert (taken.status_code, taken.json()["code"]) == (409, "taken")
+    assert len(service.http.get("/entries").json()["items"]) == 1
+
+
+def test_a_deleted_row_is_read_as_it_was(service: Running) -> None:
+    service.http.post("/sales", json={"product": "tea", "quantity": 2, "parcel": "p"})
+    assert service.http.delete("/sales/1").status_code == 204
+    assert stock(service) == 5
+    assert service.http.get("/parcels/p").status_code == 404
+    assert service.http.delete("/sales/1").status_code == 404
+
+
+def test_without_a_row_nothing_happens(service: Running) -> None:
+    service.http.post("/sales", json={"product": "tea", "quantity": 2})
+    assert service.http.post("/sales/1/send").json() == {"state": "sent"}
