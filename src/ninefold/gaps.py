@@ -107,7 +107,7 @@ def to_text(contract: Contract, open: Iterable[OpenQuestion]) -> str:
     title = contract.document.title
     lines = [f"{source.name}: {title}" if title else source.name, ""]
     lines += _glance(source, parts_at_a_glance(contract, gaps))
-    endpoints = tuple(endpoint.key for endpoint in value_of(contract.endpoints.endpoints) or ())
+    endpoints = tuple(dict.fromkeys(endpoint.key for endpoint in value_of(contract.endpoints.endpoints) or ()))
     for effect, heading in (("blocks", "What blocks"), ("leaves out", "What leaves something out")):
         group = tuple(each for each in gaps if each.effect == effect)
         if group:

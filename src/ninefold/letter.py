@@ -25,7 +25,7 @@ MOST_KEYS = 8
 def letter(contract: Contract, open: Iterable[OpenQuestion], endpoint: str | None = None) -> str:
     """The letter. `open`: the questions to ask; `endpoint`: they are those of that endpoint alone."""
     questions = in_order(open)
-    endpoints = tuple(each.key for each in value_of(contract.endpoints.endpoints) or ())
+    endpoints = tuple(dict.fromkeys(each.key for each in value_of(contract.endpoints.endpoints) or ()))
     lines = [f"# {_heading(contract, endpoint)}", "", *_opening(contract, questions, endpoints, endpoint)]
     number = 0
     for effect, heading in (("blocks", "What keeps endpoints from being served"), ("leaves out", "What is left out")):

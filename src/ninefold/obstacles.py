@@ -51,7 +51,7 @@ def endpoint_named(contract: Contract, written: str) -> str | None:
 
 def endpoints_of(contract: Contract) -> tuple[str, ...]:
     """The keys of all endpoints, in written order."""
-    return tuple(endpoint.key for endpoint in value_of(contract.endpoints.endpoints) or ())
+    return tuple(dict.fromkeys(endpoint.key for endpoint in value_of(contract.endpoints.endpoints) or ()))
 
 
 def obstacles(

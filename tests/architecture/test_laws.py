@@ -24,6 +24,7 @@ STAGES = {
         *("codes", "contract", "declared", "names", "reading"),
         *(
             "actions",
+            "cases",
             "expressions",
             "identifiers",
             "includes",
@@ -46,6 +47,7 @@ STAGES = {
             "given",
             "seen",
             "bodies",
+            "cases",
             "contents",
             "lists",
             "model",
@@ -54,9 +56,11 @@ STAGES = {
         *("credentials", "places", "records", "responses", "rules", "schemas", "storable", "timers", "without_effect"),
         *("certificates", "cross_origin", "known_by", "scopes"),
     },
-    "openapi": {"document", "service", "bodies", "parameters", "responses", "schemas"},
+    "openapi": {"document", "service", "bodies", "cases", "parameters", "responses", "schemas"},
     "planner": {
         *(
+            "bodies",
+            "cases",
             "service",
             "operator",
             "records",

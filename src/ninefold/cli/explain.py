@@ -119,7 +119,7 @@ def _response(loaded: Loaded, text: str) -> Explanation:
 
 def _meant(loaded: Loaded, wanted: str) -> tuple[str, ...]:
     """Help for an endpoint that there is not: those of the same path, else the nearest, else all, if they are few."""
-    keys = [each.key for each in value_of(loaded.contract.endpoints.endpoints) or ()]
+    keys = list(dict.fromkeys(each.key for each in value_of(loaded.contract.endpoints.endpoints) or ()))
     path = wanted.split()[-1] if wanted.split() else ""
     of_the_path = [key for key in keys if key.partition(" ")[2].strip() == path]
     if of_the_path:

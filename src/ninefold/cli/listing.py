@@ -22,7 +22,7 @@ from ninefold.plan.authentication import (
 from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Write
 from ninefold.plan.problems import Condition, Judge
 from ninefold.plan.responses import Response
-from ninefold.plan.routes import Admission, Blocked, Body, Route, Served
+from ninefold.plan.routes import Admission, Blocked, Body, Cases, Route, Served
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.statement import Statement
 
@@ -116,16 +116,30 @@ def _route(route: Route) -> Iterator[str]:
         case Blocked(reasons=reasons):
             yield "  answers 501: " + "; ".join(reasons)
         case Served():
-            if route.body is not None:
+            if route.body is not None and route.cases is None:
                 yield "  body: " + _body(route.body)
             for parameter in (*route.query, *route.headers):
                 yield f"  parameter {parameter.name}"
             if not route.admissions:
                 yield "  nobody is admitted"
-            for admission in route.admissions:
+            for admission in route.admissions if route.cases is None else ():
                 yield from _indent(_admission(admission), 1)
+            if route.cases is not None:
+                yield from _indent(_cases(route, route.cases), 1)
         case _:
             assert_never(route)
+
+
+def _cases(route: Served, cases: Cases) -> Iterator[str]:
+    by = f"request.body.{cases.member}" if cases.by is None else words(cases.by)
+    yield f"the case is chosen by {by}"
+    for number, case in enumerate(cases.cases, 1):
+        yield "otherwise:" if case.name is None else f"where it is {case.name}:"
+        if case.body is not None:
+            yield "  body: " + _body(case.body)
+        for admission in route.admissions:
+            if admission.case == number:
+                yield from _indent(_admission(admission), 1)
 
 
 def _body(body: Body) -> str:

@@ -42,7 +42,7 @@ def _complete(plan: ServicePlan) -> Iterator[Served]:
     """The endpoints that can be called by their path alone."""
     for route in plan.routes:
         if isinstance(route, Served) and all(isinstance(segment, str) for segment in route.segments):
-            if not any(each.required for each in (*route.query, *route.headers)):
+            if route.cases is None and not any(each.required for each in (*route.query, *route.headers)):
                 yield route
 
 

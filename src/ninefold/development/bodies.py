@@ -11,7 +11,7 @@ from ninefold.expressions.rewrite import walk
 from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.plan.operations import Compute, List, Read, Write
 from ninefold.plan.responses import ArrayOf, Content, EachOf, EachRow, FromColumn, FromExpression, ObjectOf
-from ninefold.plan.routes import Served
+from ninefold.plan.routes import Served, bodies
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.statement import ResultColumn
 
@@ -29,18 +29,18 @@ class Bodies:
         self._hidden = {each.resource: {*each.secrets, *each.sensitive} for each in plan.operator_operations}
         self._names = frozenset().union(*self._hidden.values())
 
-    def sent(self, key: str | None, body: bytes) -> str:
+    def sent(self, key: str | None, content: bytes) -> str:
         """The body of a request."""
         route = self._routes.get(key or "")
-        if not body or route is None or route.body is None:
-            return _size(body)
+        if not content or route is None or route.body is None:
+            return _size(content)
         try:
-            document = msgspec.json.decode(body)
+            document = msgspec.json.decode(content)
         except (msgspec.DecodeError, RecursionError):
             # Where it ends nobody can tell, and so not where a secret in it would.
-            return _size(body) if self._names else _short(body.decode("utf-8", "replace"))
+            return _size(content) if self._names else _short(content.decode("utf-8", "replace"))
         hidden = self._hidden.get(self._resource(route), set())
-        for field in route.body.fields:
+        for field in (field for body in bodies(route) for field in body.fields):
             if field.field in hidden:
                 _mask_at(document, field.pointer)
         # A member that the endpoint does not know may be one that was meant.
@@ -56,10 +56,11 @@ class Bodies:
         except (msgspec.DecodeError, RecursionError):
             return _size(body)
         if route is not None and status < 400:
-            operation = next((each.operation for each in route.admissions if each.who == who), None)
-            if isinstance(operation, Read | List | Write | Compute):
-                for content in _contents(operation, status):
-                    document = self._masked(document, content, _columns(operation))
+            # Of which case the answer is nobody knows here: what any of them hides is hidden.
+            for operation in (each.operation for each in route.admissions if each.who == who):
+                if isinstance(operation, Read | List | Write | Compute):
+                    for content in _contents(operation, status):
+                        document = self._masked(document, content, _columns(operation))
         return _short(_text(document))
 
     def _resource(self, route: Served) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any, Final
 
 from ninefold.contract.authentication import Every
 from ninefold.contract.endpoints import Endpoint, PathName
@@ -12,6 +13,7 @@ from ninefold.contract.fact import Shown, StatedNone, value_of
 from ninefold.diagnostics.source import Span
 from ninefold.explain import writes
 from ninefold.explain.authentication import CHALLENGES, PASSWORDS, SIGNED, is_signed
+from ninefold.explain.cases import CASES
 from ninefold.explain.grounds import Grounds
 from ninefold.explain.limits import applying
 from ninefold.explain.quantities import duration, size
@@ -88,6 +90,16 @@ def of_callers(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
     if any(action.verb == "sign in" for action in actions(endpoint)):
         words = f"there is no such `{first}`, or the password is not its password"
         yield Refusal("sign in refused", first, words, endpoint.span, (PASSWORDS,))
+
+
+def of_cases(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
+    case = endpoint.case
+    if case is None or case.has_rest or case.by is None:
+        return
+    if case.member is not None:
+        yield Refusal("invalid", None, f"`/{case.member}` is the name of no case", case.by.span, (CASES,))
+    else:
+        yield Refusal("forbidden", g.acted_on(endpoint), "the request is of no case", case.by.span, (CASES,))
 
 
 def of_content(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
@@ -180,20 +192,33 @@ def of_parameters(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
 
 
 def _of_pages(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
-    stated = endpoint.pages if endpoint.pages is not None else g.contract.limits.pages
-    pages = value_of(stated)
-    if pages is None:
+    """What is wrong with the parameters that the list goes by; its own `pages` wins over part 8, key by key."""
+    levels = [value_of(each) for each in (endpoint.pages, g.contract.limits.pages) if each is not None]
+    if not levels or levels[0] is None:
         return
-    if isinstance(pages.size, Shown):
-        most = f" to {pages.largest.value}" if isinstance(pages.largest, Shown) else " upwards"
-        words = f"the parameter `{pages.size.value.text}` is not a whole number from 1{most}"
-        yield Refusal("invalid", None, words, pages.size.span, (5,))
-    if isinstance(pages.next, Shown):
-        words = f"the parameter `{pages.next.value.text}` is not a cursor that the service made for this list"
-        yield Refusal("invalid", None, words, pages.next.span, (5,))
-    if isinstance(pages.start, Shown):
-        words = f"the parameter `{pages.start.value.text}` is not a whole number from 0 upwards"
-        yield Refusal("invalid", None, words, pages.start.span, (5,))
+
+    def said(name: str) -> Shown[Any] | None:
+        facts = [getattr(each, name) for each in levels if each is not None]
+        found = next((each for each in facts if each is not None), None)
+        return found if isinstance(found, Shown) else None
+
+    by, largest = said("by"), said("largest")
+    if by is not None and by.value.text == "none":
+        return
+    most = "upwards" if largest is None else f"to {largest.value}"
+    wanted = {"size": f"a whole number from 1 {most}", **({} if by is None else _REACHED.get(by.value.text, {}))}
+    for name, words in wanted.items():
+        if (parameter := said(name)) is not None:
+            words = f"the parameter `{parameter.value.text}` is not {words}"
+            yield Refusal("invalid", None, words, parameter.span, (5,))
+
+
+_REACHED: Final[Mapping[str, Mapping[str, str]]] = {
+    "cursor": {"next": "a cursor that the service made for this list"},
+    "offset": {"start": "a whole number from 0 upwards"},
+    "page": {"number": "a whole number from 1 upwards"},
+}
+"""By how pages are reached: what the parameter that says which one has to be."""
 
 
 def of_rows(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:

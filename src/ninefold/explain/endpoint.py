@@ -11,6 +11,7 @@ from ninefold.contract.fact import value_of
 from ninefold.diagnostics.source import Place, Span
 from ninefold.explain import (
     authentication,
+    cases,
     errors,
     limits,
     outcome,
@@ -37,15 +38,15 @@ def explain_endpoint(loaded: Loaded, endpoint: Endpoint, with_statements: bool =
     stops = outcome.obstacles(g, endpoint)
     sections = [
         Section("What stands in the way", tuple(stops)),
-        Section("What it does", tuple(requests.deeds(g, endpoint))),
+        Section("What it does", (*requests.deeds(g, endpoint), *cases.chosen(g, endpoint))),
         Section("Who may call", tuple(authentication.callers(g, endpoint))),
         Section("Which rows they see", tuple(authentication.rows(g, endpoint))),
-        Section("The body", tuple(requests.body(g, endpoint))),
+        Section("The body", cases.in_each(g, endpoint, requests.body)),
         Section("Parameters and headers", tuple(requests.parameters(g, endpoint))),
-        Section("Guards and transitions", tuple(writes.guards(g, endpoint))),
-        Section("Values that the service gives", tuple(writes.values(g, endpoint))),
-        Section("What other rows have to do with it", tuple(writes.bonds(g, endpoint))),
-        Section("The response", tuple(responses.responses(g, endpoint))),
+        Section("Guards and transitions", cases.in_each(g, endpoint, writes.guards)),
+        Section("Values that the service gives", cases.in_each(g, endpoint, writes.values)),
+        Section("What other rows have to do with it", cases.in_each(g, endpoint, writes.bonds)),
+        Section("The response", cases.in_each(g, endpoint, responses.responses)),
         Section("Events", tuple(writes.written_events(g, endpoint))),
         Section("Limits", tuple(limits.holding(g, endpoint))),
         Section("Versions", tuple(versioning.asked(g))),

@@ -8,7 +8,7 @@ from itertools import groupby
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.fact import value_of
 from ninefold.diagnostics.source import Span
-from ninefold.explain import causes
+from ninefold.explain import cases, causes
 from ninefold.explain.causes import Refusal
 from ninefold.explain.errors import own_code
 from ninefold.explain.explanation import Cause, Item
@@ -60,14 +60,12 @@ def _answer(g: Grounds, endpoint: Endpoint, code: str | None, status: int, cause
 def every_refusal(g: Grounds, endpoint: Endpoint) -> list[Refusal]:
     """All that can be refused, in the order of the steps of a request; then what the survey of the contract and the
     judge of the plan know besides."""
-    found = [
-        *causes.of_any(g, endpoint),
-        *causes.of_callers(g, endpoint),
-        *causes.of_content(g, endpoint),
-        *causes.of_parameters(g, endpoint),
-        *causes.of_rows(g, endpoint),
-        *causes.of_writes(g, endpoint),
-    ]
+    every = cases.of(g, endpoint)
+    steps = (
+        causes.of_any, causes.of_callers, causes.of_content, causes.of_cases, causes.of_parameters, causes.of_rows,
+        causes.of_writes,
+    )  # fmt: skip
+    found = list(dict.fromkeys(each for step in steps for case in every for each in step(g, case)))
     told = {each.condition for each in found} | NO_ENDPOINT | TOLD_BETTER
     for name in (*g.arising.get(None, ()), *g.arising.get(endpoint.key, ())):
         if name not in told:

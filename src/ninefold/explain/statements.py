@@ -25,6 +25,10 @@ def statements(g: Grounds, endpoint: Endpoint) -> Iterator[Item]:
             for called, statement in _of(admission.operation)
         )
         who = "for anyone" if admission.who == "anyone" else f"for a caller known by `{admission.who}`"
+        if route is not None and route.cases is not None and not admission.case:
+            continue  # never performed
+        if route is not None and route.cases is not None:
+            who += f", in the case `{route.cases.cases[admission.case - 1].name or 'otherwise'}`"
         yield Item(who if below else f"{who}: no statement", place, items=below)
 
 

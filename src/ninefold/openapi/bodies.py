@@ -42,7 +42,9 @@ def _schema(schema: Json, fields: tuple[BodyField, ...], body: Body, depth: int 
     for name, member in schema.get("properties", {}).items():
         inside = tuple(each for each in fields if each.pointer[depth] == name)
         leaf = next((each for each in inside if len(each.pointer) == depth + 1), None)
-        if leaf is None:
+        if leaf is None and not inside:
+            properties[name] = member  # it chooses the case, and is no field's
+        elif leaf is None:
             properties[name] = _schema(member, inside, body, depth + 1)
         else:
             properties[name] = {"not": {}} if leaf.fixed else member

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ninefold.contract.fact import value_of
-from ninefold.openapi import states
+from ninefold.openapi import cases, states
 from ninefold.openapi.authentication import callers, security
 from ninefold.openapi.bodies import request_body
 from ninefold.openapi.parameters import parameters
@@ -27,7 +27,12 @@ def paths(service: Service, shared: Json) -> Json:
         shape = tuple(None if isinstance(each, PathParameter) else each for each in segments)
         names = called.setdefault(shape, _parameter_names(segments))
         operations = found.setdefault(_path(segments, names), {})
-        operations[endpoint.route.method.lower()] = _operation(endpoint, names, shared, service)
+        method, operation = endpoint.route.method.lower(), _operation(endpoint, names, shared, service)
+        known = operations.get(method)
+        operations[method] = operation if known is None else cases.together(known, operation)
+    for operations in found.values():
+        for operation in operations.values():
+            cases.finished(operation)
     return found
 
 
@@ -88,6 +93,8 @@ def _beyond(endpoint: Endpoint, service: Service) -> Iterator[tuple[str, object]
     if guards:
         yield "guards", guards
     issued = value_of(stated.issues)
+    if stated.case is not None:
+        yield "cases", [cases.described(stated.case, service)]
     if issued is not None:
         yield "issues", {"scheme": issued.text, "line": service.line(issued.span)}
     if route.unknown_parameters == "refused":

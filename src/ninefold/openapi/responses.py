@@ -25,13 +25,13 @@ def responses(endpoint: Endpoint, shared: Json, service: Service) -> Json:
             # A stream of events never ends, and is no JSON: OpenAPI 3.1 has no schema for its pieces.
             good["content"] = {endpoint.route.offers: {"schema": TEXT}}
         status = str(response.status)
-        found[status] = _either(found[status], good) if status in found else good
+        found[status] = either(found[status], good) if status in found else good
     operations = [each.operation for each in endpoint.route.admissions]
     if any(isinstance(each, Read | List | Compute) and each.validator for each in operations):
         found["304"] = {"description": "Not Modified"} | headers
     for each in errors.responses(endpoint, service):
         if each.status in found:
-            found[each.status] = _either(found[each.status], each.response)
+            found[each.status] = either(found[each.status], each.response)
         elif shared.get(each.name) == each.response:
             found[each.status] = reference(each.name, "responses")
         else:
@@ -60,11 +60,11 @@ def _headers(endpoint: Endpoint, service: Service) -> Json:
     return {"headers": headers} if headers else {}
 
 
-def _either(first: Json, second: Json) -> Json:
+def either(first: Json, second: Json) -> Json:
     """One response in the place of two that have the same status."""
     content = dict(first.get("content", {}))
     for media_type, body in second.get("content", {}).items():
         known = content.get(media_type)
         content[media_type] = body if known is None else {"schema": {"anyOf": [known["schema"], body["schema"]]}}
-    description = "; ".join((first["description"], second["description"]))
+    description = "; ".join(dict.fromkeys((first["description"], second["description"])))
     return {**second, **first, "description": description} | ({"content": content} if content else {})

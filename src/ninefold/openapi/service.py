@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
+from msgspec.structs import replace
+
 from ninefold.checked import endpoints
 from ninefold.checked.service import Checked
+from ninefold.contract.endpoints import Case
 from ninefold.contract.endpoints import Endpoint as Stated
 from ninefold.contract.fact import value_of
 from ninefold.contract.service import Contract
@@ -47,13 +50,13 @@ class Service:
 
     @cached_property
     def endpoints(self) -> tuple[Endpoint, ...]:
-        """Those that are served, in written order."""
-        checked = {each.key: each for each in self.checked.endpoints}
+        """Those that are served, in written order; one with cases is one in each of them."""
+        checked = {(each.key, _case(each.case)): each for each in self.checked.endpoints}
         routes = {each.key: each for each in self.plan.routes if isinstance(each, Served)}
         return tuple(
-            Endpoint(each, checked[each.key], routes[each.key])
+            Endpoint(each, own, _in_case(routes[each.key], own))
             for each in value_of(self.contract.endpoints.endpoints) or ()
-            if each.key in checked
+            if (own := checked.get((each.key, _case(each.case)))) is not None
         )
 
     @cached_property
@@ -69,3 +72,17 @@ class Service:
         """Whether no row of a resource is hidden from any caller."""
         rules = self.checked.row_rules.get(resource, {})
         return all(who in rules and rules[who] is None for who in self.callers)
+
+
+def _case(case: Case | endpoints.Case | None) -> tuple[str | None] | None:
+    return None if case is None else (case.name,)
+
+
+def _in_case(route: Served, endpoint: endpoints.Endpoint) -> Served:
+    """A route as it is in one of its cases."""
+    if route.cases is None or endpoint.case is None:
+        return route
+    names = [case.name for case in route.cases.cases]
+    number = names.index(endpoint.case.name)
+    own = tuple(each for each in route.admissions if each.case == number + 1)
+    return replace(route, admissions=own, body=route.cases.cases[number].body, cases=None)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from ninefold.checked import endpoints as checked
+from ninefold.checked.endpoints import Endpoint as CheckedEndpoint
 from ninefold.checked.service import Checked
 from ninefold.contract.authentication import Every
 from ninefold.contract.endpoints import Endpoint
@@ -121,12 +122,17 @@ def matrix(contract: Contract, served: Checked | None) -> Matrix:
     return _Reading(contract, served).matrix()
 
 
+def _case(endpoint: Endpoint | CheckedEndpoint) -> str:
+    """In which of its cases an endpoint is, in words; nothing where it has none."""
+    return "" if endpoint.case is None else f", in the case `{endpoint.case.name or 'otherwise'}`"
+
+
 class _Reading:
     def __init__(self, contract: Contract, served: Checked | None) -> None:
         self.contract = contract
         self.survey = Survey(contract)
         self.served = served
-        self.endpoints = {} if served is None else {each.key: each for each in served.endpoints}
+        self.endpoints = {} if served is None else {(each.key, _case(each)): each for each in served.endpoints}
         self.stopped = frozenset() if served is None else {each.key for each in served.stopped}
 
     def line(self, span: Span) -> int:
@@ -151,11 +157,11 @@ class _Reading:
 
     def of(self, endpoint: Endpoint) -> Line:
         does = actions(endpoint)
-        found = self.endpoints.get(endpoint.key)
+        found = self.endpoints.get((endpoint.key, _case(endpoint)))
         acted_on = next((name for action in does if (name := subject(action))), None)
         whos = (*(each.name for each in self.survey.schemes), ANYONE)
         return Line(
-            endpoint=endpoint.key,
+            endpoint=endpoint.key + _case(endpoint),
             line=self.line(endpoint.span),
             does=", ".join(f"{each.verb} {each.subject}" if each.subject else each.verb for each in does),
             resource=acted_on,

@@ -80,6 +80,26 @@ class Body(msgspec.Struct, frozen=True, omit_defaults=True):
     edits: bool = False
     optional: bool = False
     """`body: none`: nothing needs to come; what comes must be an object without members, or is ignored."""
+    chosen_by: str | None = None
+    """The member by which the case was chosen: it is known, whether it is a field's or not."""
+
+
+class Case(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A case of an endpoint: the requests for which `by` gives its name; None: those that are of no other."""
+
+    name: str | None
+    body: Body | None = None
+    trace: tuple[Place, ...] = ()
+
+
+class Cases(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What chooses a case, before any statement: a `member` of the body, or `by`, which reads the request, its
+    caller and its time. A request of no case is `invalid` at that member; where there is none, `forbidden`."""
+
+    cases: tuple[Case, ...]
+    member: str | None = None
+    by: Typed | None = None
+    trace: tuple[Place, ...] = ()
 
 
 class Admission(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -92,6 +112,9 @@ class Admission(msgspec.Struct, frozen=True, omit_defaults=True):
     condition: Typed | None = None
     scopes: tuple[str, ...] = ()
     trace: tuple[Place, ...] = ()
+    case: int = 0
+    """The number of the case, from 1 on, that the operation is of. 0: there are none; or what is of all of them, by
+    which requests are judged that are of none."""
 
 
 class Served(msgspec.Struct, frozen=True, tag_field="route", tag="served", omit_defaults=True, kw_only=True):
@@ -112,12 +135,19 @@ class Served(msgspec.Struct, frozen=True, tag_field="route", tag="served", omit_
     headers: tuple[Parameter, ...] = ()
     unknown_parameters: Literal["refused", "ignored"] = "refused"
     idempotency_key: Literal["optional", "required"] | None = None
+    cases: Cases | None = None
     errors: dict[str, str] = {}
     """Conditions that have a code of their own on this endpoint."""
     places: dict[str, Place] = {}
     """Where what it answers is stated besides, by the key (`request media type`, `unknown members`, `validators`, the
     conditions of `errors` …)."""
     trace: tuple[Place, ...] = ()
+
+
+def bodies(route: Served) -> tuple[Body, ...]:
+    """Every body that an endpoint takes: that of each of its cases, in their order, where it has any."""
+    every = (route.body,) if route.cases is None else tuple(case.body for case in route.cases.cases)
+    return tuple(each for each in every if each is not None)
 
 
 class Blocked(msgspec.Struct, frozen=True, tag_field="route", tag="blocked", omit_defaults=True, kw_only=True):

@@ -13,7 +13,7 @@ from ninefold.planner.places import traced
 
 def limits(checked: Checked) -> Limits:
     stated = checked.limits
-    served = [endpoint.key for endpoint in checked.endpoints]
+    served = list(dict.fromkeys(endpoint.key for endpoint in checked.endpoints))
     return Limits(
         body_bytes=checked.body_size,
         request_microseconds=checked.request_time,

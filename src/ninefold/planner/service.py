@@ -6,6 +6,7 @@ from ninefold.checked.service import Checked
 from ninefold.plan.places import Place
 from ninefold.plan.service import NotInForce, OperatorValue, Proposal, ServicePlan
 from ninefold.planner.authentication import scheme
+from ninefold.planner.cases import by_endpoint
 from ninefold.planner.errors import problems
 from ninefold.planner.events import delivery
 from ninefold.planner.limits import limits
@@ -20,7 +21,7 @@ from ninefold.sql.dialect import SQLITE, Dialect
 
 
 def plan(checked: Checked, dialect: Dialect = SQLITE) -> ServicePlan:
-    routes = [served(endpoint, checked, dialect) for endpoint in checked.endpoints]
+    routes = [served(cases, checked, dialect) for cases in by_endpoint(checked.endpoints)]
     return ServicePlan(
         name=checked.name,
         title=checked.title,

@@ -11,6 +11,7 @@ from ninefold.planner.errors import problems
 from ninefold.planner.limits import limits
 from ninefold.planner.places import by_key, traced
 from ninefold.planner.places import stated as stated_at
+from ninefold.planner.cases import by_endpoint
 from ninefold.planner.routes import blocked, served
 from ninefold.sql.dialect import Dialect
 
@@ -48,7 +49,7 @@ def _version(each: CheckedVersion, own: Checked | None, above: set[str], checked
     keys = {endpoint.key: each.moved.get(endpoint.key, endpoint.key) for endpoint in own.endpoints}
     return Version(
         name=said.name,
-        routes=(*(served(e, own, dialect) for e in own.endpoints), *map(blocked, own.stopped)),
+        routes=(*(served(cases, own, dialect) for cases in by_endpoint(own.endpoints)), *map(blocked, own.stopped)),
         problems=problems(own),
         counted={key: tuple(names) for key, names in counted.items()},
         above={key: before for key, before in keys.items() if before in above},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from ninefold.contract.endpoints import Endpoint, PathName
 from ninefold.contract.expression import Items, Leaf, Members
@@ -58,12 +58,12 @@ def _of_all(survey: Survey, part: Span) -> Iterator[OpenQuestion]:
         (
             REQUEST_MEDIA_TYPE,
             within(facts.requests, lambda requests: requests.media_type),
-            tuple(endpoint.key for endpoint in survey.endpoints if reads_content(endpoint, members)),
+            _keys(survey, lambda endpoint: reads_content(endpoint, members)),
         ),
         (
             UNKNOWN_MEMBERS,
             members,
-            tuple(endpoint.key for endpoint in survey.endpoints if _states_a_body(endpoint)),
+            _keys(survey, _states_a_body),
         ),
         (
             UNKNOWN_PARAMETERS,
@@ -74,9 +74,13 @@ def _of_all(survey: Survey, part: Span) -> Iterator[OpenQuestion]:
     for question, fact, blocks in asked:
         if blocks and (at := unanswered(fact, enclosing)):
             yield blocking(question, "requests", at, blocks)
-    showing = tuple(endpoint.key for endpoint in survey.endpoints if shows_content(endpoint))
+    showing = _keys(survey, shows_content)
     if showing and (at := unanswered(facts.response_media_type, part)):
         yield blocking(RESPONSE_MEDIA_TYPE, "responses", at, showing)
+
+
+def _keys(survey: Survey, wanted: Callable[[Endpoint], bool]) -> tuple[str, ...]:
+    return tuple(endpoint.key for endpoint in survey.endpoints if wanted(endpoint))
 
 
 def _states_a_body(endpoint: Endpoint) -> bool:
@@ -116,19 +120,25 @@ def _of_endpoint(survey: Survey, endpoint: Endpoint) -> Iterator[OpenQuestion]:
             return  # it shows nothing; the rest is asked once it does
     elif at := _without_row(survey, endpoint):
         yield blocking(DOES, key, at, own, f"which row `{key}` acts on")
+    if endpoint.case is not None and (at := unanswered(endpoint.case.by, endpoint.case.among)):
+        yield blocking(DOES, key, at, own, f"by what the case of `{key}` is chosen")
+        if not endpoint.case.all and not endpoint.case.has_rest:
+            return  # which cases there are is not shown; the rest is asked once it is
     for each in value_of(endpoint.filters) or ():
         if at := unanswered(each.condition, each.span):
             yield blocking(DOES, key, at, own, f"what the filter `{each.name}` of `{key}` admits")
     for parameter in (*(value_of(endpoint.query) or ()), *(value_of(endpoint.request_headers) or ())):
         if at := unsaid(parameter.schema, At(parameter.span)):
             yield blocking(DOES, key, at, own, f"the type of the parameter `{parameter.name}` of `{key}`")
-    if (endpoint.body is not None or takes_values(endpoint)) and (at := unanswered(endpoint.body, endpoint.span)):
+    span = endpoint.span if endpoint.case is None else endpoint.case.span
+    bodied = endpoint.body is not None or takes_values(endpoint)
+    if bodied and (at := unanswered(endpoint.body, span)):
         yield blocking(BODY, key, at, own)
     verbs = {action.verb for action in actions(endpoint)}
-    patched = "update" in verbs and not isinstance(endpoint.body, StatedNone)
+    patched = "update" in verbs and bodied and not isinstance(endpoint.body, StatedNone)
     if patched and (at := unanswered(endpoint.patch, endpoint.span)):
         yield blocking(PATCH, key, at, own)
-    if at := unanswered(endpoint.responses, endpoint.span):
+    if at := unanswered(endpoint.responses, span):
         yield blocking(RESPONSES, key, at, own)
     shown = value_of(endpoint.responses) or ()
     outcomes = {response.outcome.text for response in shown if response.outcome is not None}

@@ -118,7 +118,8 @@ def within(whole: Fact[W] | None, part: Callable[[W], Fact[T] | None]) -> Fact[T
 def blocking(question: Question, subject: str, at: At, blocks: tuple[str, ...], text: str = "") -> OpenQuestion:
     """A gap that blocks endpoints."""
     words = text or question.about(subject)
-    return OpenQuestion(question, subject, words, at.span, "blocks", blocks, at.candidate)
+    keys = tuple(dict.fromkeys(blocks))
+    return OpenQuestion(question, subject, words, at.span, "blocks", keys, at.candidate)
 
 
 def leaving_out(question: Question, subject: str, at: At, left_out: str, text: str = "") -> OpenQuestion:

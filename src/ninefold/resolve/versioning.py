@@ -11,7 +11,7 @@ from ninefold.contract.versioning import ENDPOINT, OF_ENDPOINT, Change, Version,
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.resolve import leaves
 from ninefold.resolve.authentication import admissions
-from ninefold.resolve.codes import NOT_A_CHANGE
+from ninefold.resolve.codes import NOT_A_CHANGE, NOT_BUILT
 from ninefold.resolve.endpoints import endpoint
 from ninefold.resolve.errors import code
 from ninefold.resolve.events import kind
@@ -147,6 +147,10 @@ def _beside(r: Reading, level: Level, key: Scalar | None) -> dict[str, Any]:
         return Entry(key or entry.key, entry.value, entry.proposed)
 
     def of_endpoint(r: Reading, node: Node, slot: Slot) -> Endpoint | None:
+        cases = node.get("cases") if isinstance(node, Mapping) else None
+        if cases is not None:
+            message = "an older version has no cases that the version above it has not"
+            r.say(NOT_BUILT, message, Label(cases.key.span, "is not read here"), help=("leave it out",))
         return endpoint(r, as_entry("endpoint"), route(r, key)) if key is not None and is_endpoint else None
 
     permissions = level.inner("permissions", admissions)

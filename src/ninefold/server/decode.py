@@ -57,7 +57,10 @@ class Body:
             body.schema, validate_formats=True, retriever=refuse_to_fetch
         )
         self._order = _Order(body.schema, tuple(each.pointer for each in body.fields))
-        self._known = _tree(each.pointer for each in body.fields) if body.unknown == "refused" else None
+        known = [each.pointer for each in body.fields]
+        if body.chosen_by is not None and all(each[0] != body.chosen_by for each in known):
+            known.append((body.chosen_by,))
+        self._known = _tree(known) if body.unknown == "refused" else None
 
     @property
     def ignored(self) -> bool:

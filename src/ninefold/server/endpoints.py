@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
-from ninefold.expressions.evaluate import Env, holds
+from ninefold.expressions.evaluate import Env, EvaluationError, compile, holds
 from ninefold.plan import routes as plan
 from ninefold.server.authenticate import Scheme
 from ninefold.server.decode import Body
@@ -15,9 +15,9 @@ from ninefold.server.idempotency import IN_PROGRESS, MISMATCH
 from ninefold.server.messages import HeaderFields
 from ninefold.server.operations import Operation, ready
 from ninefold.server.parameters import Declared
-from ninefold.server.problems import Failure, Problems
+from ninefold.server.problems import Failure, Problems, field_failure
 from ninefold.server.rates import Rate
-from ninefold.values import Type
+from ninefold.values import Type, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +76,48 @@ class Endpoint:
     header_names: tuple[str, ...] = ()
     known_parameters: frozenset[str] | None = None
     body: Body | None = None
+    cases: Cases | None = None
+    case: int = 0
+    """The number of the case that this is one of; 0: of none, or not yet known of which."""
     errors: Mapping[str, str] | None = None
     lowest: Lowest = Lowest(0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Cases:
+    """The cases of an endpoint, each as an endpoint of its own. `member`: the member of the body that names the case;
+    None: `by` gives the name."""
+
+    member: str | None
+    by: Callable[[Env], Value] | None
+    named: Mapping[str, Endpoint]
+    otherwise: Endpoint | None
+
+    def of_body(self, document: Any) -> Endpoint | Failure:
+        """The case of a body; what is wrong with the member where it is of none."""
+        if type(document) is not dict:
+            return _unfit((), "type")
+        name = document.get(self.member)
+        found = self.named.get(name) if type(name) is str else None
+        if found is not None:
+            return found
+        if self.otherwise is not None:
+            return self.otherwise
+        path = (str(self.member),)
+        return _unfit(path, "required" if self.member not in document else "enum" if type(name) is str else "type")
+
+    def of_request(self, env: Env) -> Endpoint | None:
+        """The case of a request, whatever its body; None: of none."""
+        assert self.by is not None
+        try:
+            name = self.by(env)
+        except EvaluationError:
+            return self.otherwise
+        return self.named.get(name, self.otherwise) if type(name) is str else self.otherwise
+
+
+def _unfit(path: tuple[str, ...], rule: str) -> Failure:
+    return Failure("invalid", fields=(field_failure("body", path, rule),))
 
 
 def blocked(route: plan.Route) -> Endpoint:
@@ -94,12 +134,50 @@ def served(
 ) -> Endpoint:
     """`parameters` are the names of query parameters that the service knows on every endpoint; `rates` those that
     count its requests."""
+    whole = _served(route, 0, route.body, problems, known, parameters, rates, version)
+    if route.cases is None:
+        return whole
+    cases = [
+        _served(route, number, case.body, problems, known, parameters, rates, version)
+        for number, case in enumerate(route.cases.cases, 1)
+    ]
+    by_name = {case.name: each for case, each in zip(route.cases.cases, cases, strict=True)}
+    first = [each.lowest for each in (whole, *cases)]
+    return replace(
+        whole,
+        cases=Cases(
+            member=route.cases.member,
+            by=None if route.cases.by is None else compile(route.cases.by),
+            named={name: each for name, each in by_name.items() if name is not None},
+            otherwise=by_name.get(None),
+        ),
+        lowest=Lowest(
+            min(each.authentication for each in first),
+            min(each.parameters for each in first),
+            min(each.body for each in first),
+        ),
+    )
+
+
+def _served(
+    route: plan.Served,
+    case: int,
+    body: plan.Body | None,
+    problems: Problems,
+    known: Sequence[Scheme],
+    parameters: frozenset[str],
+    rates: tuple[Rate, ...],
+    version: str,
+) -> Endpoint:
+    """The endpoint in one of its cases; 0: before it is known in which."""
 
     def rank(*failures: Failure) -> int:
         return min((problems.rank(each, route.errors) for each in failures), default=problems.last)
 
     admissions: dict[str, Admission] = {}
     for each in route.admissions:
+        if each.case != case:
+            continue
         operation = ready(each.operation)
         admissions[each.who] = Admission(
             each.who,
@@ -115,21 +193,21 @@ def served(
     own = (*route.query, *route.headers)
     lists = any_operation.pages.names if isinstance(any_operation, List) else frozenset()
     in_database = min((each.lowest for each in admissions.values()), default=problems.last)
-    in_body = rank(*_OF_BODIES) if route.body is not None else problems.last
-    if route.body is not None and route.body.edits:
+    in_body = rank(*_OF_BODIES) if body is not None else problems.last
+    if body is not None and body.edits:
         changed = any_operation.resource if any_operation is not None else None
         in_body = min(in_body, rank(Failure("different", changed), Failure("conflict", changed)))
     if route.idempotency_key is not None:
         in_body = min(in_body, rank(MISMATCH, IN_PROGRESS))
     in_parameters = rank(Failure("invalid"), *(Failure("invalid", code=each.code) for each in own))
     resource = any_operation.resource if any_operation is not None else None
-    if any(each.admits is not None for each in admissions.values()):
+    if any(each.admits is not None for each in admissions.values()) or (route.cases and route.cases.by is not None):
         in_parameters = min(in_parameters, rank(Failure("forbidden", resource)))
-    body = min(in_body, in_database)
+    of_body = min(in_body, in_database)
     lowest = Lowest(
-        authentication=min(rank(Failure("unauthenticated"), Failure("forbidden", resource)), in_parameters, body),
-        parameters=min(in_parameters, body),
-        body=body,
+        authentication=min(rank(Failure("unauthenticated"), Failure("forbidden", resource)), in_parameters, of_body),
+        parameters=min(in_parameters, of_body),
+        body=of_body,
     )
     return Endpoint(
         key=route.key,
@@ -153,7 +231,8 @@ def served(
         known_parameters=parameters | lists | {each.name for each in route.query}
         if route.unknown_parameters == "refused"
         else None,
-        body=None if route.body is None else Body(route.body),
+        body=None if body is None else Body(body),
+        case=case,
         errors=route.errors,
         lowest=lowest,
     )

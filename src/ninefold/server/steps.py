@@ -21,6 +21,7 @@ from ninefold.server.authenticate import ANYONE, NOBODY, AnyCertificate, Caller,
 from ninefold.server.certificates import Certificate
 from ninefold.server.certificates import read as read_certificate
 from ninefold.server.credentials import PasswordCheck
+from ninefold.server.endpoints import Endpoint
 from ninefold.server.exchange import NO_DOCUMENT, RATE_LIMITED, TOO_LARGE, Exchange, only, unavailable
 from ninefold.server.execute import Call, Judge, List, NothingFound, Refusal, Write
 from ninefold.server.flow import Compute, Fetch, Fetched, Next, ReadBody, Select, TooLarge, Unreachable, Wait
@@ -268,7 +269,8 @@ def parameters(x: Exchange) -> Next:
         failures.extend(_unknown(x.query, endpoint.known_parameters))
     failures.extend(_read_own(x))
     failures.extend(_read_key(x))
-    operation = endpoint.any_operation if x.admission is None else x.admission.operation
+    of_no_case = not failures and not of_request(x)
+    operation = x.endpoint.any_operation if x.admission is None else x.admission.operation
     x.call = Call(x.request, x.env, x.service.sources, x.service.cursors, endpoint.scope, x.caller.who)
     x.call.log = x.service.log
     if isinstance(operation, List):
@@ -280,7 +282,26 @@ def parameters(x: Exchange) -> Next:
         x.refuse(failure)
     if x.admission is not None and x.admission.admits is not None and not x.admission.admits(x.env):
         x.refuse(Failure("forbidden", x.admission.operation.resource))
+    if of_no_case:
+        x.refuse(Failure("forbidden", _resource(x)))
+        return operate(x)
     return read_body(x)
+
+
+def of_request(x: Exchange) -> bool:
+    """Go on in the case that the request is of, where that is known without its body; False: it is of none."""
+    cases = x.endpoint.cases
+    if cases is None or cases.member is not None or x.admission is None:
+        return True
+    found = cases.of_request(x.env)
+    return found is not None and in_case(x, found)
+
+
+def in_case(x: Exchange, endpoint: Endpoint) -> bool:
+    x.endpoint = endpoint
+    if x.admission is not None:
+        x.admission = (endpoint.admissions or {})[x.admission.who]
+    return True
 
 
 def _read_own(x: Exchange) -> list[Failure]:
@@ -344,6 +365,15 @@ def decode(x: Exchange, data: bytes | TooLarge) -> Next:
     if isinstance(x.document, Failure):
         x.refuse(x.document)
         return operate(x)
+    cases = x.endpoint.cases
+    if cases is not None:
+        found = cases.of_body(x.document) if cases.member is not None else None
+        if not isinstance(found, Endpoint):
+            # Of which case it is nobody can say, and so neither what else is wrong with it.
+            if found is not None:
+                x.refuse(found)
+            return operate(x)
+        in_case(x, found)
     return look(x)
 
 

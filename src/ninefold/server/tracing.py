@@ -32,6 +32,7 @@ from ninefold.trace.nodes import (
     conditions,
     editions,
     ends,
+    fields_of_case,
     header_names,
     header_parameters,
     query_parameters,
@@ -145,7 +146,7 @@ class _Version:
         for field in failure.fields:
             where, target, at, depth = "", -1, -1, -1
             if route is not None:
-                where, target, at, depth = _value(route, field)
+                where, target, at, depth = _value(route, field, x.endpoint.case)
             yield Refused(condition, node, code, where, target, field.rule, at, depth)
 
 
@@ -165,7 +166,8 @@ def _admission(x: Exchange, route: Served | None) -> int:
     if x.admission is None or route is None:
         return -1
     who = x.admission.who
-    return next((number for number, each in enumerate(route.admissions) if each.who == who), -1)
+    wanted = (who, x.endpoint.case)
+    return next((number for number, each in enumerate(route.admissions) if (each.who, each.case) == wanted), -1)
 
 
 def _operation(x: Exchange, route: Served | None) -> Operation | None:
@@ -203,11 +205,11 @@ def _node(failure: Failure, nodes: Sequence[Condition]) -> int:
 # ── Values of the request ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def _value(route: Served, field: FieldFailure) -> tuple[str, int, int, int]:
+def _value(route: Served, field: FieldFailure, case: int) -> tuple[str, int, int, int]:
     """Where a value is, which field or parameter it is for, which of its rules it does not keep, and how deep the
     object is that the rule is about."""
     if field.place == "body":
-        return "body", *_in_body(body_fields(route), field)
+        return "body", *_in_body(body_fields(route), fields_of_case(route, case), field)
     names = header_parameters(route) if field.place == "header" else query_parameters(route)
     name = field.name.lower() if field.place == "header" else field.name
     target = names.index(name) if name in names else -1
@@ -216,16 +218,17 @@ def _value(route: Served, field: FieldFailure) -> tuple[str, int, int, int]:
     return field.place, target, -1 if parameter is None else _rule(parameter, (), field.rule), -1
 
 
-def _in_body(fields: Sequence[BodyField], failed: FieldFailure) -> tuple[int, int, int]:
+def _in_body(every: Sequence[BodyField], own: range, failed: FieldFailure) -> tuple[int, int, int]:
+    fields = [(number, every[number]) for number in own]
     path = tuple(part.replace("~1", "/").replace("~0", "~") for part in failed.pointer.split("/")[1:])
-    for number, field in enumerate(fields):
+    for number, field in fields:
         if path[: len(field.pointer)] == field.pointer:
             return number, _rule(field, path[len(field.pointer) :], failed.rule), -1
-    for number, field in enumerate(fields):
+    for number, field in fields:
         if field.pointer[: len(path)] == path:
             return number, -1, len(path)
     # A value that no body gave, and that nothing else could make, is told by the field's own name.
-    return next((number for number, field in enumerate(fields) if path == (field.field,)), -1), -1, -1
+    return next((number for number, field in fields if path == (field.field,)), -1), -1, -1
 
 
 def _rule(field: BodyField | Parameter, path: tuple[str, ...], keyword: str) -> int:

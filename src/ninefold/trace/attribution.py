@@ -99,6 +99,13 @@ def _admission(route: Route | None, trace: Trace) -> Admission | None:
     return route.admissions[trace.admission]
 
 
+def _case(route: Route | None, admission: Admission | None) -> tuple[Cause, ...]:
+    """By what the case was chosen that the response is of."""
+    if not isinstance(route, Served) or route.cases is None or admission is None or not admission.case:
+        return ()
+    return stated((*route.cases.trace, *route.cases.cases[admission.case - 1].trace))
+
+
 class _Of:
     """One response, asked for its parts."""
 
@@ -116,6 +123,7 @@ class _Of:
         self.operation: Operation | None = None if admission is None else admission.operation
         self.refusals = refusals
         self.places = route.places if isinstance(route, Served) else {}
+        self.case = _case(route, admission)
         self.code = self._code()
         self.response = self._response()
 
@@ -136,7 +144,7 @@ class _Of:
     # ── The status ────────────────────────────────────────────────────────────────────────────────────────────
 
     def status(self) -> tuple[Cause, ...]:
-        of_route = () if self.route is None else stated(self.route.trace)
+        of_route = () if self.route is None else (*stated(self.route.trace), *self.case)
         version = self.edition.version
         match self.trace.ended:
             case "answered":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ninefold.meanings import BARE_STATUSES
+from ninefold.meanings import BARE_STATUSES, MEANINGS
 from ninefold.plan.operations import List
 from ninefold.plan.places import Place
 from ninefold.plan.routes import BodyField, Parameter, Rule, Served
@@ -14,6 +14,8 @@ from ninefold.trace.values import once, stated
 
 CONDITIONS = tuple(BARE_STATUSES)
 """The closed list, by whose positions identifiers name conditions."""
+
+OF_CASES = Fixed(next(each.number for each in MEANINGS if each.about == "Cases"))
 
 NO_NODE = "it names something that is not in the plan"
 
@@ -109,6 +111,8 @@ def _causes(edition: Edition, route: Served | None, admission: int, condition: s
         case "forbidden" if route is not None:
             admitted = route.admissions[admission : admission + 1] if admission >= 0 else route.admissions
             found += stated([place for each in admitted for place in each.trace])
+            if route.cases is not None and admission >= 0 and not route.admissions[admission].case:
+                found += (*stated(_of_cases(route)), OF_CASES)
         case "too large" | "timed out" if condition in plan.limits.places:
             found += stated([plan.limits.places[condition]])
         case "too large":
@@ -156,6 +160,8 @@ def _of_body(route: Served, refused: Refused) -> tuple[str | None, tuple[Cause, 
     if refused.target < 0:
         key = "requests unknown members" if refused.rule == "unknown" else "body"
         none = (Fixed(18),) if route.body is not None and route.body.optional else ()
+        if route.cases is not None and refused.rule != "unknown":
+            return None, once(*stated(_of_cases(route)), asked, OF_CASES)
         return None, once(*stated([route.places[key]] if key in route.places else ()), asked, *none)
     field = fields[refused.target]
     if refused.rule == "unknown":
@@ -171,6 +177,12 @@ def _of_body(route: Served, refused: Refused) -> tuple[str | None, tuple[Cause, 
         return _pointer(field.pointer[: refused.depth]), once(*stated((*found, *required)), asked)
     at, rules = _rule(field, refused)
     return _pointer((*field.pointer, *at)), once(*stated((*rules, *field.trace)), *_of_type(refused), asked)
+
+
+def _of_cases(route: Served) -> list[Place]:
+    """Where it is stated by what a case is chosen, and which there are."""
+    cases = route.cases
+    return [] if cases is None else [*cases.trace, *(place for case in cases.cases for place in case.trace)]
 
 
 def _rule(field: BodyField | Parameter, refused: Refused) -> tuple[tuple[str, ...], list[Place]]:
@@ -221,8 +233,8 @@ def _of_list(route: Served, name: str) -> list[Place]:
         if name == operation.sort_parameter:
             found += operation.sort_trace
         paging = operation.paging
-        for key, parameter in (("size", paging.size), ("next", paging.next), ("start", paging.start)):
-            if parameter == name:
+        for key in ("size", "next", "start", "number"):
+            if getattr(paging, key) == name:
                 keys = (key, "largest") if key == "size" else (key, "by")
                 found += [paging.places[each] for each in keys if each in paging.places]
     return found

@@ -14,7 +14,9 @@ from ninefold.contract.versioning import OF_ENDPOINT, Change
 from ninefold.diagnostics.source import Span
 from ninefold.versions.way import Way
 
-_SAID = tuple(each.name for each in fields(Endpoint) if each.name not in ("key", "method", "segments", "span"))
+_SAID = tuple(
+    each.name for each in fields(Endpoint) if each.name not in ("key", "method", "segments", "span", "case")
+)
 """What an endpoint states beside its key."""
 
 
@@ -34,9 +36,13 @@ def change_endpoint(way: Way, change: Change) -> None:
                 way.refuse(change, f"how `{key}` was different is not said", ("write it beside: `endpoint: {…}`",))
                 return
             said = {name: value for name in _SAID if (value := getattr(change.endpoint, name)) is not None}
-            way.with_endpoints(replace(each, **said) if each is found else each for each in way.endpoints())
+            assert found is not None
+            if found.case is not None and said.keys() & {"does", "body", "sets", "guards", "responses", "headers"}:
+                way.refuse(change, f"what a case of `{key}` was is not said by what all of them were")
+                return
+            way.with_endpoints(replace(each, **said) if each.key == key else each for each in way.endpoints())
         case "remove":
-            way.with_endpoints(each for each in way.endpoints() if each is not found)
+            way.with_endpoints(each for each in way.endpoints() if each.key != key)
             _called(way, key, None)
         case _:
             assert found is not None
@@ -65,8 +71,11 @@ def _rename(way: Way, change: Change, found: Endpoint) -> None:
     if _is_taken(way, change.to, method, segments, found):
         return
     key = change.to.text
-    moved = replace(found, key=key, method=method, segments=segments)
-    way.with_endpoints(moved if each is found else each for each in way.endpoints())
+
+    def moved(each: Endpoint) -> Endpoint:
+        return replace(each, key=key, method=method, segments=segments) if each.key == found.key else each
+
+    way.with_endpoints(map(moved, way.endpoints()))
     way.moved[key] = way.moved.pop(found.key, found.key)
     _called(way, found.key, key)
 
@@ -74,7 +83,7 @@ def _rename(way: Way, change: Change, found: Endpoint) -> None:
 def _is_taken(way: Way, at: Name, method: str, segments: tuple[Segment, ...], but: Endpoint | None) -> bool:
     """Whether another endpoint has the same method, and a path of the same form."""
     for each in way.endpoints():
-        if each is not but and (each.method, _form(each.segments)) == (method, _form(segments)):
+        if (but is None or each.key != but.key) and (each.method, _form(each.segments)) == (method, _form(segments)):
             way.taken(at.text, at.span, "an endpoint for", each.span)
             return True
     return False
@@ -164,4 +173,5 @@ def change_parameter(way: Way, change: Change) -> None:
             changed = replace(endpoint, query=_each(endpoint.query, parameters))
         case _:
             changed = replace(endpoint, request_headers=_each(endpoint.request_headers, parameters))
-    way.with_endpoints(changed if each is endpoint else each for each in way.endpoints())
+    own = {name: getattr(changed, name) for name in ("filters", "query", "request_headers")}
+    way.with_endpoints(replace(each, **own) if each.key == key else each for each in way.endpoints())

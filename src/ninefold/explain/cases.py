@@ -1,0 +1,39 @@
+"""Cases: by what they are chosen, and what is told of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from ninefold.contract.endpoints import Endpoint
+from ninefold.contract.fact import value_of
+from ninefold.explain.explanation import Item
+from ninefold.explain.grounds import Grounds
+from ninefold.meanings import MEANINGS
+
+CASES = next(each.number for each in MEANINGS if each.about == "Cases")
+
+
+def of(g: Grounds, endpoint: Endpoint) -> tuple[Endpoint, ...]:
+    """The endpoint in each of its cases."""
+    return tuple(each for each in value_of(g.contract.endpoints.endpoints) or () if each.key == endpoint.key)
+
+
+def chosen(g: Grounds, endpoint: Endpoint) -> list[Item]:
+    case = endpoint.case
+    if case is None:
+        return []
+    names = [f"`{name}`" for name in case.all] + (["`otherwise`"] if case.has_rest else [])
+    listed = " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+    return g.expression(f"its case is {listed}, by" if listed else "its case, by", case.by, (CASES,))
+
+
+def in_each(g: Grounds, endpoint: Endpoint, told: Callable[[Grounds, Endpoint], Iterable[Item]]) -> tuple[Item, ...]:
+    """What is told of an endpoint; where it differs from case to case, under each."""
+    every = [(each, tuple(told(g, each))) for each in of(g, endpoint)]
+    if len(every) < 2 or all(items == every[0][1] for _, items in every):
+        return tuple(told(g, endpoint))
+    return tuple(
+        g.item(f"in the case `{each.case.name or 'otherwise'}`", each.case.span, items)
+        for each, items in every
+        if each.case is not None and items
+    )

@@ -1,0 +1,119 @@
+"""Part 4: bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ninefold.checked.endpoints import BodyLeaf, Case, Endpoint, Verb
+from ninefold.checked.resources import Field, Resource
+from ninefold.checked.service import Checked
+from ninefold.expressions.tree import Typed
+from ninefold.plan.routes import Body, BodyField
+from ninefold.planner.places import rules, traced
+from ninefold.values import Anything, Object, Text, Type, optional
+
+MERGE_PATCH = "application/merge-patch+json"
+"""RFC 7396, section 4."""
+
+JSON_PATCH = "application/json-patch+json"
+"""RFC 6902, section 6."""
+
+
+def body(endpoint: Endpoint, checked: Checked) -> Body | None:
+    """How a body is read; None: the endpoint takes none."""
+    if endpoint.body is None or endpoint.resource is None:
+        return None
+    media_types = (checked.request_media_type,) if checked.request_media_type is not None else ()
+    member = None if endpoint.case is None else endpoint.case.member
+    if not endpoint.body:
+        return Body(media_types, {"type": "object"}, unknown=checked.unknown_members, optional=True)
+    resource = checked.resources[endpoint.resource]
+    edits = endpoint.patch == "json-patch"
+    merge = endpoint.verb == "update" and not edits
+    fields = tuple(
+        BodyField(
+            field=leaf.field,
+            pointer=leaf.pointer,
+            type=_given_type(resource.fields[leaf.field]),
+            normalise=resource.fields[leaf.field].normalise,
+            fixed=endpoint.verb not in ("create", "ensure", "sign in") and resource.fields[leaf.field].immutable,
+            merged=merge and isinstance(resource.as_given(leaf.field).type, Anything | Object),
+            null_shown=edits and resource.as_given(leaf.field).null_shown,
+            stored=_stored_of(resource.fields[leaf.field]),
+            was=_was(leaf.field, resource),
+            rules=rules(resource.fields[leaf.field].rules),
+            trace=traced(resource.fields[leaf.field].place),
+        )
+        for leaf in endpoint.body
+    )
+    return Body(
+        media_types=(*media_types, MERGE_PATCH) if merge else (*media_types, JSON_PATCH) if edits else media_types,
+        schema=_schema(endpoint.body, resource, endpoint.verb) | _naming(endpoint, resource),
+        fields=fields,
+        unknown=checked.unknown_members,
+        merge=merge,
+        edits=edits,
+        chosen_by=member,
+    )
+
+
+def _naming(endpoint: Endpoint, resource: Resource) -> dict[str, Any]:
+    """The member that chooses the case has the case's name as its value; otherwise, no case's."""
+    case = endpoint.case
+    if case is None or case.member is None:
+        return {}
+    schema = _schema(endpoint.body or (), resource, endpoint.verb)
+    named = {"const": case.name} if case.name is not None else {"not": {"enum": list(case.all)}}
+    own = schema["properties"].get(case.member, {})
+    needed = [*schema.get("required", ())]
+    if case.name is not None and case.member not in needed:
+        needed.append(case.member)
+    properties = {**schema["properties"], case.member: {**own, **named}}
+    return {"properties": properties} | ({"required": needed} if needed else {})
+
+
+def _stored_of(field: Field) -> Typed | None:
+    return None if field.seen is None else field.seen.stored
+
+
+def _was(name: str, resource: Resource) -> str | None:
+    older = resource.as_given(name).name
+    return None if older == name else older
+
+
+def _given_type(field: Field) -> Type:
+    """A secret is given as text; a digest is what is stored of it. A client of an older version may give something
+    else than what is stored."""
+    if field.seen is not None and field.seen.stored is not None and field.seen.given is not None:
+        return optional(field.seen.given) if field.type.nullable else field.seen.given
+    return Text(nullable=field.type.nullable) if field.secret is not None else field.type
+
+
+def _held_to(field: Field) -> dict[str, Any]:
+    """The schema of what is given. Beside its own, what an older version asks is what the rows are held to."""
+    if field.seen is None or field.seen.schema is None:
+        return dict(field.schema)
+    older = dict(field.seen.schema)
+    return older if field.seen.stored is not None else {"allOf": [older, dict(field.schema)]}
+
+
+def _schema(leaves: Sequence[BodyLeaf], resource: Resource, verb: Verb, depth: int = 0) -> dict[str, Any]:
+    """The JSON Schema of an object that holds these leaves. In a merge patch nothing is required of it, and of who signs
+    in everything."""
+    properties: dict[str, Any] = {}
+    required = []
+    for name in dict.fromkeys(leaf.pointer[depth] for leaf in leaves):
+        within = [leaf for leaf in leaves if leaf.pointer[depth] == name]
+        if len(within) == 1 and len(within[0].pointer) == depth + 1:
+            field = resource.fields[within[0].field]
+            properties[name] = _held_to(field)
+            made = field.on_create is not None or field.on_change is not None
+            if verb == "sign in" or (field.required and not made and verb != "update"):
+                required.append(name)
+        else:
+            properties[name] = _schema(within, resource, verb, depth + 1)
+            if properties[name].get("required"):
+                required.append(name)
+    schema: dict[str, Any] = {"type": "object", "properties": properties}
+    return schema | ({"required": required} if required else {})
