@@ -66,6 +66,8 @@ def asked(endpoint: Endpoint, query: Query, reading: Reading, failures: list[Fai
         page.size = _whole(pages.size, query, 1, pages.largest, pages.default, failures)
         if pages.by == "offset":
             page.start = _whole(pages.start, query, 0, None, 0, failures)
+        elif pages.by == "page":
+            page.start = (_whole(pages.number, query, 1, None, 1, failures) - 1) * page.size
         elif pages.next is not None and pages.next in query:
             if len(query[pages.next]) > 1:
                 failures.append(invalid("query", pages.next, "repeated"))

@@ -20,7 +20,7 @@ from ninefold.expressions.rewrite import free_variables
 from ninefold.expressions.scope import INFERRED
 from ninefold.values import Array, Boolean, Integer, Number, Object, Row, Text, Timestamp, Type, optional, required
 
-PAGE_KEYS = ("default", "largest", "by", "size", "next", "start")
+PAGE_KEYS = ("default", "largest", "by", "size", "next", "start", "number")
 """What `pages` says, but for its place."""
 
 
@@ -134,10 +134,11 @@ def check_pages(endpoint: stated.Endpoint, contract: Contract, findings: Finding
             Label(pages.span, "contradict each other"),
         )
         return None
-    # What part 8 says for lists that go by the other is not said of this one.
+    # What part 8 says for lists that go by another is not said of this one.
     following = _text(pages.next) if by.text == "cursor" else None
     start = _text(pages.start) if by.text == "offset" else None
-    return Pages(by.text, default, largest, _text(pages.size), following, start)  # type: ignore[arg-type]
+    number = _text(pages.number) if by.text == "page" else None
+    return Pages(by.text, default, largest, _text(pages.size), following, start, number)  # type: ignore[arg-type]
 
 
 def _narrowed(own: limits.Pages, shared: limits.Pages) -> limits.Pages:
@@ -163,7 +164,7 @@ def check_parameters(
     if sorts is not None and sorts.parameter is not None:
         names.append(sorts.parameter)
     if pages is not None:
-        names += [name for name in (pages.size, pages.next, pages.start) if name is not None]
+        names += [name for name in (pages.size, pages.next, pages.start, pages.number) if name is not None]
     for name in sorted({name for name in names if names.count(name) > 1}):
         findings.say(
             SAME_PARAMETER, f"the parameter `{name}` of `{endpoint.key}` has two meanings", Label(endpoint.span)

@@ -36,6 +36,8 @@ class Pages:
     """The parameter that gives the cursor."""
     start: Fact[Name] | None
     """The parameter that gives the offset."""
+    number: Fact[Name] | None
+    """The parameter that gives the number of a page."""
     span: Span
 
 

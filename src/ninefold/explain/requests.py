@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from ninefold.contract.endpoints import Action, Endpoint, Filter, Parameter, PathName, SortKey
 from ninefold.contract.expression import Items, Leaf, Members, Template
@@ -290,6 +290,14 @@ def pages(g: Grounds, own: Fact[Pages] | None, shared: Fact[Pages] | None = None
     items = g.word("pages by", said("by"))
     items += g.fact("rows of a page whose size is not given", said("default"), str, (5,))
     items += g.fact("most rows of a page", said("largest"), str, (5,))
-    for called, name in (("size of a page", "size"), ("cursor of the next page", "next"), ("offset", "start")):
+    named = {"size": "size of a page", "next": "cursor of the next page", "start": "offset", "number": "page's number"}
+    by = value_of(said("by"))
+    for name, called in named.items():
+        if by is not None and name in _REACHED.values() and _REACHED.get(by.text) != name:
+            continue  # what part 8 says for lists that go by another
         items += g.fact(f"the query parameter of the {called}", said(name), lambda word: f"`{word.text}`", (5,))
     return items
+
+
+_REACHED: Final = {"cursor": "next", "offset": "start", "page": "number"}
+"""The parameter that says which page, by how pages are reached."""

@@ -23,6 +23,8 @@ def page_parameters(paging: Paging) -> Iterator[Json]:
         yield _query(paging.next, {"type": "string"})
     if paging.by == "offset" and paging.start is not None:
         yield _query(paging.start, {**INTEGER, "minimum": 0})
+    if paging.by == "page" and paging.number is not None:
+        yield _query(paging.number, {**INTEGER, "minimum": 1, "default": 1})
 
 
 def _query(name: str, schema: Json) -> Json:

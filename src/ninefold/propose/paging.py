@@ -42,7 +42,7 @@ def pages(survey: Survey, endpoint: Endpoint | None) -> tuple[Proposed, ...]:
         return ()
     if is_open(bound("by")):
         found.append((("by",), by))
-    names = {"cursor": ("next", "cursor"), "offset": ("start", "offset")}
+    names = {"cursor": ("next", "cursor"), "offset": ("start", "offset"), "page": ("number", "page")}
     if by in names and is_open(bound(names[by][0])):
         if _first_parameters(said):
             found.append((("parameters", "size"), "limit"))
@@ -52,7 +52,7 @@ def pages(survey: Survey, endpoint: Endpoint | None) -> tuple[Proposed, ...]:
 
 def _first_parameters(said: Pages | None) -> bool:
     """Whether no parameter is said yet."""
-    return said is None or (said.size is None and said.next is None and said.start is None)
+    return said is None or (said.size, said.next, said.start, said.number) == (None,) * 4
 
 
 def _by(survey: Survey, fact: Fact[object] | None) -> str | None:

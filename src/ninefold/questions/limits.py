@@ -108,6 +108,8 @@ def _unbounded(survey: Survey, endpoint: Endpoint, place: Span) -> At | None:
             facts.append(bound(lambda pages: pages.next))
         case Shown(name) if name.text == "offset":
             facts.append(bound(lambda pages: pages.start))
+        case Shown(name) if name.text == "page":
+            facts.append(bound(lambda pages: pages.number))
         case Shown(name) if name.text == "none":
             return None
     return first_unanswered(facts, enclosing)

@@ -88,6 +88,7 @@ def pages(part: int, path: str) -> Read[Pages]:
             size=parameter("size"),
             next=parameter("next"),
             start=parameter("start"),
+            number=parameter("number"),
             span=node.span,
         )
 

@@ -14,7 +14,7 @@ from ninefold.plan import operations as plan
 from ninefold.plan.responses import In
 from ninefold.plan.routes import Parameter
 from ninefold.server.problems import Failure, invalid
-from ninefold.values import Array, Integer, Invalid, Type, Value, from_text
+from ninefold.values import GREATEST_INTEGER, Array, Integer, Invalid, Type, Value, from_text
 
 Query: TypeAlias = Mapping[str, Sequence[str]]
 """The values of each parameter, in the order in which they came."""
@@ -121,7 +121,8 @@ def refuse_to_fetch(uri: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What a request asks of a list. `size` None: all of it. `cursor` is as sent."""
+    """What a request asks of a list. `size` None: all of it. `start`: how many rows come before the page. `cursor` is
+    as sent."""
 
     sort: plan.Sort
     size: int | None = None
@@ -144,7 +145,7 @@ class PageReader:
         self._sort_parameter = operation.sort_parameter
         self._paging = operation.paging
         paging = operation.paging
-        own = (operation.sort_parameter, paging.size, paging.next, paging.start)
+        own = (operation.sort_parameter, paging.size, paging.next, paging.start, paging.number)
         self.names = frozenset(each.name for each in operation.filters) | {name for name in own if name is not None}
 
     def read(self, query: Query, env: Env, failures: list[Failure]) -> Page:
@@ -164,13 +165,16 @@ class PageReader:
                     filters[name] = None
         if self._paging.by == "none":
             return Page(self._sort(query, failures), filters=filters)
-        return Page(
-            self._sort(query, failures),
-            self._integer(query, self._paging.size, 1, self._paging.largest, self._paging.default, failures),
-            self._integer(query, self._paging.start, 0, None, 0, failures),
-            self._cursor(query, failures),
-            filters,
-        )
+        sort = self._sort(query, failures)
+        size = self._integer(query, self._paging.size, 1, self._paging.largest, self._paging.default, failures)
+        return Page(sort, size, self._start(query, size, failures), self._cursor(query, failures), filters)
+
+    def _start(self, query: Query, size: int, failures: list[Failure]) -> int:
+        if self._paging.by != "page":
+            return self._integer(query, self._paging.start, 0, None, 0, failures)
+        number = self._integer(query, self._paging.number, 1, None, 1, failures)
+        # Where the database's integers end, there are no rows any more.
+        return min((number - 1) * size, GREATEST_INTEGER)
 
     def _taken(
         self, query: Query, name: str, type_: Type, failures: list[Failure], written: Written | None = None

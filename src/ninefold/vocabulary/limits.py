@@ -32,8 +32,9 @@ def pages(part: int, path: str) -> tuple[Key, ...]:
         asked(part, f"{path}.default", Integer(1), PAGES, "The size of a page where the request asks for none.", gap),
         asked(part, f"{path}.largest", Integer(1), PAGES, "The greatest size that may be asked for; `none` for any.",
               gap),
-        asked(part, f"{path}.by", Word(("cursor", "offset", "none")), PAGES,
-              "How the next page is reached: by a cursor, by an offset, or not at all (the list is given whole).", gap),
+        asked(part, f"{path}.by", Word(("cursor", "offset", "page", "none")), PAGES,
+              "How the next page is reached: by a cursor, by an offset, by its number, or not at all (the list is "
+              "given whole).", gap),
         asked(part, f"{path}.parameters", Members(), PAGES, "The query parameters of paging.", gap),
         adds(part, f"{path}.parameters.size", Name("a query parameter"), "The one that gives the size of a page.",
              "Every page has the default size."),
@@ -41,6 +42,8 @@ def pages(part: int, path: str) -> tuple[Key, ...]:
               "A gap where pages are reached by cursor."),
         asked(part, f"{path}.parameters.start", Name("a query parameter"), PAGES, "The one that gives the offset.",
               "A gap where pages are reached by offset."),
+        asked(part, f"{path}.parameters.number", Name("a query parameter"), PAGES,
+              "The one that gives the number of a page, from 1.", "A gap where pages are reached by their number."),
     )  # fmt: skip
 
 
