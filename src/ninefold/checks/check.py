@@ -11,6 +11,7 @@ from ninefold.checks.authentication import caller_type, check_schemes, row_rules
 from ninefold.checks.contents import Showing, check_views
 from ninefold.checks.credentials import kept_credentials, never_issued
 from ninefold.checks.cross_origin import check_cross_origin
+from ninefold.checks.disclosed import disclosed
 from ninefold.checks.endpoints import check_endpoints
 from ninefold.checks.errors import check_errors, unused_codes
 from ninefold.checks.events import check_events, has_subscriptions, subscription, with_subscriptions
@@ -74,6 +75,7 @@ def check(contract: Contract, open_questions: tuple[OpenQuestion, ...]) -> Outco
     check_timers(contract, resources, events, vocabulary.model, findings)
     served, stopped = check_endpoints(contract, open_questions, resources, vocabulary, events, findings)
     narrowed(contract, served, resources, rules, vocabulary.model, findings)
+    disclosed(contract, served, resources, rules, findings)
     versions = check_versioning(contract, findings)
     limits = check_limits(contract, vocabulary, findings)
     cross_origin = check_cross_origin(contract, findings)
