@@ -440,6 +440,34 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "(Standard Webhooks 1.0), any other the text itself in UTF-8; without one, or without an address of http or "
         "https, the attempt fails. Whatever else is said of webhooks holds.",
     ),
+    (
+        "Brokers",
+        "`broker` is NATS with JetStream, at the address that the operator gives. Each event is a message whose subject "
+        "is its kind, as the newest version has both; its content is what webhooks are sent, with `Content-Type`. All "
+        "are sent one after another in the order of their commits, from the first start with the broker on, each until "
+        "the broker says that it keeps it: at least once, with the event's id as `Nats-Msg-Id`. What the broker keeps, "
+        "and for how long, is the operator's to say, and so is who may read it: row rules take no part. While nothing "
+        "there keeps a subject, or the broker cannot be reached, events wait in the log.",
+    ),
+    (
+        "Values made of other rows",
+        "What is given on create or on change may read other rows (`line.product.price`, `all(R)`, rows that refer back), "
+        "and a field that is made so: it is worked out in the statement that writes the row, from what is stored then, "
+        "and unique fields, references, guards and invariants judge what came of it. What a condition reads of it is "
+        "that value. A required value that comes out as none is `invalid`.",
+    ),
+    (
+        "Effects",
+        "What `then` lists is done in the transaction of its operation, after the row acted on was written and before "
+        "invariants, responses and events see anything: one after another, those of the transition first, then those "
+        "of the endpoint. Each changes one row of another resource, as an endpoint would that everybody may call: "
+        "values are given on create and on change, guards of transitions, unique fields, references and invariants "
+        "hold, events arise, and further effects follow. `row` and `sets` read the row acted on as it has become (of "
+        "a deletion: as it was) and, under its own name, the row that changes as it was before; they read all rows. "
+        "Where `row` has no value, or names a row that is not there, nothing happens; a row that is gone is `gone`. "
+        "What refuses an effect refuses the whole, and nothing of it was done. Where nothing was to be done (`ensure` "
+        "finds the row), no effect is.",
+    ),
 )
 
 MEANINGS: tuple[Meaning, ...] = tuple(

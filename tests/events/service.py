@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from ipaddress import ip_network
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import apsw
@@ -77,13 +78,14 @@ def running(
     contract: str = CONTRACT,
     sources: Sources = Sources(),  # noqa: B008 - frozen
     allowed: Sequence[str] = ("127.0.0.0/8",),
+    given: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Running]:
     plan = plan_of(contract)
     opened = open_sqlite(str(path), plan.schema)
     assert isinstance(opened, Opened), opened
     listening = socket.create_server(("127.0.0.1", 0))
     host, port = listening.getsockname()
-    service = ready(plan, opened.database.key("cursors"), sources=sources)
+    service = ready(plan, opened.database.key("cursors"), given, sources)
     networks = [ip_network(each) for each in allowed]
     application = Application(service, opened.database, jobs=jobs(plan, service, opened.database, networks))
     stop = Stop()

@@ -73,11 +73,20 @@ class Stream:
 
 
 @dataclass(frozen=True)
+class Broker:
+    """`operator`: the name of the value that says where it is."""
+
+    operator: str
+    place: Place
+
+
+@dataclass(frozen=True)
 class Events:
     """What is in force of part 6. `source`: the envelope is CloudEvents, and this is its source."""
 
     kinds: tuple[EventKind, ...] = ()
     webhooks: Webhooks | None = None
+    broker: Broker | None = None
     stream: Stream | None = None
     source: Typed | None = None
     in_order: bool = False

@@ -29,6 +29,7 @@ from ninefold.checks.storable import storable
 from ninefold.checks.timers import check_timers
 from ninefold.checks.versioning import check_versioning
 from ninefold.checks.without_effect import without_effect
+from ninefold.contract.events import Envelope
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Fact, Gap, Name, Proposal, Shown, is_open, value_of
 from ninefold.contract.service import Contract
@@ -175,6 +176,9 @@ def _operator_values(contract: Contract, findings: Findings) -> Iterator[Operato
     for part in (contract.resources, contract.states, contract.errors, contract.events, contract.limits):
         for name, span in _operator_names(part):
             places.setdefault(name, []).append(span)
+    delivery = value_of(contract.events.delivery)
+    if delivery is not None and isinstance(delivery.broker, Shown):
+        places.setdefault(delivery.broker.value.text, []).append(delivery.broker.span)
     for name, _ in _operator_names(_envelope(contract)):
         # Without the source of its envelope no event can be sent.
         endpoints.setdefault(name, set()).update(_streams(contract))
@@ -187,7 +191,7 @@ def _operator_values(contract: Contract, findings: Findings) -> Iterator[Operato
         yield OperatorValue(name, tuple(findings.place(span) for span in spans), tuple(blocks))
 
 
-def _envelope(contract: Contract) -> object:
+def _envelope(contract: Contract) -> Envelope | None:
     delivery = value_of(contract.events.delivery)
     return None if delivery is None else value_of(delivery.envelope)
 

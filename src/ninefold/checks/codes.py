@@ -600,8 +600,16 @@ TWO_RECEIVERS = _code(
     "`webhooks: {to: hook, …}` and `POST /hooks: {does: create hook, …}`",
 )  # fmt: skip
 
+NOT_A_SUBJECT = _code(
+    "NF0595", Severity.ERROR, "a kind of event cannot be the subject of a message",
+    "A broker is sent each event under its kind. There a subject is words with dots between them, without spaces and "
+    "without `*` and `>`, which stand for any words where somebody listens.",
+    "`order placed: {upon: place order, payload: order}` and `delivery: {broker: operator.broker}`",
+    "`order.placed: {upon: place order, payload: order}`",
+)  # fmt: skip
+
 CODES: tuple[Code, ...] = (
-    TWO_RECEIVERS, COMPUTED_CYCLE, NOT_THE_CLIENTS, NEVER_GIVEN, PATH_NAME, NO_ROW, PATH_OF_CREATE, NOT_A_SORT_KEY,
+    TWO_RECEIVERS, NOT_A_SUBJECT, COMPUTED_CYCLE, NOT_THE_CLIENTS, NEVER_GIVEN, PATH_NAME, NO_ROW, PATH_OF_CREATE, NOT_A_SORT_KEY,
     SEVERAL_RESPONSES, STATUS_OF_ITS_OWN, NO_SUCH_VIEW, NOT_SHOWABLE, LIST_HAS_NO_ROW, NOT_A_TOKEN, SAME_PARAMETER,
     PAGE_BOUNDS, UNREACHABLE_STATE, DEAD_END, UNUSED_TRANSITION, UNUSED_CODE, NEVER_ARISES, COMPOSITE_TARGET,
     DETAIL_OF_TWO, DELETED_ROW, DELETE_CLEARS_REQUIRED, NOT_A_BODY, NO_BURST, HEADER_OF_RATES, NOT_A_STREAM,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from ninefold.checked.endpoints import Content
-from ninefold.checked.events import Cause, EventKind, Events, Stream, Webhooks
+from ninefold.checked.events import Broker, Cause, EventKind, Events, Stream, Webhooks
 from ninefold.checked.resources import Field, Resource
+from ninefold.checks.codes import NOT_A_SUBJECT
 from ninefold.checks.contents import Showing, check_content
 from ninefold.checks.credentials import check_payload
 from ninefold.checks.findings import Findings, condition, typed
@@ -18,6 +20,7 @@ from ninefold.contract import events as stated
 from ninefold.contract.endpoints import Action
 from ninefold.contract.fact import Gap, Proposal, Shown, StatedNone, value_of
 from ninefold.contract.service import Contract
+from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.scope import ResourceShape, Scope
 from ninefold.expressions.tree import Call, Typed
@@ -31,6 +34,10 @@ URL: Mapping[str, Any] = {
     "pattern": r"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@\\\s]+([/?#][^\s\\]*)?$",
 }
 """Where a subscription is delivered: http or https, a host, and nobody's name or password before it."""
+
+_SUBJECT = re.compile(r"[^\s.*>$\x00-\x1f\x7f][^\s.*>\x00-\x1f\x7f]*(\.[^\s.*>\x00-\x1f\x7f]+)*")
+"""https://docs.nats.io/nats-concepts/subjects: tokens with dots between them, without wildcards; those that begin with
+`$` are the broker's own."""
 
 _TYPES: Mapping[str, Type] = {"id": Text(), "url": Text(), "kinds": Array(items=Text()), SECRET: Digest()}
 
@@ -100,13 +107,12 @@ def check_events(
     delivery = value_of(contract.events.delivery)
     if delivery is None:
         return Events(kinds)
-    if isinstance(delivery.broker, Shown):
-        findings.left_for_later("delivery by `broker`", "nothing is sent to a broker", delivery.broker.span)
     enveloped, source = _envelope(delivery, findings)
     if not enveloped:
         return Events(kinds)
     return Events(
         kinds,
+        broker=_broker(delivery, value_of(contract.events.kinds) or (), findings),
         webhooks=_webhooks(delivery, resources, vocabulary, findings),
         stream=_stream(delivery, findings),
         source=source,
@@ -180,6 +186,22 @@ def _webhooks(
         return Webhooks(attempts, backoff or (), place)
     to = check_subscribers(stated_webhooks, resources, vocabulary, findings)
     return None if to is None else Webhooks(attempts, backoff or (), place, to)
+
+
+def _broker(delivery: stated.Delivery, kinds: tuple[stated.EventKind, ...], findings: Findings) -> Broker | None:
+    """A kind is the subject of its messages, and has to be one."""
+    if not isinstance(delivery.broker, Shown):
+        return None
+    for kind in kinds:
+        if _SUBJECT.fullmatch(kind.name) is None:
+            findings.say(
+                NOT_A_SUBJECT,
+                f"`{kind.name}` cannot be the subject of a message",
+                Label(kind.span, "no subject"),
+                Label(delivery.broker.span, "to a broker"),
+                help=("write words with dots between them, such as `order.placed`",),
+            )
+    return Broker(delivery.broker.value.text, findings.place(delivery.broker.span))
 
 
 def _stream(delivery: stated.Delivery, findings: Findings) -> Stream | None:

@@ -14,7 +14,7 @@ import msgspec
 
 from ninefold.database import tables
 from ninefold.plan.schema import Column, Index, Reference, Schema, Table
-from ninefold.sql.events import CREATE_DELIVERIES, CREATE_LOG, CREATE_SUBSCRIBED, CREATE_VERSIONS
+from ninefold.sql.events import CREATE_LOG, CREATE_SUBSCRIBED, CREATE_VERSIONS, create_broker
 from ninefold.sql.idempotency import CREATE as CREATE_KEYS
 from ninefold.values import (
     Anything,
@@ -83,6 +83,7 @@ def shape(schema: Schema) -> Schema:
         schema.credentials,
         schema.versions,
         schema.subscribers,
+        schema.broker,
     )
 
 
@@ -129,6 +130,8 @@ def compare(stored: Schema, wanted: Schema) -> Comparison:
         additions.append(Addition("the log of events", CREATE_LOG))
     if wanted.subscriptions and not stored.subscriptions:
         additions.append(Addition("the deliveries of events", tables.deliveries(wanted)))
+    if wanted.broker is not None and wanted.broker != stored.broker:
+        additions.append(Addition("what is sent to a broker", create_broker(wanted.broker)))
     if wanted.versions and not stored.versions:
         additions.append(Addition("events as other versions have them", CREATE_VERSIONS))
     if (wanted.versions and wanted.subscriptions) and not (stored.versions and stored.subscriptions):

@@ -14,7 +14,14 @@ from typing import assert_never
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.schema import Column, Index, Machine, Schema, Table
 from ninefold.sql import credentials
-from ninefold.sql.events import CREATE_DELIVERIES, CREATE_LOG, CREATE_SUBSCRIBED, CREATE_VERSIONS, create_deliveries
+from ninefold.sql.events import (
+    CREATE_DELIVERIES,
+    CREATE_LOG,
+    CREATE_SUBSCRIBED,
+    CREATE_VERSIONS,
+    create_broker,
+    create_deliveries,
+)
 from ninefold.sql.fragment import identifier
 from ninefold.sql.idempotency import CREATE as CREATE_KEYS
 from ninefold.values import (
@@ -47,6 +54,7 @@ def create_schema(schema: Schema) -> tuple[str, ...]:
         *(CREATE_KEYS if schema.idempotency else ()),
         *(CREATE_LOG if schema.events else ()),
         *(deliveries(schema) if schema.subscriptions else ()),
+        *(create_broker(schema.broker) if schema.broker is not None else ()),
         *(CREATE_VERSIONS if schema.versions else ()),
         *(CREATE_SUBSCRIBED if schema.versions and schema.subscriptions else ()),
         *(statement for resource in schema.credentials for statement in create_credentials(resource, schema)),

@@ -15,7 +15,14 @@ from ninefold.database.protocol import Database, Session, Unavailable
 from ninefold.plan.schema import Schema
 from ninefold.server.bell import Bell
 from ninefold.server.service import Service
-from ninefold.sql.events import CLEAN, CLEAN_DEAD, CLEAN_DELIVERED, OLDEST
+from ninefold.sql.events import (
+    CLEAN,
+    CLEAN_DEAD,
+    CLEAN_DELIVERED,
+    CLEAN_DELIVERED_AND_SENT,
+    CLEAN_SENT,
+    OLDEST,
+)
 
 log = logging.getLogger("ninefold.delivery")
 
@@ -38,6 +45,7 @@ class Cleaning:
     def __init__(self, service: Service, schema: Schema, kept: timedelta, database: Database) -> None:
         self._service = service
         self._delivered = schema.subscriptions
+        self._sent = () if schema.broker is None else (schema.broker,)
         self._kept = kept
         self._database = database
 
@@ -64,8 +72,11 @@ class Cleaning:
         removed = 0
         if self._delivered:
             removed = len(session.run(CLEAN_DEAD, [_before(now, DEAD_ARE_KEPT), MOST]))
-        statement = CLEAN_DELIVERED if self._delivered else CLEAN
-        removed = max(removed, len(session.run(statement, [_before(now, self._kept), MOST])))
+        if self._sent:
+            statement = CLEAN_DELIVERED_AND_SENT if self._delivered else CLEAN_SENT
+        else:
+            statement = CLEAN_DELIVERED if self._delivered else CLEAN
+        removed = max(removed, len(session.run(statement, [_before(now, self._kept), *self._sent, MOST])))
         return removed >= MOST
 
 

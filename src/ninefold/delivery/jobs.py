@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from ninefold.database.protocol import Database
 from ninefold.delivery.addresses import Network
+from ninefold.delivery.broker import Broker, address_of
 from ninefold.delivery.cleaning import Cleaning
 from ninefold.delivery.webhooks import Webhooks
 from ninefold.plan.service import ServicePlan
@@ -22,6 +23,13 @@ def jobs(plan: ServicePlan, service: Service, database: Database, allowed: Seque
         return ()
     kept = timedelta(microseconds=delivery.kept_microseconds or 0)
     cleaning = Cleaning(service, plan.schema, kept, database).run
-    if delivery.webhooks is None or not plan.schema.subscriptions or not log.form.complete:
+    if not log.form.complete:
         return (cleaning,)
-    return (Webhooks(delivery.webhooks, service, log.form, database, allowed, delivery.unversioned).run, cleaning)
+    found: list[Job] = [cleaning]
+    if delivery.webhooks is not None and plan.schema.subscriptions:
+        webhooks = Webhooks(delivery.webhooks, service, log.form, database, allowed, delivery.unversioned)
+        found.insert(0, webhooks.run)
+    address = address_of(delivery.broker, service.env["operator"])
+    if delivery.broker is not None and address is not None:
+        found.insert(0, Broker(delivery.broker, address, log.form, database).run)
+    return tuple(found)

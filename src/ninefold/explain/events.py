@@ -40,7 +40,7 @@ def delivery(g: Grounds) -> list[Item]:
         items.append(_meaning(g.together("delivered as a stream", stated.stream.span, facts), 35))
     else:
         items += g.fact("stream", stated.stream)
-    items += g.word("broker", stated.broker)
+    items += g.fact("sent to the broker", stated.broker, lambda name: f"operator.{name.text}", (59,))
     if envelope is not None and stated.envelope is not None:
         facts = g.word("format", envelope.format) + g.expression("source", envelope.source)
         items.append(_meaning(g.together("in an envelope", stated.envelope.span, facts), 38))

@@ -95,12 +95,22 @@ class Webhooks(msgspec.Struct, frozen=True, omit_defaults=True):
     trace: tuple[Place, ...] = ()
 
 
+class Broker(msgspec.Struct, frozen=True, omit_defaults=True):
+    """NATS JetStream, at the address that the operator gives under the name `operator`. The log is sent from one end to
+    the other, each event as `version` has it; None: there are no versions."""
+
+    operator: str
+    version: str | None = None
+    trace: tuple[Place, ...] = ()
+
+
 class Delivery(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """`kept_microseconds`: how long an event is kept for streams to be resumed from; None: there is no stream.
     `in_order`: the events of one row go to a subscription one after another, in the order of their commits."""
 
     kept_microseconds: int | None = None
     webhooks: Webhooks | None = None
+    broker: Broker | None = None
     envelope: Envelope | None = None
     in_order: bool = False
     unversioned: str | None = None

@@ -62,7 +62,7 @@ class Schema(msgspec.Struct, frozen=True, omit_defaults=True):
     and `subscriptions`, what is to be delivered of it (`ninefold.sql.events`); and for each resource in `credentials`,
     those that are issued to its rows (`ninefold.sql.credentials`). `versions`: events may be something else in another
     version. `subscribers`: the table of those that events are delivered to, and its key, where it is the contract's own.
-    """
+    `broker`: the name of what the log is sent to."""
 
     tables: tuple[Table, ...] = ()
     idempotency: bool = False
@@ -71,3 +71,4 @@ class Schema(msgspec.Struct, frozen=True, omit_defaults=True):
     credentials: tuple[str, ...] = ()
     versions: bool = False
     subscribers: tuple[str, str] | None = None
+    broker: str | None = None

@@ -12,7 +12,7 @@ from ninefold.checked.events import Cause, EventKind, OlderKind
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import Checked
 from ninefold.expressions.tree import Constant, Variable
-from ninefold.plan.events import BATCH, SUBSCRIPTION, Called, Delivery, Envelope, Event, InVersion, Webhooks
+from ninefold.plan.events import BATCH, SUBSCRIPTION, Broker, Called, Delivery, Envelope, Event, InVersion, Webhooks
 from ninefold.plan.operations import Stream
 from ninefold.plan.responses import FromExpression, Response
 from ninefold.plan.statement import Piece, ResultColumn, Statement
@@ -218,6 +218,13 @@ def delivery(checked: Checked, dialect: Dialect) -> Delivery | None:
     return Delivery(
         kept_microseconds=None if events.stream is None else events.stream.kept,
         webhooks=webhooks,
+        broker=None
+        if events.broker is None
+        else Broker(
+            events.broker.operator,
+            None if checked.versions is None else checked.versions.current,
+            traced(events.broker.place),
+        ),
         envelope=None if events.source is None else Envelope(events.source),
         in_order=events.in_order,
         unversioned=_unversioned(checked),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from ninefold.contract.events import Delivery, Envelope, EventKind, Events, Stream, Webhooks
+from ninefold.contract.fact import Name
 from ninefold.resolve import leaves
 from ninefold.resolve.actions import actions
 from ninefold.resolve.expressions import expression, template
@@ -10,6 +13,8 @@ from ninefold.resolve.quantities import duration, wait
 from ninefold.resolve.reading import Reading, Slot, spoken
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part
 from ninefold.vocabulary.shapes import Duration
+
+_OF_OPERATOR = re.compile(r"operator\.[A-Za-z_][A-Za-z0-9_]*")
 
 
 def events(r: Reading, part: Part) -> Events:
@@ -45,7 +50,7 @@ def delivery(r: Reading, node: Node, slot: Slot) -> Delivery | None:
     return Delivery(
         webhooks=level.fact("webhooks", webhooks),
         stream=level.fact("stream", stream),
-        broker=level.fact("broker", leaves.name),
+        broker=level.fact("broker", broker),
         envelope=level.fact("envelope", envelope),
         order=level.fact("order", leaves.word),
     )
@@ -73,6 +78,17 @@ def waits(r: Reading, node: Node, slot: Slot) -> tuple[int, ...] | None:
         return None
     found = (wait(r, item, Slot(slot.called, Duration())) for item in items)
     return tuple(each for each in found if each is not None)
+
+
+def broker(r: Reading, node: Node, slot: Slot) -> Name | None:
+    """The name of the value that the operator gives: `events` in `operator.events`."""
+    name = leaves.name(r, node, slot)
+    if name is None:
+        return None
+    if _OF_OPERATOR.fullmatch(name.text) is None:
+        r.wrong_shape(node, slot, help=("where a broker is, is the operator's to say: `operator.broker`",))
+        return None
+    return Name(name.text.removeprefix("operator."), name.span)
 
 
 def stream(r: Reading, node: Node, slot: Slot) -> Stream | None:

@@ -20,6 +20,8 @@ such a caller nothing that it may not see. `generation` counts the secrets; the 
 `$delivery`: an event that has not reached a subscription yet. `lane` is the row that it is about. `due` is the time of
 the next attempt; null while an event of the same lane is before it. `dead` says why no further attempt is made.
 
+`$broker`: how far in the log all has been sent to a broker.
+
 `$event in version`, where there are versions: an event as another version than the newest has it, where that differs;
 `kind` null: the version does not have it. `$subscribed in`: the version of the request that made a subscription.
 
@@ -29,6 +31,8 @@ They are part of how a database of ours is laid out (`ninefold.database.shape`).
 from __future__ import annotations
 
 from ninefold.sql.fragment import identifier
+
+_LAST = "coalesce((SELECT seq FROM sqlite_sequence WHERE name = '$event'), 0)"
 
 CREATE_LOG = (
     'CREATE TABLE IF NOT EXISTS "$event" (\n  seq INTEGER PRIMARY KEY AUTOINCREMENT,\n  id TEXT NOT NULL,\n'
@@ -78,6 +82,15 @@ CREATE_SUBSCRIBED = (
     " STRICT",
 )
 
+
+def create_broker(name: str) -> tuple[str, ...]:
+    """The statements for a broker, whose name is letters, digits and low lines: it is sent what happens from now on."""
+    return (
+        'CREATE TABLE IF NOT EXISTS "$broker" (\n  name TEXT NOT NULL PRIMARY KEY,\n  position INTEGER NOT NULL\n) STRICT',
+        f"INSERT INTO \"$broker\" (name, position) SELECT '{name}', {_LAST} WHERE TRUE ON CONFLICT DO NOTHING",
+    )
+
+
 # ── Writing ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 WRITE = 'INSERT INTO "$event" (id, kind, resource, row, seen, time, payload) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING seq'
@@ -118,7 +131,7 @@ SUBSCRIBE = 'INSERT INTO "$subscription" (id, who, caller) VALUES (?, ?, ?)'
 
 # ── Following ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-LAST = "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = '$event'), 0)"
+LAST = "SELECT " + _LAST
 """The last position that was given."""
 
 POSITIONS = (
@@ -174,6 +187,22 @@ DISABLE = 'UPDATE "$subscription" SET disabled = ? WHERE id = ? AND disabled IS 
 
 ABANDON = 'UPDATE "$delivery" SET dead = ?, due = NULL WHERE subscription = ? AND dead IS NULL'
 
+# ── Sending to a broker ───────────────────────────────────────────────────────────────────────────────────────
+
+_AFTER = ' FROM "$event" AS e WHERE e.seq > (SELECT position FROM "$broker" WHERE name = ?1) ORDER BY e.seq LIMIT ?2'
+
+UNSENT = "SELECT e.seq, e.id, e.kind, e.row, e.time, e.payload" + _AFTER
+"""What is to be sent next, in the order of commits. Binds: the broker's name, how many at most."""
+
+UNSENT_VERSIONS = (
+    "SELECT e.seq, e.id, CASE WHEN o.event IS NULL THEN e.kind ELSE o.kind END, e.row, e.time,"
+    " coalesce(o.payload, e.payload)"
+    + _AFTER.replace(" WHERE", ' LEFT JOIN "$event in version" AS o ON o.event = e.seq AND o.version = ?3 WHERE', 1)
+)
+"""The same as a version has it; `kind` null: the version does not have it."""
+
+SENT = 'UPDATE "$broker" SET position = ?1 WHERE name = ?2 AND position < ?1'
+
 # ── Cleaning up ───────────────────────────────────────────────────────────────────────────────────────────────
 
 OLDEST = 'SELECT time FROM "$event" ORDER BY seq LIMIT 1'
@@ -188,14 +217,18 @@ _CLEAN = (
     ' coalesce((SELECT seq - 1 FROM "$event" WHERE time >= ? ORDER BY seq LIMIT 1), 9223372036854775807)'
 )
 
-CLEAN = _CLEAN + " ORDER BY e.seq LIMIT ?) RETURNING 1"
-"""Events that no stream goes back to. Binds: the time since which they are kept, how many at most."""
+_DELIVERED = ' AND NOT EXISTS (SELECT 1 FROM "$delivery" AS d WHERE d.event = e.seq)'
 
-CLEAN_DELIVERED = (
-    _CLEAN + ' AND NOT EXISTS (SELECT 1 FROM "$delivery" AS d WHERE d.event = e.seq) ORDER BY e.seq LIMIT ?)'
-    " RETURNING 1"
-)
-"""The same, but for those that have not been delivered."""
+_SENT = ' AND e.seq <= coalesce((SELECT position FROM "$broker" WHERE name = ?), 0)'
+
+_MOST = " ORDER BY e.seq LIMIT ?) RETURNING 1"
+
+CLEAN, CLEAN_DELIVERED = _CLEAN + _MOST, _CLEAN + _DELIVERED + _MOST
+"""Events that no stream goes back to, and of these those that have been delivered. Binds: the time since which they are
+kept, how many at most."""
+
+CLEAN_SENT, CLEAN_DELIVERED_AND_SENT = _CLEAN + _SENT + _MOST, _CLEAN + _DELIVERED + _SENT + _MOST
+"""The same, but for those that have not been sent to a broker. Binds: the time, the broker's name, how many at most."""
 
 # ── What the operator asks ────────────────────────────────────────────────────────────────────────────────────
 
