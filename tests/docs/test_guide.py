@@ -1,0 +1,82 @@
+"""Every recipe of docs/guide.md is a complete contract, and its service answers as the page shows it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+from tests.docs.pages import with_parts
+from tests.docs.reader import ROOT
+from tests.http_cases import Known, read_exchanges, serving, tell
+
+from ninefold.diagnostics.diagnostic import Severity
+from ninefold.diagnostics.render import render
+from ninefold.gaps import to_text
+from ninefold.pipeline import Loaded, compile_document
+
+PAGE = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
+
+_FENCED = re.compile(r"^(?P<fence>`{3,})(?P<info>\w+)\n(?P<text>.*?)^(?P=fence)$", re.MULTILINE | re.DOTALL)
+_SECTION = re.compile(r"^## (?!\d\. )(?P<title>.+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A section of the page: its contract, and what is said over HTTP."""
+
+    title: str
+    contract: str
+    exchanges: str
+
+
+def recipes() -> list[Recipe]:
+    """In the order of the page. The first gives the parts that later ones leave out."""
+    found: list[Recipe] = []
+    starts = [*_SECTION.finditer(PAGE)]
+    for start, end in zip(starts, [*(each.start() for each in starts[1:]), len(PAGE)], strict=True):
+        fenced = [(each["info"], each["text"]) for each in _FENCED.finditer(PAGE, start.end(), end)]
+        parts = "".join(text for info, text in fenced if info == "markdown")
+        exchanges = "\n".join(text for info, text in fenced if info == "http")
+        if parts:
+            contract = with_parts(found[0].contract, parts) if found else f"# {start['title']}\n\n{parts}"
+            found.append(Recipe(start["title"], contract, exchanges))
+    return found
+
+
+RECIPES = recipes()
+IDS = [each.title.lower().replace(" ", "-").replace(",", "") for each in RECIPES]
+
+
+@cache
+def compiled(recipe: Recipe) -> Loaded:
+    return compile_document("recipe.md", recipe.contract.encode())
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=IDS)
+def test_a_recipe_is_complete_and_nothing_is_wrong_with_it(recipe: Recipe) -> None:
+    loaded = compiled(recipe)
+    told = [each for each in loaded.diagnostics if each.code.severity is not Severity.NOTE]
+    assert not told, render(told, loaded.source)
+    assert not loaded.open_questions, to_text(loaded.contract, loaded.open_questions)
+
+
+@pytest.mark.serves
+@pytest.mark.parametrize("recipe", RECIPES, ids=IDS)
+def test_a_recipe_answers_as_the_page_shows(recipe: Recipe, tmp_path: Path) -> None:
+    plan = compiled(recipe).plan
+    assert plan is not None
+    exchanges = read_exchanges(recipe.exchanges)
+    assert exchanges
+    known: Known = {}
+    with serving(plan, tmp_path / "recipe.db", {}) as client:
+        for exchange in exchanges:
+            tell(client, exchange, known)
+
+
+def test_the_page_lists_its_sections() -> None:
+    listed = re.findall(r"^\d+\. \[(.+)\]\(#(.+)\)$", PAGE, re.MULTILINE)
+    assert [title for title, _ in listed] == [each["title"] for each in _SECTION.finditer(PAGE)]
+    assert all(anchor == title.lower().replace(" ", "-").replace(",", "") for title, anchor in listed)
