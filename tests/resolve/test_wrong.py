@@ -16,7 +16,7 @@ CASES = [
     ("initial: draft", "initial: draft\n    start: draft", "NF0301", "start", ""),
     ("sizes: {body: 64 KiB}", "sizes: {bodies: 64 KiB}", "NF0301", "bodies", "did you mean `body`?"),
     ("messages: {required:", "messages: {requried:", "NF0301", "requried", "did you mean `required`?"),
-    ("does: create note, body: [text]", "does: create note, then: [], body: [text]", "NF0302", "then", ""),
+    ("does: create note, body: [text]", "does: create note, projection: [], body: [text]", "NF0302", "projection", ""),
     # Shapes
     ("allow: 10", "allow: many", "NF0303", "many", ""),
     ("allow: 10", "allow: 0", "NF0303", "0", ""),
@@ -125,6 +125,9 @@ CASES = [
     ("maxLength: 100", "nullable: true", "NF0314", "nullable", '"null"'),
     ("maxLength: 100", "enum: [none, some]", "NF0315", "none", "quote"),
     ("media type: application/problem+json", "media type: problem", "NF0316", "problem", "application/problem+json"),
+    ("media type: application/problem+json", "media type: text/plain", "NF0327", "text/plain", ""),
+    ("requests: {media type: application/json", "requests: {media type: multipart/form-data", "NF0327",
+     "multipart/form-data", ""),
     ("scheme: {header: Api-Version}", "scheme: {header: Api Version}", "NF0316", "Api Version", ""),
     ("  requests: {media", "  base: api/\n  requests: {media", "NF0316", "api/", "`/api`"),
     # Actions

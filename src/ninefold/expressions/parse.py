@@ -39,7 +39,19 @@ _PRECEDENCE: Final = {
     **dict.fromkeys(("+", "-"), 4),
     **dict.fromkeys(("*", "/", "%"), 5),
 }
-_WORD_OPERATORS: Final = {"and": "&&", "or": "||", "AND": "&&", "OR": "||", "is": "==", "eq": "==", "ne": "!="}
+_WORD_OPERATORS: Final = {
+    **dict.fromkeys(("and", "AND"), "&&"),
+    **dict.fromkeys(("or", "OR"), "||"),
+    **dict.fromkeys(("is", "IS", "eq"), "=="),
+    "ne": "!=",
+}
+_WORD_NULLS: Final = frozenset({"NULL", "None", "nil"})
+_INSTEAD: Final = {
+    "like": "that a text holds another is `a.contains(b)`, `a.startsWith(b)` or `a.endsWith(b)`",
+    "between": "between two bounds is `low <= a && a <= high`",
+    "if": "one of two values is `condition ? this : that`",
+}
+"""Words of other languages for which there is no one operator, in lower case."""
 _CONSTANTS: Final = {"true": True, "false": False, "null": None}
 
 
@@ -129,7 +141,11 @@ class _Parser:
             return Unreadable(
                 Problem(UNREADABLE, f"the expression ends where {wanted} should follow", max(end - 1, 0), max(end, 1))
             )
-        return Unreadable(Problem(UNREADABLE, f"`{token.text}` stands where {wanted} should", token.start, token.end))
+        instead = _INSTEAD.get(token.text.lower())
+        help = () if instead is None else (instead,)
+        return Unreadable(
+            Problem(UNREADABLE, f"`{token.text}` stands where {wanted} should", token.start, token.end, help)
+        )
 
     # ── Grammar ───────────────────────────────────────────────────────────────────────────────────────────
 
@@ -173,11 +189,24 @@ class _Parser:
             # A chain of `&&` is read whole, to be built as a low tree: many conditions are not deep.
             while self._operator() == operator and (len(operands) == 1 or precedence <= 2):
                 token = self._take()
+                if token.text in ("is", "IS"):
+                    operands.append(self._compared_by_a_word(token))
+                    continue
                 if token.text != operator:
                     self._fixes.append(Fix(token.start, token.end, operator))
                 operands.append(self._binary(precedence + 1))
             left = _balanced(operator, operands)
         return left
+
+    def _compared_by_a_word(self, word: Token) -> Ast:
+        """What stands behind `is` or `is not`, which is often SQL's word for no value."""
+        end, right = word.end, "=="
+        if self._next.kind == "name" and self._next.text in ("not", "NOT"):
+            end, right = self._take().end, "!="
+        self._fixes.append(Fix(word.start, end, right))
+        if self._next.kind == "name" and self._next.text in _WORD_NULLS:
+            self._fixes.append(Fix(self._next.start, self._next.end, "null"))
+        return self._binary(_PRECEDENCE["=="] + 1)
 
     def _unary(self) -> Ast:
         operators: list[Token] = []

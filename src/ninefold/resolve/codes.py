@@ -192,6 +192,13 @@ NOT_AN_EFFECT = _error(
     "POST /orders: {does: create order, then: [{update: customer, row: order.customer, sets: {orders: \"1\"}}]}",
 )  # fmt: skip
 
+NOT_JSON = _error(
+    "NF0327", "A body would not be JSON",
+    "The bodies of requests, responses and errors are JSON. Their media type is `application/json`, or one that ends "
+    "in `+json` (RFC 6839, section 3.1).",
+    "requests: {media type: multipart/form-data}", "requests: {media type: application/json}",
+)  # fmt: skip
+
 TERM_TOO_EARLY = _error(
     "NF0324", "A term reads one that is not written before it",
     "Terms are read from top to bottom, and each may read those above it: so no term is made of itself.",
@@ -233,4 +240,5 @@ CODES = (
     TERM_TOO_EARLY,
     INCLUDED_CYCLE,
     NOT_AN_EFFECT,
+    NOT_JSON,
 )

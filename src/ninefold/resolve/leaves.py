@@ -7,7 +7,7 @@ from typing import Final
 
 from ninefold.contract.fact import Name
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.resolve.codes import NOT_IN_FORM, SAME_NAME, WRONG_WORD
+from ninefold.resolve.codes import NOT_IN_FORM, NOT_JSON, SAME_NAME, WRONG_WORD
 from ninefold.resolve.reading import Reading, Slot, quoted
 from ninefold.syntax.nodes import Node, Scalar, Sequence
 from ninefold.vocabulary.shapes import Integer, ListOf, OneOf, Shape, Word
@@ -22,9 +22,6 @@ _SHORT_MEDIA_TYPES: Final = {
     "json": "application/json",
     "problem": "application/problem+json",
     "problem+json": "application/problem+json",
-    "text": "text/plain",
-    "html": "text/html",
-    "csv": "text/csv",
 }
 
 _TRUTHS: Final = {
@@ -152,15 +149,19 @@ def only_true(r: Reading, node: Node, slot: Slot) -> bool | None:
 
 
 def media_type(r: Reading, node: Node, slot: Slot) -> Name | None:
-    """A media type of RFC 9110, 8.3.1."""
+    """A media type (RFC 9110, 8.3.1) of JSON: `application/json`, or one with the suffix `+json` (RFC 6839, 3.1)."""
     found = name(r, node, slot)
     if found is None:
         return None
-    if _MEDIA_TYPE.fullmatch(found.text):
-        return found
-    meant = _SHORT_MEDIA_TYPES.get(found.text.casefold().strip("./"), "application/json")
-    r.say(NOT_IN_FORM, f"{quoted(found.text)} is not a media type", Label(found.span), help=(f"write `{meant}`",))
-    return None
+    if not _MEDIA_TYPE.fullmatch(found.text):
+        meant = _SHORT_MEDIA_TYPES.get(found.text.casefold().strip("./"), "application/json")
+        r.say(NOT_IN_FORM, f"{quoted(found.text)} is not a media type", Label(found.span), help=(f"write `{meant}`",))
+        return None
+    essence = found.text.partition(";")[0].strip().casefold()
+    if not essence.endswith(("/json", "+json")):
+        r.say(NOT_JSON, f"`{essence}` is no media type of JSON", Label(found.span, "bodies are JSON"))
+        return None
+    return found
 
 
 def header(r: Reading, node: Node, slot: Slot) -> Name | None:
