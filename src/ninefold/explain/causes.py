@@ -221,14 +221,6 @@ _REACHED: Final[Mapping[str, Mapping[str, str]]] = {
 """By how pages are reached: what the parameter that says which one has to be."""
 
 
-_REACHED: Final[Mapping[str, Mapping[str, str]]] = {
-    "cursor": {"next": "a cursor that the service made for this list"},
-    "offset": {"start": "a whole number from 0 upwards"},
-    "page": {"number": "a whole number from 1 upwards"},
-}
-"""By how pages are reached: what the parameter that says which one has to be."""
-
-
 def of_rows(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
     """Rows that are not there, are not seen, or are not what the request takes them for."""
     unseen = g.contract.authentication.unseen_rows
