@@ -56,7 +56,7 @@ STAGES = {
             "paths",
         ),
         *("credentials", "places", "records", "responses", "rules", "schemas", "storable", "timers", "without_effect"),
-        *("certificates", "cross_origin", "known_by", "scopes"),
+        *("certificates", "cross_origin", "known_by", "scopes", "subscribers"),
     },
     "openapi": {"document", "service", "bodies", "cases", "parameters", "responses", "schemas"},
     "planner": {
@@ -74,7 +74,7 @@ STAGES = {
             "perspective",
             "places",
         ),
-        *("credentials", "requirements", "routes"),
+        *("credentials", "requirements", "routes", "subscribers"),
     },
 }
 """The folders whose files are named after the parts of a contract, and the files of each that are not."""

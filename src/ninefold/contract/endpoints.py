@@ -115,7 +115,8 @@ class Body:
 @dataclass(frozen=True, slots=True)
 class Case:
     """Which requests a case is of: those for which `by` gives its name; `name` None: `otherwise`. `all`: the names of
-    the endpoint's cases. `has_rest`: one of them is `otherwise`. `among`: where they all stand."""
+    the endpoint's cases. `has_rest`: one of them is `otherwise`. `among`: where they all stand. `position`: how many are written
+    before it."""
 
     by: Fact[Expression] | None
     name: str | None
@@ -123,6 +124,12 @@ class Case:
     all: tuple[str, ...]
     has_rest: bool
     among: Span
+    position: int = 0
+
+    @property
+    def is_last(self) -> bool:
+        """Whether it is written behind the others."""
+        return self.position == len(self.all) + self.has_rest - 1
 
     @property
     def member(self) -> str | None:

@@ -5,16 +5,34 @@ from __future__ import annotations
 from ninefold.contract.endpoints import Case
 from ninefold.contract.fact import value_of
 from ninefold.openapi.responses import either
-from ninefold.openapi.service import Json, Service
+from ninefold.openapi.schemas import component, reference
+from ninefold.openapi.service import Endpoint, Json, Service
+
+
+OTHERWISE = "otherwise"
 
 
 def described(case: Case, service: Service) -> Json:
     by = value_of(case.by)
     return {
-        "case": "otherwise" if case.name is None else case.name,
+        "case": case.name or OTHERWISE,
         "by": "" if by is None else by.text,
         "line": service.line(case.span),
     }
+
+
+def with_named_body(operation: Json, endpoint: Endpoint, schemas: Json) -> Json:
+    """A case that its body names: the body's schema is one of `schemas`, by a name of its own, since no other schema
+    can be told by a discriminator."""
+    case = endpoint.stated.case
+    if case is None or case.member is None or "requestBody" not in operation:
+        return operation
+    name = component(f"{endpoint.stated.key}.{case.name or OTHERWISE}")
+    content = operation["requestBody"]["content"]
+    for body in content.values():
+        schemas[name] = body["schema"]
+    named = {media_type: {"schema": reference(name)} for media_type in content}
+    return operation | {"requestBody": operation["requestBody"] | {"content": named}}
 
 
 def together(known: Json, another: Json) -> Json:
@@ -38,7 +56,7 @@ def _either_body(first: Json, second: Json) -> Json:
     content = dict(first["content"])
     for media_type, body in second["content"].items():
         one = content.get(media_type)
-        content[media_type] = body if one is None else {"schema": {"oneOf": [*_schemas(one), *_schemas(body)]}}
+        content[media_type] = body if one is None else {"schema": {"anyOf": [*_schemas(one), *_schemas(body)]}}
     changed = [each for body in (first, second) for each in body.get("x-ninefold", {}).get("normalised before", ())]
     unique = [each for number, each in enumerate(changed) if each not in changed[:number]]
     beyond = {"x-ninefold": {"normalised before": unique}} if unique else {}
@@ -47,14 +65,17 @@ def _either_body(first: Json, second: Json) -> Json:
 
 def _schemas(body: Json) -> list[Json]:
     schema = body["schema"]
-    return list(schema["oneOf"]) if set(schema) == {"oneOf"} else [schema]
+    return list(schema["anyOf"]) if set(schema) == {"anyOf"} else [schema]
 
 
-def finished(operation: Json) -> None:
-    """Which member tells bodies apart is said where they can be told apart so."""
-    by = next((each["by"] for each in operation.get("x-ninefold", {}).get("cases", ())), "")
-    for body in operation.get("requestBody", {}).get("content", {}).values() if by.startswith("request.body.") else ():
+def finished(operation: Json, endpoint: Endpoint) -> None:
+    """Of bodies that a member names, exactly one fits; of others, which one has to depends on the request. Where
+    every case has a name, the member is always there."""
+    case = endpoint.stated.case
+    for body in operation.get("requestBody", {}).get("content", {}).values():
         schema = body["schema"]
-        if "oneOf" in schema:
-            # Without `mapping`, which is of schemas with names of their own: each schema has its name as a constant.
-            schema["discriminator"] = {"propertyName": by.removeprefix("request.body.")}
+        if case is not None and case.member is not None and "anyOf" in schema:
+            schema["oneOf"] = schema.pop("anyOf")
+            if not case.has_rest:
+                mapping = dict(zip(case.all, (each["$ref"] for each in schema["oneOf"]), strict=True))
+                schema["discriminator"] = {"propertyName": case.member, "mapping": mapping}

@@ -16,8 +16,10 @@ VERSION = "3.1.0"
 def openapi(service: Service) -> Json:
     """The OpenAPI document of a service, as JSON values. What is not served is not in `paths`."""
     shared = errors.shared(service)
+    schemas = resources.components(service) | errors.components(service)
+    by_path = paths(service, shared, schemas)
     components: Json = {
-        "schemas": resources.components(service) | errors.components(service),
+        "schemas": schemas,
         "responses": shared | _outside(shared, service),
         "securitySchemes": authentication.security_schemes(service),
     }
@@ -25,7 +27,7 @@ def openapi(service: Service) -> Json:
         "openapi": VERSION,
         "info": purpose.info(service),
         "servers": versioning.servers(service),
-        "paths": paths(service, shared),
+        "paths": by_path,
         "components": {kind: members for kind, members in components.items() if members},
         "x-ninefold": _beyond(service),
     }

@@ -17,8 +17,9 @@ from ninefold.plan.routes import PathParameter, Segment
 _NOT_IN_A_NAME = re.compile(r"\W")
 
 
-def paths(service: Service, shared: Json) -> Json:
-    """Endpoints by path; `shared` are error responses by name. OpenAPI takes paths that differ in the names of their
+def paths(service: Service, shared: Json, schemas: Json) -> Json:
+    """Endpoints by path; `shared` are error responses by name, `schemas` those that have one, of which some are added.
+    OpenAPI takes paths that differ in the names of their
     parameters alone for the same path, so the first endpoint of a path names them for all."""
     found: Json = {}
     called: dict[tuple[str | None, ...], tuple[str, ...]] = {}
@@ -28,11 +29,11 @@ def paths(service: Service, shared: Json) -> Json:
         names = called.setdefault(shape, _parameter_names(segments))
         operations = found.setdefault(_path(segments, names), {})
         method, operation = endpoint.route.method.lower(), _operation(endpoint, names, shared, service)
+        operation = cases.with_named_body(operation, endpoint, schemas)
         known = operations.get(method)
         operations[method] = operation if known is None else cases.together(known, operation)
-    for operations in found.values():
-        for operation in operations.values():
-            cases.finished(operation)
+        if endpoint.stated.case is not None and endpoint.stated.case.is_last:
+            cases.finished(operations[method], endpoint)
     return found
 
 

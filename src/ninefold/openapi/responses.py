@@ -67,4 +67,15 @@ def either(first: Json, second: Json) -> Json:
         known = content.get(media_type)
         content[media_type] = body if known is None else {"schema": {"anyOf": [known["schema"], body["schema"]]}}
     description = "; ".join(dict.fromkeys((first["description"], second["description"])))
-    return {**second, **first, "description": description} | ({"content": content} if content else {})
+    found = {**second, **first, "description": description} | ({"content": content} if content else {})
+    if headers := _of_either(first.get("headers", {}), second.get("headers", {})):
+        found["headers"] = headers
+    return found
+
+
+def _of_either(first: Json, second: Json) -> Json:
+    """Headers: those that only one of two responses has are not always there."""
+    return {
+        name: header if name in first and name in second else header | {"required": False}
+        for name, header in {**second, **first}.items()
+    }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ninefold.checked.endpoints import BodyLeaf, Case, Endpoint, Verb
+from ninefold.checked.endpoints import BodyLeaf, Endpoint, Verb
 from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Checked
 from ninefold.expressions.tree import Typed

@@ -23,11 +23,11 @@ from ninefold.checked.service import Checked
 from ninefold.expressions.rewrite import free_variables
 from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.plan.operator import Adding, OperatorOperations
+from ninefold.planner.bodies import body
 from ninefold.planner.endpoints.create import create
 from ninefold.planner.endpoints.list import list_rows
 from ninefold.planner.perspective import OPERATOR, Perspective
 from ninefold.planner.requirements import equals
-from ninefold.planner.bodies import body
 from ninefold.sql.dialect import Dialect
 from ninefold.values import Anything, Array, Digest, Integer, Null, Row, Text
 from ninefold.values import Object as ObjectType

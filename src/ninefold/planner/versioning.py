@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 from ninefold.checked.service import Checked
 from ninefold.checked.service import Version as CheckedVersion
 from ninefold.plan.versioning import Version, Versions
+from ninefold.planner.cases import by_endpoint
 from ninefold.planner.errors import problems
 from ninefold.planner.limits import limits
 from ninefold.planner.places import by_key, traced
 from ninefold.planner.places import stated as stated_at
-from ninefold.planner.cases import by_endpoint
 from ninefold.planner.routes import blocked, served
 from ninefold.sql.dialect import Dialect
 

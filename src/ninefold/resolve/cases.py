@@ -43,8 +43,8 @@ def in_cases(r: Reading, level: Level, whole: Endpoint, read: Read) -> tuple[End
             names = tuple(entry.name for entry, _ in said if entry.name != OTHERWISE)
             has_rest = len(names) < len(said)
             return tuple(
-                replace(whole, case=Case(by, _name(entry), entry.key.span, names, has_rest, at), **facts)
-                for entry, facts in said
+                replace(whole, case=Case(by, _name(entry), entry.key.span, names, has_rest, at, number), **facts)
+                for number, (entry, facts) in enumerate(said)
             )
         case Gap(span=span) | Proposal(span=span):
             # Which cases there are is not shown; what would choose between them is asked for.
