@@ -438,7 +438,8 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "was created. It is the contract's own word, and reads every row: row rules, which are about callers, take no "
         "part. `url` and `secret` are read at each attempt. A secret that begins with `whsec_` is the base64 behind that "
         "(Standard Webhooks 1.0), any other the text itself in UTF-8; without one, or without an address of http or "
-        "https, the attempt fails. Whatever else is said of webhooks holds.",
+        "https, the attempt fails. A receiver that answers 410 is not told what waits for it; the next event goes to "
+        "it again, since the row may say another address then. Whatever else is said of webhooks holds.",
     ),
     (
         "Brokers",

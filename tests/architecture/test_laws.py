@@ -17,14 +17,15 @@ PACKAGE = Path(ninefold.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 STAGES = {
-    "vocabulary": {"json_schema", "key", "shapes", "table"},
-    "contract": {"expression", "fact", "service"},
+    "vocabulary": {"effects", "json_schema", "key", "shapes", "table"},
+    "contract": {"effects", "expression", "fact", "service"},
     "questions": {"ask", "conditions", "known_by", "question", "reach", "survey"},
     "resolve": {
         *("codes", "contract", "declared", "names", "reading"),
         *(
             "actions",
             "cases",
+            "effects",
             "expressions",
             "identifiers",
             "includes",
@@ -56,7 +57,7 @@ STAGES = {
             "paths",
         ),
         *("credentials", "places", "records", "responses", "rules", "schemas", "storable", "timers", "without_effect"),
-        *("certificates", "cross_origin", "known_by", "scopes", "subscribers"),
+        *("certificates", "cross_origin", "effects", "known_by", "made", "scopes", "subscribers"),
     },
     "openapi": {"document", "service", "bodies", "cases", "parameters", "responses", "schemas"},
     "planner": {
@@ -71,6 +72,8 @@ STAGES = {
             "contents",
             "falling",
             "inputs",
+            "effects",
+            "identified",
             "perspective",
             "places",
         ),

@@ -86,6 +86,12 @@ def stated_effects(contract: Contract) -> Iterator[stated.Effect]:
         yield from value_of(then) or ()
 
 
+def are_open(contract: Contract) -> bool:
+    """Whether some effect is not shown: it may be any."""
+    facts = (*(each.then for each in value_of(contract.endpoints.endpoints) or ()), *_written(contract).values())
+    return any(isinstance(each, Gap | Proposal) for each in facts)
+
+
 def check_effects(
     fact: Fact[tuple[stated.Effect, ...]] | None,
     acting: Resource,
@@ -221,6 +227,7 @@ def _without_circles(
         for key, then in written.items()
     }
     found = dict(resources)
+    told: set[tuple[str, str]] = set()
     for key, then in written.items():
         reached: set[tuple[str, str]] = set()
         ahead = set(leads[key])
@@ -230,10 +237,10 @@ def _without_circles(
         if key not in reached:
             continue
         resource, transition = key
-        span = then.span if isinstance(then, Shown) else None
-        if span is not None:
+        if isinstance(then, Shown) and key not in told:
+            told |= reached
             message = f"the effects of `{transition} {resource}` lead back to it"
-            findings.say(EFFECT_IN_A_CIRCLE, message, Label(span, "has no end"))
+            findings.say(EFFECT_IN_A_CIRCLE, message, Label(then.span, "has no end"))
         machine = found[resource].machine if resource in found else None
         if machine is not None and transition in machine.transitions:
             found[resource] = _with(found[resource], transition, None)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from ninefold.checked.resources import Guard, Machine, Resource, Transition
 from ninefold.checks.codes import DEAD_END, FINAL_IS_LEFT, UNREACHABLE_STATE, UNUSED_TRANSITION
 from ninefold.checks.due import time_of_row
-from ninefold.checks.effects import effects_of_transitions, stated_effects
+from ninefold.checks.effects import are_open, effects_of_transitions, stated_effects
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.given import check_given
 from ninefold.checks.made import check_made_with
@@ -115,10 +115,10 @@ def odd_states(contract: Contract, findings: Findings) -> None:
     for each in value_of(contract.states.machines) or ():
         machine = value_of(each.machine)
         if machine is not None:
-            _odd(each.resource.text, machine, taken, findings)
+            _odd(each.resource.text, machine, None if are_open(contract) else taken, findings)
 
 
-def _odd(resource: str, machine: stated.Machine, taken: set[tuple[str, str | None]], findings: Findings) -> None:
+def _odd(resource: str, machine: stated.Machine, taken: set[tuple[str, str | None]] | None, findings: Findings) -> None:
     transitions = value_of(machine.transitions) or ()
     states, initial = value_of(machine.states), value_of(machine.initial)
     known = all(isinstance(each.origin, Shown) and isinstance(each.to, Shown) for each in transitions)
@@ -159,7 +159,7 @@ def _odd(resource: str, machine: stated.Machine, taken: set[tuple[str, str | Non
                 help=(f"if that is meant: `final: [{', '.join(ends)}]`",),
             )
     for each in transitions:
-        if (each.name, resource) not in taken and not isinstance(each.after, Shown):
+        if taken is not None and (each.name, resource) not in taken and not isinstance(each.after, Shown):
             findings.say(
                 UNUSED_TRANSITION,
                 f"nothing takes the transition `{each.name}` of `{resource}`",

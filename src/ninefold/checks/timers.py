@@ -32,6 +32,7 @@ def check_timers(
         for transition in value_of(machine.transitions) or ():
             if isinstance(transition.after, Shown):
                 reached = [*_reached(transition, resource, declared[resource.name])]
+                reached += _behind(transition, resource, contract, resources, declared)
                 reached += _told(transition, resource, events, contract)
                 for root, span in dict.fromkeys(_reading(reached, model)):
                     findings.say(
@@ -69,6 +70,37 @@ def _reached(transition: Transition, resource: Resource, declared: stated.Resour
     if len(invariants) == len(resource.invariants):
         for stated_one, invariant in zip(invariants, resource.invariants, strict=True):
             yield invariant.when, stated_one.when.span
+
+
+def _behind(
+    transition: Transition,
+    resource: Resource,
+    contract: Contract,
+    resources: Mapping[str, Resource],
+    declared: Mapping[str, stated.Resource],
+) -> Iterator[tuple[Typed, Span]]:
+    """What is evaluated for the rows that change with it. The effects of transitions never lead back."""
+    checked = None if resource.machine is None else resource.machine.transitions.get(transition.name)
+    written = {
+        (each.resource.text, own.name): own
+        for each in value_of(contract.states.machines) or ()
+        if (machine := value_of(each.machine)) is not None
+        for own in value_of(machine.transitions) or ()
+    }
+    for effect in () if checked is None else checked.then:
+        other = resources[effect.resource]
+        taken = written.get((effect.resource, effect.verb))
+        if taken is not None:
+            yield from _reached(taken, other, declared[other.name])
+            yield from _behind(taken, other, contract, resources, declared)
+        elif effect.verb != "delete":
+            for field in value_of(declared[other.name].fields) or ():
+                own_field = other.fields[field.name]
+                made, fact = own_field.on_change, field.on_change
+                if effect.verb == "create" and own_field.on_create is not None:
+                    made, fact = own_field.on_create, field.on_create
+                if made is not None and isinstance(fact, Shown) and field.name not in dict(effect.sets):
+                    yield made, fact.span
 
 
 def _of_effects(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ninefold.contract.effects import Effect
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Name, Shown, value_of
 from ninefold.contract.states import Machine, ResourceStates, Transition
@@ -16,10 +17,22 @@ def transition(g: Grounds, own: Transition) -> Item:
     facts += g.expression("guard", own.when, (9, 10))
     facts += g.fact("else", own.otherwise, lambda name: f"`{name.text}`")
     facts += [g.item(f"sets `{each.name}`: `{each.value.text}`", each.span) for each in value_of(own.sets) or ()]
+    facts += [effect(g, each) for each in value_of(own.then) or ()]
     by_row = isinstance(own.after, Shown) and isinstance(own.after.value, Expression)
     called, meanings = ("taken by the service at", (10, 44)) if by_row else ("taken by the service after", (10, 30))
     facts += g.fact(called, own.after, when, meanings)
     return g.together(f"the transition `{own.name}`", own.span, facts)
+
+
+EFFECTS = 60
+"""The fixed meaning of what else is done."""
+
+
+def effect(g: Grounds, own: Effect) -> Item:
+    """Another row that changes in the same transaction."""
+    facts = [] if own.row is None else [g.item(f"the row: `{own.row.text}`", own.row.span)]
+    facts += [g.item(f"sets `{each.name}`: `{each.value.text}`", each.span) for each in own.sets]
+    return g.item(f"then `{own.verb} {own.subject}`", own.span, facts, (EFFECTS,))
 
 
 def when(after: int | Expression) -> str:

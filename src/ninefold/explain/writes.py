@@ -61,6 +61,9 @@ def values(g: Grounds, endpoint: Endpoint) -> list[Item]:
     ]
     if value_of(endpoint.sets) is None:
         items += g.fact("sets", endpoint.sets)
+    if value_of(endpoint.then) is None:
+        items += g.fact("then", endpoint.then)
+    items += [states.effect(g, each) for each in value_of(endpoint.then) or ()]
     if own is None:
         return items
     done = verbs(endpoint)
