@@ -87,7 +87,7 @@ def _shown(endpoint: Endpoint) -> Iterator[tuple[str, str]]:
 # ── Rules ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _holds_of_nothing(holds: Typed, written: Iterable[Admission], who: str, findings: Findings) -> None:
+def _holds_of_nothing(holds: Typed, written: tuple[Admission, ...], who: str, findings: Findings) -> None:
     """Null is equal to null: who has no team would be let in to all that belongs to no team."""
     asked = [each.arguments for each in walk(holds) if isinstance(each, Call) and each.function in ("has", "!=")]
     for node in walk(holds):

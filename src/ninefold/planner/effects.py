@@ -30,7 +30,7 @@ def with_effects(operation: plan.Write, endpoint: Endpoint, perspective: Perspec
     if not stated or endpoint.resource is None:
         return operation
     resource = perspective.checked.resources[endpoint.resource]
-    own = Perspective(perspective.checked, CONTRACT, perspective.dialect)
+    own = Perspective(perspective.checked, CONTRACT, perspective.dialect, perspective.told or perspective.who)
     found = None
     if endpoint.verb == "delete":
         found = says_which(endpoint, {resource.name: resource.name}, perspective)

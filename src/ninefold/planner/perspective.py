@@ -29,11 +29,18 @@ FALSE = Fragment("FALSE")
 
 @dataclass(frozen=True)
 class Perspective:
-    """`who` is a scheme's name, `anyone`, or the operator."""
+    """`who` is a scheme's name, `anyone`, the operator or the contract. `told`: who is told why something was refused,
+    where that is another than `who`."""
 
     checked: Checked
     who: str
     dialect: Dialect
+    told: str | None = None
+
+    @property
+    def teller(self) -> Perspective:
+        """What they see who are told of a refusal: whoever's authority is at work, details of rows are for these."""
+        return self if self.told is None else Perspective(self.checked, self.told, self.dialect)
 
     def visible(self, resource: str, alias: str) -> Fragment | None:
         """The condition of the rows of a resource that this caller sees; None: all of them."""

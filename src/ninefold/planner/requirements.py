@@ -358,6 +358,10 @@ def _condition_title(condition: Condition) -> str:
     return " ".join(filter(None, (condition.condition, condition.subject, condition.code)))
 
 
+def _if_seen(seen: Fragment | None, detail: Fragment) -> Fragment:
+    return detail if seen is None else "CASE WHEN " + seen + " THEN " + detail + " END"
+
+
 def details(
     requirements: Sequence[Requirement], endpoint: Endpoint, resource: Resource, perspective: Perspective
 ) -> list[tuple[str, Fragment]]:
@@ -374,8 +378,11 @@ def details(
         )
         reachable |= {condition.code}
         reachable |= {codes.get(name) for codes in (endpoint.errors, errors.conditions) for name in names}
+    teller, seen = perspective.teller, None
+    if perspective.told is not None and endpoint.verb not in ("create", "ensure"):
+        seen = teller.present(resource.name, resource.name)
     return [
-        (code.name, perspective.shown(code.detail, {resource.name: resource.name}))
+        (code.name, _if_seen(seen, teller.shown(code.detail, {resource.name: resource.name})))
         for code in errors.codes
         if code.name in reachable and code.resource == resource.name and code.detail is not None
     ]

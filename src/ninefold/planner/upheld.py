@@ -241,7 +241,7 @@ def _upheld(
                 own + " IN (SELECT " + perspective.dialect.item(alias, type_.items) + " FROM " + remembered + ")"
             )
     told = details([Requirement(condition, holds, Scope.ROW)], endpoint, resource, perspective)
-    seen = perspective.present(resource.name, resource.name)
+    seen = perspective.teller.present(resource.name, resource.name)
     shown = [detail if seen is None else "CASE WHEN " + seen + " THEN " + detail + " END" for _, detail in told]
     name = identifier(resource.name)
     failing = (
