@@ -210,6 +210,20 @@ def test_a_sign_in_needs_a_password_and_no_row_rule(conduit: str, asked: Asked) 
     assert "POST /users/login" not in found[0].blocks
 
 
+def test_a_row_that_an_effect_creates_is_known_by_what_the_effect_sets(conduit: str, asked: Asked) -> None:
+    line = "  responses: {201: {article: full(article)}}\n"
+    given = instead(conduit, line, line + "  then: [{create: favorite, sets: {article: article}}]\n")
+    assert ("identifier", "favorite") not in ids(asked(given))
+    assert ("identifier", "favorite") in ids(asked(given.replace("article: article", "user: caller.user")))
+
+
+def test_an_update_whose_method_has_no_body_is_no_patch(conduit: str, asked: Asked) -> None:
+    text = instead(
+        conduit, "DELETE /articles/{slug}: {does: delete article,", "DELETE /articles/{slug}: {does: update article,"
+    )
+    assert "patch" not in [each.question.id for each in asked(text)]
+
+
 def test_not_shown_is_a_gap_for_a_key_that_nobody_asks_for(orders: str, asked: Asked) -> None:
     (guard,) = asked(instead(orders, 'when: "order.total > 0", otherwise: empty_order', "when: not shown"))
     assert (guard.effect, guard.blocks) == ("blocks", ("POST /orders/{id}/place",))

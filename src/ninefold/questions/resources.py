@@ -21,7 +21,7 @@ from ninefold.questions.question import (
     leaving_out,
     unanswered,
 )
-from ninefold.questions.survey import Survey
+from ninefold.questions.survey import Survey, actions
 
 TYPING = frozenset({"type", "$ref", "enum", "const", "anyOf", "oneOf", "allOf"})
 """The keywords that say which values there are; the others only narrow them."""
@@ -134,6 +134,15 @@ def _without_maker(survey: Survey, resource: Resource, field: Field) -> tuple[st
 
 
 def _gives(survey: Survey, endpoint: Endpoint, resource: str, field: Field) -> bool:
+    """Whether every row of the resource that an endpoint creates is given the field: by its effects, which have nothing
+    but their `sets`, and by what it does itself."""
+    effects = [each for each in survey.effects(endpoint) if (each.verb, each.subject) == ("create", resource)]
+    if not all(any(assignment.name == field.name for assignment in each.sets) for each in effects):
+        return False
+    if effects and not any(
+        action.verb in ("create", "ensure") and action.subject == resource for action in actions(endpoint)
+    ):
+        return True
     if is_open(endpoint.body) and endpoint.method not in ("GET", "HEAD", "DELETE"):
         return True  # its body is a question of part 4
     paths = [segment.names[0] for segment in endpoint.segments if isinstance(segment, PathName)]
