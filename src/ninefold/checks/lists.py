@@ -141,6 +141,14 @@ def check_pages(endpoint: stated.Endpoint, contract: Contract, findings: Finding
     return Pages(by.text, default, largest, _text(pages.size), following, start, number)  # type: ignore[arg-type]
 
 
+def type_of_next(endpoint: stated.Endpoint, contract: Contract) -> Type:
+    """The type of `page.next`: a cursor is text, an offset and the number of a page are integers."""
+    levels = [value_of(each) for each in (endpoint.pages, contract.limits.pages) if each is not None]
+    said = next((each.by for each in levels if each is not None and each.by is not None), None)
+    by = None if said is None else value_of(said)
+    return Integer(nullable=True) if by is not None and by.text in ("offset", "page") else Text(nullable=True)
+
+
 def _narrowed(own: limits.Pages, shared: limits.Pages) -> limits.Pages:
     """A list's own bounds, and those of part 8 for what it does not say."""
     stated = {name: value for name in PAGE_KEYS if (value := getattr(own, name)) is not None}

@@ -10,6 +10,7 @@ from ninefold.checked.resources import Resource
 from ninefold.checks.codes import DELETED_ROW, NO_SUCH_END, NOT_A_STREAM, SEVERAL_RESPONSES, STATUS_OF_ITS_OWN
 from ninefold.checks.contents import Showing, check_content
 from ninefold.checks.findings import Findings, typed
+from ninefold.checks.lists import type_of_next
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.requests import request_type
 from ninefold.contract import endpoints as stated
@@ -94,7 +95,7 @@ def _response(
             else (f"write `{stated_response.status}: none`",),
         )
         return None
-    scope = _response_scope(endpoint, verb, resource, showing.vocabulary)
+    scope = _response_scope(endpoint, verb, resource, showing)
     template = value_of(content)
     shown: Content | None = None
     if isinstance(template, Name) != (verb == "stream") or (verb == "stream" and stated_response.status != 200):
@@ -130,7 +131,8 @@ def _headers(endpoint: stated.Endpoint, scope: Scope, findings: Findings) -> Ite
             yield each.name, Leaf(value, trace=(findings.place(each.span), findings.place(each.value.span)))
 
 
-def _response_scope(endpoint: stated.Endpoint, verb: str, resource: Resource | None, vocabulary: Vocabulary) -> Scope:
+def _response_scope(endpoint: stated.Endpoint, verb: str, resource: Resource | None, showing: Showing) -> Scope:
+    vocabulary = showing.vocabulary
     more: dict[str, Type | None] = {"request": request_type(endpoint)}
     if resource is not None:
         secrets: dict[str, Type] = {each.name: Text() for each in resource.fields.values() if each.secret == "token"}
@@ -142,7 +144,7 @@ def _response_scope(endpoint: stated.Endpoint, verb: str, resource: Resource | N
         more["page"] = ObjectType(
             members={
                 "items": ArrayType(items=Row(resource=resource.name)),
-                "next": Text(nullable=True),
+                "next": type_of_next(endpoint, showing.contract),
                 "total": Integer(),
             }
         )
