@@ -432,23 +432,25 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         "Webhooks to rows of the contract's own",
-        "With `to` an event goes to each row of that resource of which `when` holds when it arises; rows in a state of "
-        "`gone` are told nothing. `when` reads the row and `event`: `id`, `kind`, `time`, `resource`, `row` (its "
-        "identifier as the `subject` of CloudEvents has it) and `payload`, all as the version has them in which the row "
-        "was created. It is the contract's own word, and reads every row: row rules, which are about callers, take no "
-        "part. `url` and `secret` are read at each attempt. A secret that begins with `whsec_` is the base64 behind that "
-        "(Standard Webhooks 1.0), any other the text itself in UTF-8; without one, or without an address of http or "
-        "https, the attempt fails. A receiver that answers 410 is not told what waits for it; the next event goes to "
-        "it again, since the row may say another address then. Whatever else is said of webhooks holds.",
+        "With `to` an event goes to each row of that resource of which `when` holds when it arises; rows in a state "
+        "of `gone` are told nothing. `when` reads the row and `event`: `id`, `kind`, `time`, `resource`, `row` (its "
+        "identifier as the `subject` of CloudEvents has it) and `payload`, all as the version has them in which the "
+        "row was created. It is the contract's own word, and reads every row: row rules, which are about callers, "
+        "take no part. `url` and `secret` are read at each attempt. A secret that begins with `whsec_` is the base64"
+        " behind that (Standard Webhooks 1.0), any other the text itself in UTF-8; without one, or without an "
+        "address of http or https, the attempt fails. A receiver that answers 410 is not told what waits for it; the"
+        " next event goes to it again, since the row may say another address then. Whatever else is said of webhooks"
+        " holds.",
     ),
     (
         "Brokers",
-        "`broker` is NATS with JetStream, at the address that the operator gives. Each event is a message whose subject "
-        "is its kind, as the newest version has both; its content is what webhooks are sent, with `Content-Type`. All "
-        "are sent one after another in the order of their commits, from the first start with the broker on, each until "
-        "the broker says that it keeps it: at least once, with the event's id as `Nats-Msg-Id`. What the broker keeps, "
-        "and for how long, is the operator's to say, and so is who may read it: row rules take no part. While nothing "
-        "there keeps a subject, or the broker cannot be reached, events wait in the log.",
+        "`broker` is NATS with JetStream, at the address that the operator gives. Each event is a message whose "
+        "subject is its kind, as the newest version has both; its content is what webhooks are sent, with "
+        "`Content-Type`. All are sent one after another in the order of their commits, from the first start with the"
+        " broker on, each until the broker says that it keeps it: at least once, with the event's id as "
+        "`Nats-Msg-Id`. What the broker keeps, and for how long, is the operator's to say, and so is who may read "
+        "it: row rules take no part. While nothing there keeps a subject, or the broker cannot be reached, events "
+        "wait in the log.",
     ),
     (
         "Values made of other rows",

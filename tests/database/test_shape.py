@@ -110,6 +110,21 @@ def test_a_difference(wanted: Schema, words: str) -> None:
     assert compare(STORED, wanted) == Differences((words,))
 
 
+def test_a_broker_that_comes_later_begins_where_the_log_is() -> None:
+    stored = msgspec.structs.replace(STORED, events=True)
+    comparison = compare(stored, msgspec.structs.replace(stored, broker="nats"))
+    assert isinstance(comparison, Additions)
+    assert [addition.words for addition in comparison.additions] == ["what is sent to a broker"]
+
+
+def test_deliveries_to_subscriptions_do_not_become_deliveries_to_rows() -> None:
+    stored = msgspec.structs.replace(STORED, events=True, subscriptions=True)
+    to_rows = msgspec.structs.replace(stored, subscribers=("customer", "id"))
+    words = "deliveries are stored to rows of `subscription`, and go to rows of `customer` now"
+    assert compare(stored, to_rows) == Differences((words,))
+    assert compare(to_rows, to_rows) == Same()
+
+
 def test_all_differences_are_told_and_additions_are_not_made_beside_them() -> None:
     wanted = with_order(columns=(Column("id", Integer(), True), Column("customer", Text()), Column("extra", Text())))
     comparison = compare(STORED, wanted)

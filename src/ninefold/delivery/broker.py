@@ -1,8 +1,8 @@
 """A broker: the event log, sent from one end to the other to NATS JetStream, at least once.
 
 One message is sent at a time, and the next one when the broker has said that it keeps it: what comes of the log is in
-the order of the log, whatever fails. How far that is, is noted behind it; what was sent and not noted is sent again, and
-`Nats-Msg-Id`, which is the same each time, lets the broker leave out what it has
+the order of the log, whatever fails. How far that is, is noted behind it; what was sent and not noted is sent again,
+and `Nats-Msg-Id`, which is the same each time, lets the broker leave out what it has
 (https://docs.nats.io/using-nats/developer/develop_jetstream/model_deep_dive#message-deduplication).
 
 The stream that keeps the messages is the operator's: where none listens to a subject, the log waits.
@@ -51,6 +51,7 @@ class Broker:
         self._address = address
         self._form = form
         self._database = database
+        self._told: str | None = None
 
     async def run(self, bell: Bell) -> None:
         """Send until cancelled."""
@@ -59,10 +60,16 @@ class Broker:
                 await self._connected(bell)
             except (Error, OSError, EOFError, ValueError) as error:
                 # What it says may hold the address, with its password.
-                log.warning("the broker `%s` takes no event: %s", self._name, type(error).__name__)
+                self._tell(f"the broker `{self._name}` takes no event: {type(error).__name__}")
             except Unavailable as error:
-                log.warning("what is to be sent to a broker cannot be read: %s", error)
+                self._tell(f"what is to be sent to a broker cannot be read: {error}")
             await asyncio.sleep(AFTER_FAILURE)
+
+    def _tell(self, what: str) -> None:
+        """Say what is wrong when it begins, and not at each attempt."""
+        if what != self._told:
+            log.warning("%s", what)
+        self._told = what
 
     async def _connected(self, bell: Bell) -> None:
         """Send over one connection for as long as it holds. Raises what ends it."""
@@ -105,6 +112,7 @@ class Broker:
                 sent = int(str(position))
         finally:
             if sent is not None:
+                self._told = None
                 await self._database.transact(self._note(sent))
 
     def _note(self, position: int) -> Callable[[Session], None]:

@@ -69,6 +69,8 @@ class Webhooks:
             if webhooks.to is None
             else OfRows(webhooks.to, service, database)
         )
+        self._of_rows = webhooks.to is not None
+        """A row may say another address the next time: nobody is done with it for good."""
         self._service = service
         self._form = form
         self._database = database
@@ -199,7 +201,8 @@ class Webhooks:
                 session.run(sql.DELIVERED, [subscription, position])
                 session.run(sql.NEXT_IN_LANE, [now, subscription, lane])
             case Gone():
-                session.run(sql.DISABLE, [now, subscription])
+                if not self._of_rows:
+                    session.run(sql.DISABLE, [now, subscription])
                 session.run(sql.ABANDON, ["the receiver is gone (410)", subscription])
             case Failed(why, slow, pause):
                 wait = max(self._wait(attempts), pause or 0.0)

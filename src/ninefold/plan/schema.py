@@ -61,8 +61,8 @@ class Schema(msgspec.Struct, frozen=True, omit_defaults=True):
     """Beside the tables are kept, where it is so: `idempotency`, keys (`ninefold.sql.idempotency`); `events`, the log,
     and `subscriptions`, what is to be delivered of it (`ninefold.sql.events`); and for each resource in `credentials`,
     those that are issued to its rows (`ninefold.sql.credentials`). `versions`: events may be something else in another
-    version. `subscribers`: the table of those that events are delivered to, and its key, where it is the contract's own.
-    `broker`: the name of what the log is sent to."""
+    version. `subscribers`: the table of those that events are delivered to, and its key, where it is the contract's
+    own. `broker`: the name of what the log is sent to."""
 
     tables: tuple[Table, ...] = ()
     idempotency: bool = False

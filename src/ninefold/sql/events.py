@@ -86,7 +86,8 @@ CREATE_SUBSCRIBED = (
 def create_broker(name: str) -> tuple[str, ...]:
     """The statements for a broker, whose name is letters, digits and low lines: it is sent what happens from now on."""
     return (
-        'CREATE TABLE IF NOT EXISTS "$broker" (\n  name TEXT NOT NULL PRIMARY KEY,\n  position INTEGER NOT NULL\n) STRICT',
+        'CREATE TABLE IF NOT EXISTS "$broker" (\n  name TEXT NOT NULL PRIMARY KEY,\n  position INTEGER NOT NULL\n)'
+        " STRICT",
         f"INSERT INTO \"$broker\" (name, position) SELECT '{name}', {_LAST} WHERE TRUE ON CONFLICT DO NOTHING",
     )
 
