@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from tests.events.service import Running, running
+from tests.server.test_timers import Hands
+
+from ninefold.pipeline import compile_document
+from ninefold.server.sources import Sources
 
 pytestmark = pytest.mark.serves
 
@@ -208,3 +214,33 @@ def test_a_deleted_row_is_read_as_it_was(service: Running) -> None:
 def test_without_a_row_nothing_happens(service: Running) -> None:
     service.http.post("/sales", json={"product": "tea", "quantity": 2})
     assert service.http.post("/sales/1/send").json() == {"state": "sent"}
+
+
+def test_a_timer_does_what_follows_too(tmp_path: Path) -> None:
+    hands = Hands()
+    with running(tmp_path / "stock.db", CONTRACT, Sources(clock=hands)) as service:
+        service.http.post("/products", json={"id": "tea", "stock": 5, "price": 3})
+        service.http.post("/sales", json={"product": "tea", "quantity": 2})
+        assert stock(service) == 3
+        hands.time += timedelta(hours=2)
+        assert stock(service) == 0
+
+
+def test_what_follows_from_a_timer_reads_no_request() -> None:
+    reading = CONTRACT.replace('sets: {stock: "0"}', "sets: {stock: caller.stock}").replace(
+        "schemes: none", "schemes: {key: {type: apiKey, in: header, name: Key, matches: seller.key}}"
+    )
+    reading = reading.replace("caller.stock", "caller.seller.stock").replace(
+        "product:\n  identifier: id",
+        "seller: {identifier: key, fields: {key: {type: string}, stock: {type: integer}}}\nproduct:\n  identifier: id",
+        1,
+    )
+    loaded = compile_document("stock.md", reading.encode())
+    assert "NF0570" in {each.code.id for each in loaded.diagnostics}, [each.message for each in loaded.diagnostics]
+
+
+def test_an_event_of_the_other_row_arises(service: Running) -> None:
+    service.http.post("/sales", json={"product": "tea", "quantity": 2})
+    with sqlite3.connect(service.path) as database:
+        found = database.execute('SELECT kind, payload FROM "$event"').fetchall()
+    assert found == [("stock.changed", '{"id":"tea","stock":3}')]
