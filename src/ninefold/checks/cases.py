@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ninefold.checked.endpoints import Case
+from ninefold.checked.resources import Resource
 from ninefold.checks.codes import CHOSEN_BY
 from ninefold.checks.findings import Findings, reads_database, typed
 from ninefold.checks.model import Vocabulary
@@ -15,7 +16,9 @@ from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.values import Object, Text
 
 
-def check_case(endpoint: Endpoint, vocabulary: Vocabulary, findings: Findings) -> Case | None:
+def check_case(
+    endpoint: Endpoint, resource: Resource | None, vocabulary: Vocabulary, findings: Findings
+) -> Case | None:
     """The case that an endpoint is; None where it has none, or where it cannot be chosen, and that has been said."""
     case = endpoint.case
     by = None if case is None else value_of(case.by)
@@ -28,6 +31,9 @@ def check_case(endpoint: Endpoint, vocabulary: Vocabulary, findings: Findings) -
         chosen = _by_body(by, member, endpoint, findings)
     if chosen is None:
         return None
+    if member is not None and resource is not None and member in resource.fields:
+        # Callers of an older version may know the field by another name.
+        member = resource.fields[member].called or member
     return Case(chosen, member, case.name, case.all, findings.place(case.span))
 
 
@@ -45,8 +51,9 @@ def _by_body(by: Expression, member: str, endpoint: Endpoint, findings: Findings
 
 def _by_request(by: Expression, endpoint: Endpoint, vocabulary: Vocabulary, findings: Findings) -> Typed | None:
     request = request_type(endpoint)
-    rows = {each.subject for each in value_of(endpoint.does) or () if each.subject in vocabulary.model}
-    scope = vocabulary.scope(*sorted(rows), **({} if request is None else {"request": request}))
+    subjects = (each.subject for each in value_of(endpoint.does) or ())
+    rows = dict.fromkeys(each for each in subjects if each is not None and each in vocabulary.model)
+    scope = vocabulary.scope(*rows, **({} if request is None else {"request": request}))
     found = typed(by, scope, Text(nullable=True), findings)
     if found is not None and reads_database(found, scope):
         message = f"the case of `{endpoint.key}` is chosen by a row"

@@ -34,7 +34,7 @@ from ninefold.checks.rules import Rules
 from ninefold.checks.states import check_sets
 from ninefold.contract import endpoints as stated
 from ninefold.contract.expression import Expression
-from ninefold.contract.fact import Fact, Shown, StatedNone, value_of
+from ninefold.contract.fact import Fact, Gap, Shown, StatedNone, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label, has_errors
 from ninefold.diagnostics.source import Span
@@ -137,7 +137,6 @@ def _endpoint(
     said. Everything that is stated is checked all the same."""
     for what, span in _not_built(endpoint):
         _stop(endpoint, what, span, findings)
-    case = check_case(endpoint, vocabulary, findings)
     actions = value_of(endpoint.does)
     if actions is None or len(actions) != 1:
         return None
@@ -184,6 +183,7 @@ def _endpoint(
     then = () if resource is None else check_effects(endpoint.then, resource, resources, vocabulary, request, findings)
     acted_on = None if resource is None else resource.name
     admitted = admissions(contract, endpoint.key, acted_on, verb, vocabulary, findings)
+    case = check_case(endpoint, resource, vocabulary, findings)
     if endpoint.case is not None and case is None:
         return None
     if then is None:
@@ -253,7 +253,7 @@ def _begins_nowhere(found: Endpoint, resources: Mapping[str, Resource]) -> bool:
 def _needs_what_is_none(endpoint: stated.Endpoint, contract: Contract, findings: Findings) -> None:
     """Nothing that it needs is open, and it cannot be served: something is stated not to be there. Where something else
     is wrong, that may be why."""
-    if has_errors(findings.diagnostics):
+    if has_errors(findings.diagnostics) or _is_unread(endpoint):
         return
     own, others = tuple(stated_none(endpoint)), stated_none((contract.resources, contract.states, contract.events))
     findings.say(
@@ -262,6 +262,16 @@ def _needs_what_is_none(endpoint: stated.Endpoint, contract: Contract, findings:
         Label(endpoint.span, "cannot be served without it"),
         *(Label(span, "none") for span in own or others),
     )
+
+
+def _is_unread(facts: object) -> bool:
+    """Whether something among these facts could not be read, and has been told of: it has become a gap that no question
+    asks for."""
+    if isinstance(facts, tuple):
+        return any(map(_is_unread, facts))
+    if not is_dataclass(facts) or isinstance(facts, Node):
+        return isinstance(facts, Gap)
+    return isinstance(facts, Gap) or any(_is_unread(getattr(facts, field.name)) for field in fields(facts))
 
 
 def stated_none(facts: object) -> Iterator[Span]:

@@ -25,7 +25,7 @@ def with_named_body(operation: Json, endpoint: Endpoint, schemas: Json) -> Json:
     """A case that its body names: the body's schema is one of `schemas`, by a name of its own, since no other schema
     can be told by a discriminator."""
     case = endpoint.stated.case
-    if case is None or case.member is None or "requestBody" not in operation:
+    if case is None or _member(endpoint) is None or "requestBody" not in operation:
         return operation
     name = component(f"{endpoint.stated.key}.{case.name or OTHERWISE}")
     content = operation["requestBody"]["content"]
@@ -71,11 +71,16 @@ def _schemas(body: Json) -> list[Json]:
 def finished(operation: Json, endpoint: Endpoint) -> None:
     """Of bodies that a member names, exactly one fits; of others, which one has to depends on the request. Where
     every case has a name, the member is always there."""
-    case = endpoint.stated.case
+    case, member = endpoint.stated.case, _member(endpoint)
     for body in operation.get("requestBody", {}).get("content", {}).values():
         schema = body["schema"]
-        if case is not None and case.member is not None and "anyOf" in schema:
+        if case is not None and member is not None and "anyOf" in schema:
             schema["oneOf"] = schema.pop("anyOf")
             if not case.has_rest:
                 mapping = dict(zip(case.all, (each["$ref"] for each in schema["oneOf"]), strict=True))
-                schema["discriminator"] = {"propertyName": case.member, "mapping": mapping}
+                schema["discriminator"] = {"propertyName": member, "mapping": mapping}
+
+
+def _member(endpoint: Endpoint) -> str | None:
+    """The member that names the case, as callers of this version know it."""
+    return None if endpoint.checked.case is None else endpoint.checked.case.member
