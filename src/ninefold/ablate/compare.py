@@ -68,7 +68,8 @@ def _value_less(name: str, new: str, old: str) -> bool:
 
 
 def body_is_less(new: bytes, old: bytes, *, counts: bool = False) -> bool:
-    """`counts`: a smaller number, of what there is less of, is less as well."""
+    """`counts`: a smaller number, of what there is less of, is less as well; and that there is none, where there was
+    some."""
     if new == old or not new:
         return True
     try:
@@ -86,6 +87,8 @@ def _less(new: Any, old: Any, *, counts: bool = False) -> bool:
             rest = iter(old)
             return all(any(_less(item, each, counts=counts) for each in rest) for item in new)
         case None, _:
+            return True
+        case False, True if counts:
             return True
         case int() | float(), int() | float() if counts and not isinstance(new, bool):
             return bool(new <= old)

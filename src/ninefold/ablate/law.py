@@ -45,6 +45,8 @@ OUTCOMES: tuple[Outcome, ...] = (
     "no difference", "error at a use", "gap", "less", "no longer refused", "what remains says", "not in the language"
 )  # fmt: skip
 
+REFUSALS = 7
+
 VERSIONING = 9
 
 AUTHENTICATION = 5
@@ -189,8 +191,9 @@ class _Case:
         if fact.kind is Kind.TELLS and questions:
             yield f"a gap, and it only tells: {questions[0].text}"
         elif fact.kind is Kind.ASKED and fact.is_named and not questions:
-            # A question that is asked no longer, or answered by another line: then nothing is different.
-            for change in self.changes[:1]:
+            # A question that is asked no longer, or answered by another line: then nothing is different, but for an
+            # error whose condition a wider line of part 7 speaks for.
+            for change in [each for each in self.changes if not self._is_wider_code(each)][:1]:
                 yield f"no gap says that it is missing, and something changes: {change.words}"
 
     def _changed(self, change: Change) -> Iterator[str]:
@@ -230,6 +233,11 @@ class _Case:
             own = self._is_named(change.asked.refused_for) if refuses(old) else shows_more(new, old)
             return own or Kind.RESTRICTS in self.fact.within
         return True
+
+    def _is_wider_code(self, change: Change) -> bool:
+        """Whether one refusal came for another of the same condition: `forbidden` for `forbidden lot`."""
+        new, old = change.new, change.old
+        return self.fact.part == REFUSALS and refuses(new) and refuses(old) and bool(new.body)
 
     def _is_named(self, places: frozenset[Place]) -> bool:
         source = self.whole.loaded.source

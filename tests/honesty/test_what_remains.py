@@ -1,0 +1,110 @@
+"""What remains may answer in the place of what was taken out: that is no breach, and what only looks like it is one."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from ninefold.ablate.ablate import ablate
+from ninefold.ablate.compare import body_is_less
+from ninefold.ablate.facts import written
+from ninefold.ablate.fixed import Whole
+from ninefold.ablate.law import Found
+from ninefold.ablate.removal import Removal
+from ninefold.ablate.shards import Work
+from ninefold.pipeline import compile_tree
+
+CONTRACT = b"""
+purpose: Sells lots.
+resources:
+  lot:
+    identifier: id
+    fields:
+      id:    {type: integer, on create: serial()}
+      title: {type: string}
+      wanted: {type: boolean, computed: "lot.bids.exists(b, b.cents > 10)"}
+  bid:
+    identifier: id
+    fields:
+      id:    {type: integer, on create: serial()}
+      lot:   {refers to: lot, back: bids, on delete: refuse}
+      cents: {type: integer}
+states: none
+endpoints:
+  requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
+  responses: {media type: application/json}
+  POST /lots: {does: create lot, body: [title], responses: {201: lot}}
+  GET /lots/{id}: {does: read lot, responses: {200: lot}}
+  POST /lots/{lot.id}/bids: {does: create bid, body: [cents], responses: {201: {id: bid.id}}}
+authentication:
+  schemes: none
+  rows: {lot: {anyone: "lot.title != 'hidden'"}, bid: {anyone: any}}
+  unseen rows: forbidden
+  permissions: {POST /lots: anyone, "GET /lots/{id}": anyone, "POST /lots/{lot.id}/bids": anyone}
+events: none
+errors:
+  shape: {media type: application/json, body: {code: error.code}}
+  codes:
+    no_lot: {status: 403, when: forbidden lot}
+    no:     {status: 403, when: forbidden}
+limits: {rates: none, sizes: none, time-outs: none}
+versioning: none
+"""
+
+REQUESTS = """
+POST /lots
+Content-Type: application/json
+
+{"title": "hidden"}
+
+HTTP 201
+
+GET /lots/1
+
+HTTP 403
+
+POST /lots
+Content-Type: application/json
+
+{"title": "a chair"}
+
+HTTP 201
+
+POST /lots/2/bids
+Content-Type: application/json
+
+{"cents": 20}
+
+HTTP 201
+
+GET /lots/2
+
+HTTP 200
+"""
+
+
+@cache
+def whole() -> Whole:
+    return Work("lots.yaml", CONTRACT, (("lots.http", REQUESTS),), {}).whole()
+
+
+def found(address: str, removal: Removal) -> Found:
+    (fact,) = (fact for fact in written(whole().loaded.document) if fact.address == address)
+    (came,) = ablate(whole(), (fact,), (removal,), compile_tree)
+    return came
+
+
+def test_a_wider_code_speaks_for_the_condition_of_a_narrower_one() -> None:
+    assert not found("7 codes > no_lot > when", "taken out").breaches
+
+
+def test_that_there_is_none_is_not_more_than_that_there_is_one() -> None:
+    came = found("5 rows > bid > anyone", "none")
+    assert came.outcome != "no difference"
+    assert not came.breaches
+
+
+@pytest.mark.parametrize(("new", "old", "less"), [(b"false", b"true", True), (b"true", b"false", False)])
+def test_what_comes_to_be_true_may_tell_of_more(new: bytes, old: bytes, less: bool) -> None:
+    assert body_is_less(new, old, counts=True) is less
