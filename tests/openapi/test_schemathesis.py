@@ -94,6 +94,9 @@ def ask(asked: Asked, folder: Path, examples: int) -> None:
     # Far more is asked than a rate takes, and a request that is refused for it tells nothing else.
     limits = msgspec.structs.replace(loaded.plan.limits, rates=())
     plan = msgspec.structs.replace(loaded.plan, limits=limits)
+    if plan.versions is not None:
+        uncounted = tuple(msgspec.structs.replace(each, counted={}) for each in plan.versions.versions)
+        plan = msgspec.structs.replace(plan, versions=msgspec.structs.replace(plan.versions, versions=uncounted))
     with serving(plan, folder / "service.db", operator) as client:
         url = str(client.base_url).rstrip("/") + document["servers"][0]["url"].rstrip("/")
         arguments = ["--url", url, "--max-examples", str(examples), "--seed", "1", "--no-color"]

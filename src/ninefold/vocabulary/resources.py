@@ -35,11 +35,11 @@ KEYS: tuple[Key, ...] = (
           "A gap: endpoints that address or create R are not served."),
     asked(2, "RESOURCE.fields", MappingOf("fields to schemas"), FIELDS, "What a row holds.",
           "A gap: endpoints that read or write R are not served."),
-    adds(2, "RESOURCE.includes", Names("a resource", alone=True),
+    names(2, "RESOURCE.includes", Names("a resource", alone=True),
          "Other resources, whose fields it has before its own, with what their `required`, `unique` and `invariants` say "
          "of them, and with their views; in these, the other's name means this resource. One that has no identifier, and "
          "is included, is no resource itself.",
-         "It has its own fields alone."),
+         "It has its own fields alone; each use of what it took over is an error."),
     restricts(2, "RESOURCE.required", Names("a field"), "Fields that a row has a value for.",
               "A row may lack a value."),
     restricts(2, "RESOURCE.unique", ListOf(Names("a field")),
