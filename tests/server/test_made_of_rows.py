@@ -100,7 +100,10 @@ Events: none.
 
 ## 7. Errors
 
-Errors: not shown.
+```yaml
+shape: {media type: application/problem+json, body: {code: error.code, fields: error.fields}}
+codes: {invalid: {status: 422, title: Invalid, when: [invalid]}}
+```
 
 ## 8. Limits
 
@@ -150,6 +153,7 @@ def test_guards_invariants_and_uniqueness_judge_what_is_made(service: Running) -
 def test_a_required_value_that_cannot_be_made_refuses_the_row(service: Running) -> None:
     refused = service.http.post("/lines", json={"product": "air", "quantity": 1})
     assert refused.status_code == 422, refused.text
+    assert [(each["pointer"], each["rule"]) for each in refused.json()["fields"]] == [("/price", "required")]
     assert service.http.post("/lines", json={"product": "air", "quantity": 1, "price": 3}).status_code == 201
 
 

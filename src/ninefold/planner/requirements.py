@@ -242,11 +242,14 @@ def reference_there(
     return Requirement(condition, holds, Scope.VALUES, (field.name,))
 
 
-def has_value(field: Field, value: Fragment, resource: Resource) -> Requirement:
-    """A value that the database makes as it writes can be made, where the field is not to be without one."""
+def has_value(field: Field, value: Fragment, resource: Resource, given: str | None = None) -> Requirement:
+    """A value that the database makes as it writes can be made, where the field is not to be without one. `given`: where
+    a body may give it (meaning 4)."""
     condition = Condition(
         "invalid",
         subject=f"{resource.name}.{field.name}",
+        location=None if given is None else _location(given),
+        rule=None if given is None else "required",
         trace=_of_rule(field, "required"),
     )
     return Requirement(condition, "(" + value + ") IS NOT NULL", Scope.VALUES)

@@ -49,7 +49,7 @@ def create(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
     required = parents(endpoint, perspective)
     required += belonging(endpoint, resource, perspective, Scope.VALUES)
     required += references_there(resource, given, from_path, made, perspective)
-    required += values_there(resource, made)
+    required += values_there(resource, made, given)
     required += permission(admission, resource, perspective, Scope.VALUES)
     required += [guard(each, resource, perspective, Scope.VALUES) for each in endpoint.guards]
     required += uniques(endpoint, resource, perspective, on_update=False)
@@ -131,11 +131,13 @@ def references_there(
     ]
 
 
-def values_there(resource: Resource, made: Collection[str]) -> list[Requirement]:
+def values_there(resource: Resource, made: Collection[str], given: Mapping[str, str]) -> list[Requirement]:
     """What the statement makes can be made, where the row is not to be without it."""
     fields = (resource.fields[name] for name in made)
     return [
-        has_value(field, column(resource.name, field.name), resource) for field in fields if not field.type.nullable
+        has_value(field, column(resource.name, field.name), resource, given.get(field.name))
+        for field in fields
+        if not field.type.nullable
     ]
 
 

@@ -137,7 +137,7 @@ def _requirements(
     of_the_row = [*presence(endpoint, resource, perspective), *still_there(endpoint, resource, perspective)]
     required += _where(row, _Row.AS_IT_IS, of_the_row, resource)
     required += references_there(resource, given, from_path, made, perspective)
-    required += _where(row, _Row.AS_IT_WOULD_BE, values_there(resource, made), resource)
+    required += _where(row, _Row.AS_IT_WOULD_BE, values_there(resource, made, given), resource)
     required += permission(admission, resource, perspective, Scope.EITHER)
     if endpoint.validator:
         stale = unchanged(resource, endpoint.place, perspective)

@@ -67,7 +67,8 @@ def update(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
     required += uniques(endpoint, resource, perspective, on_update=True, in_statement=values)
     for field_name, value in values.items():
         if not resource.fields[field_name].type.nullable:
-            required.append(has_value(resource.fields[field_name], value, resource))
+            pointer = given.get(field_name) if field_name in changed.made else None
+            required.append(has_value(resource.fields[field_name], value, resource, pointer))
     name = identifier(resource.name)
     pieces = [_piece(f"UPDATE {name} SET {identifier(REVISION_COLUMN)} = " + bind(inputs.REVISION))]
     if transition is not None and resource.machine is not None:
