@@ -177,7 +177,7 @@ class Asking:
             for name in each.pointer[:-1]:
                 at = at.setdefault(name, {})
             at[each.pointer[-1]] = value
-        return found
+        return edits(found) if body.edits else found
 
     def rows(self, endpoint: checked.Endpoint) -> list[Row]:
         """The rows that the endpoint may be asked to act on."""
@@ -245,3 +245,13 @@ REFUSALS = frozenset((400, 401, 403, 404, 405, 406, 409, 410, 412, 415, 422, 428
 def digest(text: str) -> str:
     """What is stored of a token, in hexadecimal digits."""
     return sha256(text.encode()).hexdigest()
+
+
+def edits(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A JSON Patch (RFC 6902) that gives the members of a document."""
+    return [{"op": "add", "path": f"/{name}", "value": value} for name, value in document.items()]
+
+
+def also(body: Any, name: str, value: Any) -> Any:
+    """A body that gives one member more."""
+    return [*body, *edits({name: value})] if isinstance(body, list) else {**body, name: value}

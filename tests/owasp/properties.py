@@ -7,7 +7,7 @@ from contextlib import closing
 from typing import Any
 
 import apsw
-from tests.owasp.asking import NOW, Asking, Finding, admitted, digest, is_good
+from tests.owasp.asking import NOW, Asking, Finding, admitted, also, digest, is_good
 
 from ninefold.checked import endpoints as checked
 
@@ -73,10 +73,10 @@ def fields_that_no_body_names(a: Asking) -> Iterator[Finding]:
                     "planted",
                 )
                 body = a.body(endpoint, person)
-                if not isinstance(body, dict):
+                if not isinstance(body, dict | list):
                     continue
                 before = _values(a, endpoint.resource, name)
-                response = a.ask(endpoint.key, person, path, {**body, name: value})
+                response = a.ask(endpoint.key, person, path, also(body, name, value))
                 refused = a.world.checked.unknown_members == "refused" and not route.body.optional
                 if refused and is_good(response):
                     yield Finding("API3", endpoint.key, str(person), f"takes the member {name}, which no body names")
