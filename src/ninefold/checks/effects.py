@@ -26,6 +26,10 @@ ON_ITS_OWN = frozenset({"create", "update", "delete"})
 """What an effect does to a row, where it takes no transition."""
 
 
+WITH_EFFECTS = frozenset({"create", "update", "replace", "delete", "ensure"})
+"""The verbs that change other rows with the one that they act on; a transition does too."""
+
+
 def effects_of_transitions(
     resources: Mapping[str, Resource], contract: Contract, vocabulary: Vocabulary, findings: Findings
 ) -> dict[str, Resource]:

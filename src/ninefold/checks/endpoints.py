@@ -15,7 +15,7 @@ from ninefold.checks.cases import check_case
 from ninefold.checks.codes import GIVEN_VALUE, NEEDS_WHAT_IS_NONE, NOT_A_BODY, NOT_IN_FORCE
 from ninefold.checks.contents import Showing
 from ninefold.checks.credentials import check_issues, check_sign_in, check_told
-from ninefold.checks.effects import check_effects
+from ninefold.checks.effects import WITH_EFFECTS, check_effects
 from ninefold.checks.findings import Findings, condition, reads_database, typed
 from ninefold.checks.known_by import known_by
 from ninefold.checks.lists import check_filters, check_pages, check_parameters, check_sorts
@@ -181,6 +181,8 @@ def _endpoint(
     guards = tuple(_guards(endpoint, scope, findings))
     request = request_type(endpoint)
     then = () if resource is None else check_effects(endpoint.then, resource, resources, vocabulary, request, findings)
+    if transition is None and action.verb not in WITH_EFFECTS and then is not None:
+        then = ()  # that it says nothing there has been said
     acted_on = None if resource is None else resource.name
     admitted = admissions(contract, endpoint.key, acted_on, verb, vocabulary, findings)
     case = check_case(endpoint, resource, vocabulary, findings)

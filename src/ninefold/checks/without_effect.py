@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ninefold.checks.codes import GIVEN_OTHERWISE, HEADER_OF_HTTP, OFFERED_TO_NOBODY, SAYS_NOTHING, STATE_OF_NOTHING
+from ninefold.checks.effects import WITH_EFFECTS
 from ninefold.checks.findings import Findings
 from ninefold.checks.storable import is_serial
 from ninefold.contract.authentication import ANY, Scheme
@@ -59,9 +60,7 @@ USES: Mapping[str, Use] = {
     "sets": Use(
         frozenset({"create", "update", "replace", "ensure", "sign in", TRANSITION}), "gives values to a row", {}
     ),
-    "then": Use(
-        frozenset({"create", "update", "replace", "delete", "ensure", TRANSITION}), "says what else changes", {}
-    ),
+    "then": Use(WITH_EFFECTS | {TRANSITION}, "says what else changes", {}),
     "patch": Use(frozenset({"update"}), "says how an update is read", {}),
     "validators": Use(ANY_VERB - {"stream events", "sign in"}, "tells whether what is shown has changed", {}),
 }
