@@ -9,7 +9,9 @@ from pathlib import Path
 import msgspec
 import pytest
 from tests.events.broker import Broker, Message, broker
-from tests.events.service import CONTRACT, Running, running
+from tests.events.service import CONTRACT, Running, plan_of, running
+
+from ninefold.cli.announcement import remarks
 
 pytestmark = pytest.mark.serves
 
@@ -138,6 +140,8 @@ def test_messages_are_as_the_newest_version_has_them(tmp_path: Path, nats: Broke
 
 
 def test_without_an_address_nothing_is_sent_and_all_else_is_served(tmp_path: Path) -> None:
+    said = "\n".join(remarks(plan_of(TO_BROKER), (), "contract.md"))
+    assert "operator.broker: nothing is sent to a broker; --set broker=VALUE gives it" in said
     with running(tmp_path / "service.db", TO_BROKER) as service:
         ann = service.person("Ann")
         service.note(ann, "tea")

@@ -13,7 +13,7 @@ from rich.text import Text
 from ninefold.cli.terminal import width
 from ninefold.diagnostics.render import visible
 from ninefold.plan.routes import Blocked, Route, Served
-from ninefold.plan.service import ServicePlan
+from ninefold.plan.service import OperatorValue, ServicePlan
 
 
 def endpoints(plan: ServicePlan, given: Collection[str], colour: bool) -> str:
@@ -71,7 +71,7 @@ def remarks(
     unasked = [] if takes_certificates else [each for each in plan.schemes if each.where == "certificate"]
     yield from _list(
         "Not given by the operator",
-        [f"operator.{value.name}: {_cost(value.blocks)}; --set {value.name}=VALUE gives it" for value in missing]
+        [f"operator.{value.name}: {_cost(value, plan)}; --set {value.name}=VALUE gives it" for value in missing]
         + [
             f"the authorities of {each.scheme}: no certificate is taken, and no such caller known; "
             "--certificate FILE --key FILE --client-ca FILE gives them"
@@ -107,8 +107,13 @@ def _older(plan: ServicePlan) -> Iterator[str]:
         yield f"{each.name}: {', '.join(words)}"
 
 
-def _cost(blocks: Sequence[str]) -> str:
-    return "blocks " + ", ".join(blocks) if blocks else "blocks nothing in this build"
+def _cost(value: OperatorValue, plan: ServicePlan) -> str:
+    """What is not there as long as an operator value is not given."""
+    broker = None if plan.delivery is None else plan.delivery.broker
+    costs = ["nothing is sent to a broker"] if broker is not None and broker.operator == value.name else []
+    if value.blocks or not costs:
+        costs.append("blocks " + (", ".join(value.blocks) or "no endpoint"))
+    return "; ".join(costs)
 
 
 def _list(title: str, lines: Sequence[str]) -> Iterator[str]:
