@@ -22,6 +22,7 @@ CASES = [
     ("allow: 10", "allow: 0", "NF0303", "0", ""),
     ("required: [text]", "required: text", "NF0303", "text", ""),
     ("required: [text]", "required:", "NF0303", "", "a list"),
+    ("body: [text],", 'body: [text], guards: {when: "true"},', "NF0303", '{when: "true"}', "`[{…}]`"),
     ("body: [text]", "body: text", "NF0303", "text", "`[text]`"),
     ("on create: uuid()", "on create: []", "NF0303", "[]", '`"[]"`'),
     ("{201: note}", "note", "NF0303", "note", "`{200: note}`"),

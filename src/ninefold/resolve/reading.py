@@ -26,7 +26,7 @@ from ninefold.expressions.ast import Ast
 from ninefold.resolve.codes import BARE_WORD, KEYWORD_NOT_USED, NOT_BUILT, UNKNOWN_KEY, WRONG_SHAPE
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Part, Scalar, Sequence, Style, Word
 from ninefold.vocabulary import describe, is_open, key_at, key_named, keys_under, names_under
-from ninefold.vocabulary.shapes import JSONSchema, MappingOf, Members, Name, Shape
+from ninefold.vocabulary.shapes import JSONSchema, ListOf, MappingOf, Members, Name, Shape
 
 T = TypeVar("T")
 
@@ -329,13 +329,15 @@ _FORMATS = frozenset(("uuid", "date-time", "date", "time", "email", "uri", "host
 
 
 def meant(node: Node, shape: Shape) -> tuple[str, ...]:
-    """The help where a word stands in place of a mapping: what it was probably meant to say."""
+    """The help where a value has another shape than it should: what it was probably meant to say."""
     if isinstance(node, Sequence) and isinstance(shape, Name) and len(node.items) == 1:
         item = node.items[0]
         return (f"write `{item.text}`, without brackets",) if isinstance(item, Scalar) else ()
     if isinstance(node, Sequence) and isinstance(shape, Members | MappingOf) and node.items:
         dashes = all(isinstance(item, Mapping) for item in node.items)
         return ("these are keys, and no items of a list: leave out the dashes",) if dashes else ()
+    if isinstance(node, Mapping) and isinstance(shape, ListOf) and isinstance(shape.item, Members):
+        return ("a list of one stands in brackets: `[{…}]`",)
     if not isinstance(node, Scalar) or not isinstance(shape, Members | JSONSchema | MappingOf):
         return ()
     if node.text in _TYPES:
