@@ -43,7 +43,8 @@ def _by_body(by: Expression, member: str, endpoint: Endpoint, findings: Findings
     if edits or not isinstance(endpoint.body, Shown):
         what = "is no member of a JSON Patch" if edits else "is in no body that it takes"
         message = f"the case of `{endpoint.key}` is chosen by a member that no request has"
-        findings.say(CHOSEN_BY, message, Label(by.span, what))
+        help = () if edits else ("every case takes a body that names a field",)
+        findings.say(CHOSEN_BY, message, Label(by.span, what), help=help)
         return None
     body = Select(Variable("request", Object()), "body", Object(), "member")
     return Select(body, member, Text(nullable=True), "member")
