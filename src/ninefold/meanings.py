@@ -391,7 +391,7 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "response, in lists of fields, in orders, in errors, as a filter that reads it, and as a member that shows it "
         "alone. One that is removed is in none of these, and its value is kept: writes of the older version leave it, "
         "and a row that is created there has its `on create`. With `is` the older value stands wherever the field is "
-        "shown, filtered or ordered by; rules go on reading what is stored. What clients then give is held to the older "
+        "shown, filtered, ordered by or patched; rules go on reading what is stored. What clients then give is held to the older "
         "schema and becomes what `stored` makes of it; where that has no value, the rule `stored` is broken. Without "
         "`is`, an older schema is asked besides that of the newest: what is stored is held to both.",
     ),
@@ -468,8 +468,8 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "hold, events arise, and further effects follow. `row` and `sets` read the row acted on as it has become (of "
         "a deletion: as it was) and, under its own name, the row that changes as it was before; they read all rows. "
         "Where `row` has no value, or names a row that is not there, nothing happens; a row that is gone is `gone`. "
-        "What refuses an effect refuses the whole, and nothing of it was done. Where nothing was to be done (`ensure` "
-        "finds the row), no effect is.",
+        "What refuses an effect refuses the whole, and nothing of it was done; of a row that the caller does not see, "
+        "the error tells nothing. Where nothing was to be done (`ensure` finds the row), no effect is.",
     ),
 )
 
