@@ -311,7 +311,7 @@ def _functions() -> Iterable[Overload]:
     yield Overload("uuid", "uuid", "function", (), TEXT, new_uuid, "a new random UUID (version 4)", pure=False)
     yield Overload("token", "token", "function", (), TEXT, new_token, "256 new random bits, URL-safe", pure=False)
     yield Overload(
-        "random", "random", "function", (INTEGER,), TEXT, random_text, "n new random letters and digits", True, False
+        "random", "random", "function", (INTEGER,), TEXT, random_text, "n random letters a-z and digits", True, False
     )
     yield Overload(
         "serial", "serial", "function", (), INTEGER, by_the_database, "the next number, made by the database", True
