@@ -216,7 +216,8 @@ class _Case:
             yield f"that is no matter of part {fact.part}: {change.words}"
         yield from self._untraced(change)
         text = self.whole.loaded.source.text[fact.span.start : fact.span.end]
-        words = Words(self.loaded.document, text).invented(new, old, change.asked.told, change.asked.stored)
+        at_hand = (*change.asked.stored, *self.whole.given.values())
+        words = Words(self.loaded.document, text).invented(new, old, change.asked.told, at_hand)
         if words:
             yield f"from nowhere comes {', '.join(sorted(words))}: {change.words}"
 

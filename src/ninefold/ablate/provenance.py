@@ -1,5 +1,6 @@
-"""Where the words of a response can come from: what is left of the contract, the request, what is stored, what is made
-for it, the table of fixed meanings, and HTTP itself. A word from anywhere else was invented.
+"""Where the words of a response can come from: what is left of the contract, the request, what is stored, what the
+operator gives, what is made for it, the table of fixed meanings, and HTTP itself. A word from anywhere else was
+invented.
 
 This looks at what came over the wire and not at what the service says of itself.
 """
@@ -36,9 +37,10 @@ class Words:
         facts = frozenset(word for part in document.parts for word in _of(part.facts))
         self._known = facts | _of_meanings() | HTTP
 
-    def invented(self, seen: Seen, before: Seen, told: Told, stored: Iterable[str]) -> frozenset[str]:
+    def invented(self, seen: Seen, before: Seen, told: Told, at_hand: Iterable[str]) -> frozenset[str]:
         """The words of a response that come from nowhere. `before`: what came of the same request when the fact was
-        there, of whose words only its own have to go; `stored`: the rows that there were."""
+        there, of whose words only its own have to go; `at_hand`: the rows that there were, and what the operator
+        gives."""
         unknown = _said(seen) - self._known - (_said(before) - self._taken)
         if not unknown:
             return frozenset()
@@ -46,7 +48,7 @@ class Words:
             (told.path.decode("latin-1"), told.query.decode("latin-1"), told.body.decode("utf-8", "replace"))
         )
         unknown -= _words(asked) | _words(" ".join(told.headers.values()))
-        return unknown - frozenset(word for row in stored for word in _words(row)) if unknown else frozenset()
+        return unknown - frozenset(word for text in at_hand for word in _words(text)) if unknown else frozenset()
 
 
 def _said(seen: Seen) -> frozenset[str]:
