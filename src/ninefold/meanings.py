@@ -391,8 +391,8 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "response, in lists of fields, in orders, in errors, as a filter that reads it, and as a member that shows it "
         "alone. One that is removed is in none of these, and its value is kept: writes of the older version leave it, "
         "and a row that is created there has its `on create`. With `is` the older value stands wherever the field is "
-        "shown, filtered, ordered by or patched; rules go on reading what is stored. What clients then give is held to the older "
-        "schema and becomes what `stored` makes of it; where that has no value, the rule `stored` is broken. Without "
+        "shown, filtered, ordered by or patched; rules go on reading what is stored. What clients then give is held to the "
+        "older schema and becomes what `stored` makes of it; where that has no value, the rule `stored` is broken. Without "
         "`is`, an older schema is asked besides that of the newest: what is stored is held to both.",
     ),
     (
