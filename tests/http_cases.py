@@ -231,9 +231,7 @@ def _as_written(response: httpx.Response) -> str:
 
 
 @contextmanager
-def serving(
-    plan: ServicePlan, path: Path, operator: Mapping[str, str], trace: bool = False
-) -> Iterator[httpx.Client]:
+def serving(plan: ServicePlan, path: Path, operator: Mapping[str, str], trace: bool = False) -> Iterator[httpx.Client]:
     """Serve a plan from a database at `path`, on a port that is free, until the block ends."""
     opened = open_sqlite(str(path), plan.schema, stated_rows(plan, Caller(operator)))
     assert isinstance(opened, Opened), opened

@@ -10,5 +10,7 @@ from ninefold.syntax import codes as syntax
 from ninefold.versions import codes as versions
 
 CODES: dict[str, Code] = {
-    code.id: code for table in (syntax.CODES, resolve.CODES, expressions.CODES, checks.CODES, versions.CODES) for code in table
+    code.id: code
+    for table in (syntax.CODES, resolve.CODES, expressions.CODES, checks.CODES, versions.CODES)
+    for code in table
 }

@@ -100,9 +100,7 @@ class Service:
         loaded = self.loaded.of(version)
         if loaded is None or loaded.checked is None or loaded.plan is None:
             raise LookupError(f"the contract serves no version {version}")
-        return document.openapi(
-            described.Service(loaded.contract, loaded.checked, loaded.plan, loaded.open_questions)
-        )
+        return document.openapi(described.Service(loaded.contract, loaded.checked, loaded.plan, loaded.open_questions))
 
     def application(
         self, *, database: str, operator: Mapping[str, str] | None = None, observe: Observe | None = None

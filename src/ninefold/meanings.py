@@ -78,12 +78,11 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         "Before and after",
-        "Guards see the row as it was (on create, as it would be: reading a number that `serial()` is still to give is an "
-        "error); invariants, responses and events see it as it has "
-        "become; `before.R` is as it was. An invariant is asked of what has become: of a write that is refused for "
-        "anything else, none is. One that reads other rows is asked of its own row as well when a write changes what it "
-        "reads of those, or which they are: the write is refused if it fails. A transition that is due has happened, at "
-        "the time it was due.",
+        "Guards see the row as it was (on create, as it would be: reading a number that `serial()` is still to give "
+        "is an error); invariants, responses and events see it as it has become; `before.R` is as it was. An "
+        "invariant is asked of what has become: of a write that is refused for anything else, none is. One that reads "
+        "other rows is asked of its own row as well when a write changes what it reads of those, or which they are: "
+        "the write is refused if it fails. A transition that is due has happened, at the time it was due.",
     ),
     (
         "Precedence",
@@ -127,11 +126,11 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         "Entity tags",
-        "An ETag is opaque and changes with every write of its row, also of what is not shown. Where GET shows more than "
-        "the row (other rows, the caller, the time), rows of a list, or no row, it changes as well with all that this "
-        "caller is shown. `If-Match` on a write is about what GET shows at that path: the write is `stale` unless this "
-        "caller would be given that tag still. `If-Match` and `If-None-Match` act only where `validators: etag` is "
-        "stated.",
+        "An ETag is opaque and changes with every write of its row, also of what is not shown. Where GET shows more "
+        "than the row (other rows, the caller, the time), rows of a list, or no row, it changes as well with all that "
+        "this caller is shown. `If-Match` on a write is about what GET shows at that path: the write is `stale` "
+        "unless this caller would be given that tag still. `If-Match` and `If-None-Match` act only where `validators: "
+        "etag` is stated.",
     ),
     ("Ties", "Where a list's order leaves rows equal, identifiers decide, ascending."),
     ("Names", "The names of resources and fields are CEL identifiers."),
@@ -267,11 +266,11 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         "Rows within rows",
-        "Several rows that are shown in one (a view applied to `all(R)`, to rows that refer back, or to what is made of "
-        "them; `x.map(y, {…})`) are a JSON array, and each looks as it does alone. They are in the order of their "
-        "identifiers, or in that of `sortBy`. Those that the caller may not see, or that are gone, are not among them; "
-        "an item that shows nothing is left out, and so is an array of which a part is an error. They are given whole: "
-        "a page bounds the rows of a list, and not what is shown within each.",
+        "Several rows that are shown in one (a view applied to `all(R)`, to rows that refer back, or to what is made "
+        "of them; `x.map(y, {…})`) are a JSON array, and each looks as it does alone. They are in the order of their "
+        "identifiers, or in that of `sortBy`. Those that the caller may not see, or that are gone, are not among "
+        "them; an item that shows nothing is left out, and so is an array of which a part is an error. They are given "
+        "whole: a page bounds the rows of a list, and not what is shown within each.",
     ),
     (
         "Rows that may be there already",
@@ -292,12 +291,12 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         "Scopes of tokens",
-        "`caller.scopes` are those scopes of a signed token that its scheme lists under `scopes`, in the token's order: "
-        "the names in `scope`, with spaces between them (RFC 8693, section 4.2), or without that the names in `scp`, as "
-        "a text or an array. A condition asks for one by `'orders.write' in caller.scopes`. Where it does so by itself "
-        "or joined by `&&`, and the token lacks it, the answer to `forbidden` says so, if its status is 403: "
-        "`WWW-Authenticate: Bearer error=\"insufficient_scope\"` with the `scope` that is needed (RFC 6750, section "
-        "3.1).",
+        "`caller.scopes` are those scopes of a signed token that its scheme lists under `scopes`, in the token's "
+        "order: the names in `scope`, with spaces between them (RFC 8693, section 4.2), or without that the names in "
+        "`scp`, as a text or an array. A condition asks for one by `'orders.write' in caller.scopes`. Where it does "
+        "so by itself or joined by `&&`, and the token lacks it, the answer to `forbidden` says so, if its status is "
+        '403: `WWW-Authenticate: Bearer error="insufficient_scope"` with the `scope` that is needed (RFC 6750, '
+        "section 3.1).",
     ),
     (
         "Certificates of clients",
@@ -314,9 +313,9 @@ _TABLE: tuple[tuple[str, str], ...] = (
     (
         "What a row says is due",
         "Where `after` is an expression over the row, a date-time is when the transition is due, though not before the "
-        "row entered `from`; a duration counts from then. `expires` deletes a row at its time as a deletion that nobody "
-        "asked for: events of it arise, and what refuses a deletion keeps the row, which is asked again after every "
-        "write. Without a value nothing is due. What is due has happened, whoever looks.",
+        "row entered `from`; a duration counts from then. `expires` deletes a row at its time as a deletion that "
+        "nobody asked for: events of it arise, and what refuses a deletion keeps the row, which is asked again after "
+        "every write. Without a value nothing is due. What is due has happened, whoever looks.",
     ),
     (
         "Credentials that the service issues",
@@ -342,8 +341,8 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "Challenges",
         "An answer with the status 401 says how to be known (RFC 9110, section 11.6.1): a `WWW-Authenticate` for each "
         "scheme that the endpoint admits, or for all where it admits none, with the `realm` where one is stated; of "
-        "Basic with `charset=\"UTF-8\"`; of `apiKey`, for which no auth-scheme is registered, with that word. To a "
-        "bearer token that is not good it says `error=\"invalid_token\"` (RFC 6750, section 3.1).",
+        'Basic with `charset="UTF-8"`; of `apiKey`, for which no auth-scheme is registered, with that word. To a '
+        'bearer token that is not good it says `error="invalid_token"` (RFC 6750, section 3.1).',
     ),
     (
         "Resources of one row",
@@ -370,12 +369,13 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         "What an error tells",
-        "`error.code` is the code's name, `error.status` its status; `error.title` and `error.detail` have no value where "
-        "the code states none. `error.fields` lists what is wrong with values of the request: `in` (`body`, `query`, "
-        "`path` or `header`), `pointer` (RFC 6901, into the body, or into the parameters as one object), `name` (of the "
-        "nearest member, or `body`), `rule` (the keyword of JSON Schema, or `unknown`, `immutable`, `unique`, `refers "
-        "to`, `repeated`, `stored`) and `message`, where `messages` has words for the rule. `error.messages` has these "
-        "words by name, each once; of a code with `about` and nothing wrong with a value, the title under that name.",
+        "`error.code` is the code's name, `error.status` its status; `error.title` and `error.detail` have no value "
+        "where the code states none. `error.fields` lists what is wrong with values of the request: `in` (`body`, "
+        "`query`, `path` or `header`), `pointer` (RFC 6901, into the body, or into the parameters as one object), "
+        "`name` (of the nearest member, or `body`), `rule` (the keyword of JSON Schema, or `unknown`, `immutable`, "
+        "`unique`, `refers to`, `repeated`, `stored`) and `message`, where `messages` has words for the rule. "
+        "`error.messages` has these words by name, each once; of a code with `about` and nothing wrong with a value, "
+        "the title under that name.",
     ),
     (
         "Versions",
@@ -391,9 +391,9 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "response, in lists of fields, in orders, in errors, as a filter that reads it, and as a member that shows it "
         "alone. One that is removed is in none of these, and its value is kept: writes of the older version leave it, "
         "and a row that is created there has its `on create`. With `is` the older value stands wherever the field is "
-        "shown, filtered, ordered by or patched; rules go on reading what is stored. What clients then give is held to the "
-        "older schema and becomes what `stored` makes of it; where that has no value, the rule `stored` is broken. Without "
-        "`is`, an older schema is asked besides that of the newest: what is stored is held to both.",
+        "shown, filtered, ordered by or patched; rules go on reading what is stored. What clients then give is held "
+        "to the older schema and becomes what `stored` makes of it; where that has no value, the rule `stored` is "
+        "broken. Without `is`, an older schema is asked besides that of the newest: what is stored is held to both.",
     ),
     (
         "Which version is asked for",
@@ -408,7 +408,7 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "What versions tell of themselves",
         "Dates are the beginnings of days, UTC. `deprecated` is sent as `Deprecation: @` and seconds (RFC 9745), "
         "`sunset` as `Sunset` (RFC 8594), with every response of the version, also before the date. A version with "
-        "either, whose name is in the path or in the query, leads with `Link` and `rel=\"successor-version\"` (RFC "
+        'either, whose name is in the path or in the query, leads with `Link` and `rel="successor-version"` (RFC '
         "5829) to the same endpoint in the version above, if that has it and is not retired. From the day of `retired` "
         "on, its requests are `retired version`. Where several versions share their addresses, `Vary` names the header "
         "that tells them apart.",
@@ -426,9 +426,9 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "What a case states stands in the place of what its endpoint states beside the cases; all else holds in each. "
         "The case is chosen before any statement. Where a member of the body chooses it, that member has a text, is "
         "known in every case, and is a field where the case's body names it; a body of no case is `invalid` at that "
-        "member (`required`, `type` or `enum`), and nothing else is said of it. Where the request or its caller chooses "
-        "it, a request of no case is `forbidden`, and its body is not read; one whose parameters are invalid, or whose "
-        "caller is not admitted, is of none yet. `otherwise` is the case of a request that is of no other.",
+        "member (`required`, `type` or `enum`), and nothing else is said of it. Where the request or its caller "
+        "chooses it, a request of no case is `forbidden`, and its body is not read; one whose parameters are invalid, "
+        "or whose caller is not admitted, is of none yet. `otherwise` is the case of a request that is of no other.",
     ),
     (
         "Webhooks to rows of the contract's own",
@@ -454,10 +454,10 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         "Values made of other rows",
-        "What is given on create or on change may read other rows (`line.product.price`, `all(R)`, rows that refer back), "
-        "and a field that is made so: it is worked out in the statement that writes the row, from what is stored then, "
-        "and unique fields, references, guards and invariants judge what came of it. What a condition reads of it is "
-        "that value. A required value that comes out as none is `invalid`.",
+        "What is given on create or on change may read other rows (`line.product.price`, `all(R)`, rows that refer "
+        "back), and a field that is made so: it is worked out in the statement that writes the row, from what is "
+        "stored then, and unique fields, references, guards and invariants judge what came of it. What a condition "
+        "reads of it is that value. A required value that comes out as none is `invalid`.",
     ),
     (
         "Effects",

@@ -168,7 +168,8 @@ TAGGED = (
     .replace("{does: remove shelf,", "{does: remove shelf, validators: etag,")
     .replace(
         "DELETE /shelves/{name}:",
-        "GET /shelves/{name}: {does: read shelf, validators: etag, responses: {200: whole(shelf)}}\nDELETE /shelves/{name}:",
+        "GET /shelves/{name}: {does: read shelf, validators: etag, responses: {200: whole(shelf)}}\n"
+        "DELETE /shelves/{name}:",
         1,
     )
 )

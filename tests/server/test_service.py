@@ -380,7 +380,11 @@ def test_what_is_not_in_force_is_501_and_empty(shared: Running) -> None:
     ],
 )
 def test_versions_in_the_path(run: Run, path: str, expected: int) -> None:
-    service = run(replace(PLAN, base=("api",), versions=Versions("path", "2", "", "2", (Version("2"), Version("1", served=False)))))
+    service = run(
+        replace(
+            PLAN, base=("api",), versions=Versions("path", "2", "", "2", (Version("2"), Version("1", served=False)))
+        )
+    )
     assert service.http.get(path).status_code == expected
 
 

@@ -12,7 +12,17 @@ from ninefold.expressions.tree import Typed
 from ninefold.values import Type
 
 Verb: TypeAlias = Literal[
-    "create", "read", "list", "update", "replace", "delete", "ensure", "remove", "sign in", "transition", "compute",
+    "create",
+    "read",
+    "list",
+    "update",
+    "replace",
+    "delete",
+    "ensure",
+    "remove",
+    "sign in",
+    "transition",
+    "compute",
     "stream",
 ]
 
@@ -175,10 +185,10 @@ class Case:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """An endpoint with cases is one for each `case`, all with one key. `body` None: the endpoint takes none and says nothing about one; `()`: stated `none`. Of `ensure` and `remove`,
-    `untouched` answers where there was nothing to do, and `known_by` are the fields that say which row is meant: those
-    that the path does not name are made as on create (`()`: `row` or `where` says which).
-    `issues`: the scheme of which a credential is made for the row."""
+    """An endpoint with cases is one for each `case`, all with one key. `body` None: the endpoint takes none and says
+    nothing about one; `()`: stated `none`. Of `ensure` and `remove`, `untouched` answers where there was nothing to do,
+    and `known_by` are the fields that say which row is meant: those that the path does not name are made as on create
+    (`()`: `row` or `where` says which). `issues`: the scheme of which a credential is made for the row."""
 
     key: str
     method: str

@@ -79,8 +79,8 @@ class Guard:
 
 @dataclass(frozen=True)
 class Transition:
-    """`after`: microseconds after which the service takes it by itself, or the time or duration over the row at or after
-    which it does; None: it waits to be asked."""
+    """`after`: microseconds after which the service takes it by itself, or the time or duration over the row at or
+    after which it does; None: it waits to be asked."""
 
     name: str
     origins: tuple[str, ...]

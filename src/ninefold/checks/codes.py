@@ -52,7 +52,7 @@ NO_ROW = _code(
 ONE_ROW = _code(
     "NF0590", Severity.ERROR, "an endpoint treats the one row of a resource as one of many",
     "A resource with `identifier: none` has one row, which is there from the start, as `on create` or its record makes "
-    "it. It is read, updated and replaced, and takes transitions; it cannot be created, deleted, listed or referred to.",
+    "it. It is read, updated and replaced, and takes transitions; it is not created, deleted, listed or referred to.",
     "`POST /settings: {does: create settings}`", "`PUT /settings: {does: replace settings}`",
 )  # fmt: skip
 
@@ -535,9 +535,9 @@ NOT_MADE_OF_ROWS = _code(
 
 CHOSEN_BY = _code(
     "NF0586", Severity.ERROR, "a case cannot be chosen by this",
-    "The case of a request is chosen before any statement: by one member of the body, `request.body.NAME`, or by a text "
-    "that reads neither a body nor a row: a parameter, a header, what a scheme adds to the caller. Every case then takes "
-    "a body that has members.",
+    "The case of a request is chosen before any statement: by one member of the body, `request.body.NAME`, or by a "
+    "text that reads neither a body nor a row: a parameter, a header, what a scheme adds to the caller. Every case "
+    "then takes a body that has members.",
     "`cases: {by: order.kind, …}`",
     "`cases: {by: request.body.kind, …}`, or `cases: {by: caller.role, …}`",
 )  # fmt: skip
@@ -594,8 +594,8 @@ LOSES = _code(
 
 TWO_RECEIVERS = _code(
     "NF0594", Severity.ERROR, "events go to rows of the contract, and others subscribe",
-    "With `to` a contract keeps its receivers itself, as rows of a resource that it declares. The subscriptions that the "
-    "language has itself are then told of nothing: one that could be made would be a promise that nobody keeps.",
+    "With `to` a contract keeps its receivers itself, as rows of a resource that it declares. The subscriptions that "
+    "the language has itself are then told of nothing: one that could be made would be a promise that nobody keeps.",
     "`webhooks: {to: hook, …}` and `POST /subscriptions: {does: subscribe, …}`",
     "`webhooks: {to: hook, …}` and `POST /hooks: {does: create hook, …}`",
 )  # fmt: skip
@@ -609,18 +609,14 @@ NOT_A_SUBJECT = _code(
 )  # fmt: skip
 
 CODES: tuple[Code, ...] = (
-    TWO_RECEIVERS, NOT_A_SUBJECT, COMPUTED_CYCLE, NOT_THE_CLIENTS, NEVER_GIVEN, PATH_NAME, NO_ROW, PATH_OF_CREATE, NOT_A_SORT_KEY,
-    SEVERAL_RESPONSES, STATUS_OF_ITS_OWN, NO_SUCH_VIEW, NOT_SHOWABLE, LIST_HAS_NO_ROW, NOT_A_TOKEN, SAME_PARAMETER,
-    PAGE_BOUNDS, UNREACHABLE_STATE, DEAD_END, UNUSED_TRANSITION, UNUSED_CODE, NEVER_ARISES, COMPOSITE_TARGET,
-    DETAIL_OF_TWO, DELETED_ROW, DELETE_CLEARS_REQUIRED, NOT_A_BODY, NO_BURST, HEADER_OF_RATES, NOT_A_STREAM,
-    TIMER_WITHOUT_REQUEST, RECORD_VALUE, RECORD_INCOMPLETE, RECORD_TWICE, RECORD_REFERENCE, SEVERAL_VALUES,
-    NOT_AN_ALGORITHM, ISSUER_TWICE, SIGNED_WITHOUT, WITHOUT_VALUE, SAYS_NOTHING, GIVEN_OTHERWISE, STATE_OF_NOTHING,
-    HEADER_OF_HTTP, SAME_BUT_FOR_CASE, SECOND_SERIAL, TYPE_IN_ITSELF, FINAL_IS_LEFT, NOT_AN_IDENTIFIER,
-    GIVEN_VALUE, DETAIL_OF_ANOTHER, OFFERED_TO_NOBODY, NO_SUCH_END,
-    NEEDS_WHAT_IS_NONE, SHOWN_LESS,
-    ANY_ORIGIN_WITH_CREDENTIALS, NO_SUCH_SCOPE, SCOPES_TWICE, CERTIFICATE_FIELD,
-    TOLD_BY_EDITS, BOTH_ABSENT,
-    ONE_ROW, NOT_FOUND_BY, SIGN_IN_BODY, ISSUES_FOR_NOBODY, NEVER_ISSUED, NEVER_TOLD, CREDENTIAL_KEPT, NOT_MADE_OF_ROWS,
-    NOT_ANOTHER_ROW, EFFECT_ON_NO_ROW, NOT_SET, EFFECT_IN_A_CIRCLE,
-    CHOSEN_BY, LOSES, NOT_IN_FORCE,
-)  # fmt: skip
+    TWO_RECEIVERS, NOT_A_SUBJECT, COMPUTED_CYCLE, NOT_THE_CLIENTS, NEVER_GIVEN, PATH_NAME, NO_ROW, PATH_OF_CREATE,
+    NOT_A_SORT_KEY, SEVERAL_RESPONSES, STATUS_OF_ITS_OWN, NO_SUCH_VIEW, NOT_SHOWABLE, LIST_HAS_NO_ROW, NOT_A_TOKEN,
+    SAME_PARAMETER, PAGE_BOUNDS, UNREACHABLE_STATE, DEAD_END, UNUSED_TRANSITION, UNUSED_CODE, NEVER_ARISES,
+    COMPOSITE_TARGET, DETAIL_OF_TWO, DELETED_ROW, DELETE_CLEARS_REQUIRED, NOT_A_BODY, NO_BURST, HEADER_OF_RATES,
+    NOT_A_STREAM, TIMER_WITHOUT_REQUEST, RECORD_VALUE, RECORD_INCOMPLETE, RECORD_TWICE, RECORD_REFERENCE,
+    SEVERAL_VALUES, NOT_AN_ALGORITHM, ISSUER_TWICE, SIGNED_WITHOUT, WITHOUT_VALUE, SAYS_NOTHING, GIVEN_OTHERWISE,
+    STATE_OF_NOTHING, HEADER_OF_HTTP, SAME_BUT_FOR_CASE, SECOND_SERIAL, TYPE_IN_ITSELF, FINAL_IS_LEFT,
+    NOT_AN_IDENTIFIER, GIVEN_VALUE, DETAIL_OF_ANOTHER, OFFERED_TO_NOBODY, NO_SUCH_END, NEEDS_WHAT_IS_NONE, SHOWN_LESS,
+    ANY_ORIGIN_WITH_CREDENTIALS, NO_SUCH_SCOPE, SCOPES_TWICE, CERTIFICATE_FIELD, TOLD_BY_EDITS, BOTH_ABSENT, ONE_ROW,
+    NOT_FOUND_BY, SIGN_IN_BODY, ISSUES_FOR_NOBODY, NEVER_ISSUED, NEVER_TOLD, CREDENTIAL_KEPT, NOT_MADE_OF_ROWS,
+    NOT_ANOTHER_ROW, EFFECT_ON_NO_ROW, NOT_SET, EFFECT_IN_A_CIRCLE, CHOSEN_BY, LOSES, NOT_IN_FORCE, )  # fmt: skip

@@ -106,7 +106,6 @@ def _behind(
 def _of_effects(
     stated_ones: Fact[tuple[stated_effects.Effect, ...]] | None, effects: tuple[Effect, ...]
 ) -> Iterator[tuple[Typed, Span]]:
-    stated_effects_ = value_of(stated_ones) or ()
     stated_all = value_of(stated_ones)
     for written, effect in zip(stated_all or (), effects, strict=False):
         if effect.row is not None and written.row is not None:

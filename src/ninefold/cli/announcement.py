@@ -61,9 +61,7 @@ def _callers(plan: ServicePlan, route: Route) -> str:
     return words + (f" (no credential of {', '.join(others)} is accepted yet)" if others else "")
 
 
-def remarks(
-    plan: ServicePlan, given: Collection[str], source: str, takes_certificates: bool = False
-) -> Iterator[str]:
+def remarks(plan: ServicePlan, given: Collection[str], source: str, takes_certificates: bool = False) -> Iterator[str]:
     """The paragraphs under the table: operator values, what is not in force, what is left out. `takes_certificates`:
     the service's port asks clients for theirs."""
     yield from _list("Older versions", list(_older(plan)))

@@ -48,8 +48,10 @@ class Scheme:
     def is_basic(self) -> bool:
         """Whether it is HTTP's Basic scheme (RFC 7617): a user-id and a password."""
         name = value_of(self.scheme)
-        return (kind := value_of(self.type)) is not None and kind.text == "http" and (
-            name is not None and name.text.lower() == "basic"
+        return (
+            (kind := value_of(self.type)) is not None
+            and kind.text == "http"
+            and (name is not None and name.text.lower() == "basic")
         )
 
 

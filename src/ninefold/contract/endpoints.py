@@ -115,8 +115,8 @@ class Body:
 @dataclass(frozen=True, slots=True)
 class Case:
     """Which requests a case is of: those for which `by` gives its name; `name` None: `otherwise`. `all`: the names of
-    the endpoint's cases. `has_rest`: one of them is `otherwise`. `among`: where they all stand. `position`: how many are written
-    before it."""
+    the endpoint's cases. `has_rest`: one of them is `otherwise`. `among`: where they all stand. `position`: how many
+    are written before it."""
 
     by: Fact[Expression] | None
     name: str | None

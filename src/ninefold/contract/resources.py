@@ -22,8 +22,8 @@ class Schema:
 @dataclass(frozen=True, slots=True)
 class Seen:
     """How callers of an older version see a field. `called`: its name for them; None: it is not there for them.
-    `instead`: the field that is shown in its place, whose own `place_of` is this one's name. `schema`: what they give is
-    held to it. `stored`: what is kept of the `value` that they give."""
+    `instead`: the field that is shown in its place, whose own `place_of` is this one's name. `schema`: what they give
+    is held to it. `stored`: what is kept of the `value` that they give."""
 
     called: str | None
     span: Span
@@ -35,7 +35,8 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """`seen` is None in the version that the document describes. `schema` is `None` where nothing of JSON Schema is written (a reference, a state field)."""
+    """`seen` is None in the version that the document describes. `schema` is `None` where nothing of JSON Schema is
+    written (a reference, a state field)."""
 
     name: str
     span: Span

@@ -8,7 +8,6 @@ from ninefold.openapi.responses import either
 from ninefold.openapi.schemas import component, reference
 from ninefold.openapi.service import Endpoint, Json, Service
 
-
 OTHERWISE = "otherwise"
 
 

@@ -51,7 +51,8 @@ class Sort(msgspec.Struct, frozen=True):
 
 
 class Paging(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`largest` None: no bound. With `by: none` the list is given whole. `number` counts from 1. `places`: where each is stated."""
+    """`largest` None: no bound. With `by: none` the list is given whole. `number` counts from 1. `places`: where each
+    is stated."""
 
     by: Literal["cursor", "offset", "page", "none"]
     default: int = 0
@@ -133,9 +134,9 @@ class Ending(msgspec.Struct, frozen=True):
 
 
 class Upheld(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An invariant of other rows that a write may break. `failing`, after the write, gives a row if there is one that it
-    now fails of: the details of the codes in `details`. `before` the write one row is asked for: the keys, in arrays by
-    the names of its columns, by which the rows that have to be asked are known; they are the root `$affected`."""
+    """An invariant of other rows that a write may break. `failing`, after the write, gives a row if there is one that
+    it now fails of: the details of the codes in `details`. `before` the write one row is asked for: the keys, in arrays
+    by the names of its columns, by which the rows that have to be asked are known; they are the root `$affected`."""
 
     condition: Condition
     failing: Statement
@@ -144,8 +145,8 @@ class Upheld(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Represented(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What GET shows at the path of a write, where its entity tags are of more than the row: `before`, by the path, it is
-    compared with If-Match; `after`, by `$row`, it gives the tag of the response."""
+    """What GET shows at the path of a write, where its entity tags are of more than the row: `before`, by the path, it
+    is compared with If-Match; `after`, by `$row`, it gives the tag of the response."""
 
     before: Statement
     response: Response
@@ -162,8 +163,8 @@ class Effect(msgspec.Struct, frozen=True, omit_defaults=True):
 
 class Effects(msgspec.Struct, frozen=True):
     """What else changes in the transaction of a write, in this order. `acted_on` gives what is read of the row that the
-    write acted on: by `$row` as it has become, or, before a deletion, by what the deletion finds it by. That is the root
-    `resource` of the effects."""
+    write acted on: by `$row` as it has become, or, before a deletion, by what the deletion finds it by. That is the
+    root `resource` of the effects."""
 
     resource: str
     acted_on: Statement

@@ -45,8 +45,8 @@ class Machine(msgspec.Struct, frozen=True):
 class Table(msgspec.Struct, frozen=True, omit_defaults=True):
     """One resource. Every table also has the column `$revision` (text, never null); one whose rows have states, the
     column `$entered` besides: the time at which a row entered the state that it is in. It has no value where that is
-    not known, and then no timer takes the row anywhere. `machine` says which states these are. Without a `key` the table
-    has one row."""
+    not known, and then no timer takes the row anywhere. `machine` says which states these are. Without a `key` the
+    table has one row."""
 
     name: str
     columns: tuple[Column, ...]

@@ -99,8 +99,8 @@ def _held_to(field: Field) -> dict[str, Any]:
 
 
 def _schema(leaves: Sequence[BodyLeaf], resource: Resource, verb: Verb, depth: int = 0) -> dict[str, Any]:
-    """The JSON Schema of an object that holds these leaves. In a merge patch nothing is required of it, and of who signs
-    in everything."""
+    """The JSON Schema of an object that holds these leaves. In a merge patch nothing is required of it, and of who
+    signs in everything."""
     properties: dict[str, Any] = {}
     required = []
     for name in dict.fromkeys(leaf.pointer[depth] for leaf in leaves):

@@ -82,8 +82,8 @@ def path_conditions(endpoint: Endpoint) -> list[Typed]:
 
 
 def says_which(endpoint: Endpoint, rows: Mapping[str, str | Item], perspective: Perspective) -> list[Fragment]:
-    """The same as SQL, of the row that goes by the resource's name. A name that leads through a reference is looked up once, and not for each row that refers to
-    anything: that is how an index on the reference is of use."""
+    """The same as SQL, of the row that goes by the resource's name. A name that leads through a reference is looked up
+    once, and not for each row that refers to anything: that is how an index on the reference is of use."""
     found = []
     for name in endpoint.names:
         if len(name.through) == 1 and endpoint.resource is not None:
@@ -243,8 +243,8 @@ def reference_there(
 
 
 def has_value(field: Field, value: Fragment, resource: Resource, given: str | None = None) -> Requirement:
-    """A value that the database makes as it writes can be made, where the field is not to be without one. `given`: where
-    a body may give it (meaning 4)."""
+    """A value that the database makes as it writes can be made, where the field is not to be without one. `given`:
+    where a body may give it (meaning 4)."""
     condition = Condition(
         "invalid",
         subject=f"{resource.name}.{field.name}",

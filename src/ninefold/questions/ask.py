@@ -39,7 +39,8 @@ PARTS = (purpose, resources, states, endpoints, authentication, events, errors, 
 """The modules that ask, in the order of the parts."""
 
 STORED = frozenset({"on create", "on change", "again on", "computed", "normalise", "sets", "gone", "then", "EFFECT"})
-"""Keys that add a value or a change, or take a row away: what is written without them would be wrong, so a gap blocks."""
+"""Keys that add a value or a change, or take a row away: what is written without them would be wrong, so a gap
+blocks."""
 
 
 def ask(contract: Contract) -> tuple[OpenQuestion, ...]:

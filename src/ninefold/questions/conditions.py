@@ -249,9 +249,7 @@ def _conflicts(survey: Survey, endpoint: Endpoint, action: Action, resource: str
     yield from _taken(survey, resource, _given(survey, endpoint, resource), action.verb in ("create", "ensure"), meant)
 
 
-def _taken(
-    survey: Survey, resource: str, given: set[str], inserts: bool, meant: tuple[str, ...]
-) -> Iterator[str]:
+def _taken(survey: Survey, resource: str, given: set[str], inserts: bool, meant: tuple[str, ...]) -> Iterator[str]:
     """The same, by the fields to which a write gives values; `meant`: those by which it knows its row."""
     fields = survey.graph.fields.get(resource, {})
     identifier = _identifier(survey, resource)

@@ -33,12 +33,12 @@ RATE_LIMITED = Failure("rate limited")
 @dataclass(slots=True)
 class Exchange:
     """A request on its way. `version`: the one that it asks for; `values`: the texts of its path's names. `rank` is the
-    lowest of the failures. `stranger` is whose credential was good, and not of a kind that the endpoint admits. `unreachable`: an issuer could not be asked for the keys of a credential.
-    `addressable`: the path's values can be of rows. `told`: how the rates stand
-    that counted the request; `limited`: the answer refuses it for one of them. `key`: the idempotency key that came;
-    `content`: the body as it came, None where it was not read; `document`: the
-    body as JSON; `holds`: the key is in progress by this request; `repeated`: the answer is
-    that of an earlier one with the key."""
+    lowest of the failures. `stranger` is whose credential was good, and not of a kind that the endpoint admits.
+    `unreachable`: an issuer could not be asked for the keys of a credential. `addressable`: the path's values can be of
+    rows. `told`: how the rates stand that counted the request; `limited`: the answer refuses it for one of them. `key`:
+    the idempotency key that came; `content`: the body as it came, None where it was not read; `document`: the body as
+    JSON; `holds`: the key is in progress by this request; `repeated`: the answer is that of an earlier one with the
+    key."""
 
     service: Service
     request: Request

@@ -115,9 +115,7 @@ def ready(
                 (*plan.base, *route.segments),
                 endpoints.blocked(route)
                 if isinstance(route, Blocked) or route.key in without
-                else endpoints.served(
-                    route, problems, schemes, frozenset(known), counted.get(route.key, ()), version
-                ),
+                else endpoints.served(route, problems, schemes, frozenset(known), counted.get(route.key, ()), version),
             )
             for route in routes
         )

@@ -117,9 +117,7 @@ def authenticate(x: Exchange, first: int = 0) -> Next:
             case Passwords():
                 given = basic(credential)
                 if given is not None:
-                    return Wait(
-                        Select(*known_by.named(given.user, x.env)), partial(check_password, x, index, given)
-                    )
+                    return Wait(Select(*known_by.named(given.user, x.env)), partial(check_password, x, index, given))
             case Issuer():
                 return verify(x, index, known_by, credential)
             case Certificates() | AnyCertificate():
@@ -188,9 +186,7 @@ def verify(x: Exchange, index: int, issuer: Issuer, token: str) -> Next:
             assert_never(outcome)
 
 
-def fetched(
-    x: Exchange, index: int, issuer: Issuer, token: str, fetch: Fetch, result: Fetched | Unreachable
-) -> Next:
+def fetched(x: Exchange, index: int, issuer: Issuer, token: str, fetch: Fetch, result: Fetched | Unreachable) -> Next:
     issuer.take(fetch, result, x.service.sources)
     return verify(x, index, issuer, token)
 

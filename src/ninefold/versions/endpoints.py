@@ -14,9 +14,7 @@ from ninefold.contract.versioning import OF_ENDPOINT, Change
 from ninefold.diagnostics.source import Span
 from ninefold.versions.way import Way
 
-_SAID = tuple(
-    each.name for each in fields(Endpoint) if each.name not in ("key", "method", "segments", "span", "case")
-)
+_SAID = tuple(each.name for each in fields(Endpoint) if each.name not in ("key", "method", "segments", "span", "case"))
 """What an endpoint states beside its key."""
 
 

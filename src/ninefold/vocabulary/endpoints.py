@@ -143,7 +143,8 @@ _KEYS: tuple[Key, ...] = (
          "A request with the header Idempotency-Key is done once, and its response is given again. Where it is "
          "`required`, a request without one is `invalid`.",
          "The header means nothing."),
-    adds(4, f"{_E}.issues", Name("a scheme"), "A credential of that scheme is made for the row, and is `caller.credential`.",
+    adds(4, f"{_E}.issues", Name("a scheme"),
+         "A credential of that scheme is made for the row, and is `caller.credential`.",
          "No credential is made."),
     adds(4, f"{_E}.errors", MappingOf("conditions to error codes"), "Codes of conditions on this endpoint alone.",
          "The codes of part 7 hold."),

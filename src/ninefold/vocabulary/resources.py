@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ninefold.vocabulary.json_schema import keywords
-from ninefold.vocabulary.key import Key, adds, asked, names, reserved, restricts, tells
+from ninefold.vocabulary.key import Key, adds, asked, names, restricts, tells
 from ninefold.vocabulary.shapes import (
     JSON,
     Boolean,
@@ -36,9 +36,9 @@ KEYS: tuple[Key, ...] = (
     asked(2, "RESOURCE.fields", MappingOf("fields to schemas"), FIELDS, "What a row holds.",
           "A gap: endpoints that read or write R are not served."),
     names(2, "RESOURCE.includes", Names("a resource", alone=True),
-         "Other resources, whose fields it has before its own, with what their `required`, `unique` and `invariants` say "
-         "of them, and with their views; in these, the other's name means this resource. One that has no identifier, and "
-         "is included, is no resource itself.",
+         "Other resources, whose fields it has before its own, with what their `required`, `unique` and `invariants` "
+         "say of them, and with their views; in these, the other's name means this resource. One that has no "
+         "identifier, and is included, is no resource itself.",
          "It has its own fields alone; each use of what it took over is an error."),
     restricts(2, "RESOURCE.required", Names("a field"), "Fields that a row has a value for.",
               "A row may lack a value."),
@@ -60,7 +60,8 @@ KEYS: tuple[Key, ...] = (
     adds(2, "RESOURCE.expires.at", Expression(),
          "When a row deletes itself, from the row; one for which there is no time is there until it is deleted.",
          "A row is there until it is deleted."),
-    names(2, "RESOURCE.views", MappingOf("views to what they show"), "Ways to show a row, each a function of a row or of several.",
+    names(2, "RESOURCE.views", MappingOf("views to what they show"),
+          "Ways to show a row, each a function of a row or of several.",
           "Each use of a view is an error."),
     names(2, "RESOURCE.views.VIEW", Template(),
           "What the view shows: a list of fields, with mappings for what is not a field, or a template.",
@@ -111,7 +112,7 @@ KEYS: tuple[Key, ...] = (
               "An object may lack them."),
 
     names(2, "terms", MappingOf("names to expressions"),
-          "Expressions with names of their own; a reserved name. A term means its expression wherever another expression "
+          "Expressions with names of their own; a reserved name. A term means its expression wherever another one "
           "reads its name, with what can be read there; it reads only terms that are written before it.",
           "Each use of a term is an error."),
     names(2, "terms.TERM", Expression(), "A named expression.", "Each use of its name is an error."),

@@ -8,10 +8,10 @@ from ninefold.vocabulary.shapes import (
     Duration,
     Expression,
     MappingOf,
-    OneOf,
     Members,
     Name,
     Names,
+    OneOf,
 )
 
 MACHINE = "machine"
@@ -48,7 +48,7 @@ KEYS: tuple[Key, ...] = (
     adds(3, f"{_TRANSITION}.sets.FIELD", Expression(), "The value that it gives the field.",
          "The field keeps its value."),
     adds(3, f"{_TRANSITION}.after", OneOf((Duration(), Expression())),
-         "The service takes it by itself when the row has been in `from` for so long; or at the time that an expression "
-         "over the row gives, or once the duration that it gives has passed.", "It waits to be asked."),
+         "The service takes it by itself when the row has been in `from` for so long; or at the time that an "
+         "expression over the row gives, or once the duration that it gives has passed.", "It waits to be asked."),
     *effects(3, f"{_TRANSITION}.then"),
 )  # fmt: skip
