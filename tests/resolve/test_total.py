@@ -42,7 +42,8 @@ def scalar(text: str, style: Style) -> Scalar:
         value = core_value(text) if style is Style.PLAIN else text
     except OverflowError:  # the reader says so, and takes it as text
         value = text
-    return Scalar(PLACE, text, value, style, range(10, 11 + len(text)))
+    # However long the text is, all of it stands in the document.
+    return Scalar(PLACE, text, value, style, tuple(min(at, len(PLAIN)) for at in range(10, 11 + len(text))))
 
 
 SCALARS = st.builds(
@@ -92,9 +93,9 @@ STANDS_FOR = {
     "RULE": "pattern",
     "VERSION": "1",
 }
-SAID_ELSEWHERE = {"types", "terms", "terms.TERM", "ENDPOINT.otherwise"}
+SAID_ELSEWHERE = {"types", "terms", "terms.TERM", "ENDPOINT.otherwise", "ENDPOINT.cases.CASE.otherwise"}
 """`types: not shown` is a gap of each field that refers to a type, a term that is one a gap of each fact
-that reads it; `otherwise` alone is an error."""
+that reads it; `otherwise` alone is an error, or nothing in a case."""
 
 ITEMS = {"GUARD", "INVARIANT", "CHANGE", "RECORD"}
 

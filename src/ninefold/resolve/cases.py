@@ -46,7 +46,7 @@ def in_cases(r: Reading, level: Level, whole: Endpoint, read: Read) -> tuple[End
                 replace(whole, case=Case(by, _name(entry), entry.key.span, names, has_rest, at, number), **facts)
                 for number, (entry, facts) in enumerate(said)
             )
-        case Gap(span=span) | Proposal(span=span):
+        case Gap(span=span) | Proposal(span=span) | Shown(value=_Cases(Gap(span=span) | Proposal(span=span), ())):
             # Which cases there are is not shown; what would choose between them is asked for.
             return (replace(whole, case=Case(Gap(span), None, span, (), False, span)),)
         case _:
