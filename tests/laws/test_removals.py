@@ -150,6 +150,7 @@ _ASKS: tuple[Outcome, ...] = ("question",)
 EXCEPTIONS: tuple[tuple[str, tuple[Outcome, ...], str], ...] = (
     # Asked, and what remains answers.
     ("2 RESOURCE.fields.FIELD.on delete", _COVERED, "asked only where something deletes the target"),
+    ("4 ENDPOINT.pages.by", _COVERED, "part 8 answers"),
     ("5 schemes.SCHEME.realm", _COVERED, "asked of HTTP's Basic scheme alone"),
     ("5 permissions.ENDPOINT", _COVERED, "`all others` answers"),
     ("5 *.CALLER", _COVERED, "the others may call, or see; such callers do not"),

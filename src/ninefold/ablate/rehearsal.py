@@ -128,7 +128,7 @@ class Rehearsal:
         self._sources = _Sources()
         self._database = Memory(plan.schema)
         self._shape = encode_shape(plan.schema)
-        sources = Sources(self._sources.clock, self._sources.random_bytes, self._sources.elapsed)
+        self._fixed = sources = Sources(self._sources.clock, self._sources.random_bytes, self._sources.elapsed)
         self._service = ready(plan, self._database.key("cursors"), given, sources)
         self._rates = {rate.name: rate for rate in self._service.rates}
         self._tracer = Tracer(plan)
@@ -138,7 +138,7 @@ class Rehearsal:
 
     def opened(self) -> tuple[tuple[str, str], ...]:
         """The rows that are there before any request: those that the contract states."""
-        begin = stated_rows(self.plan, Caller(dict(self._given)))
+        begin = stated_rows(self.plan, Caller(dict(self._given), self._fixed))
         if begin is not None:
             try:
                 self._database.transact(begin)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from multiprocessing import get_context
@@ -35,11 +36,22 @@ class Work:
 
     def found(self, share: int = 0, of: int = 1) -> list[Found]:
         """What comes of every `of`-th fact, from the one with the number `share` on."""
-        # What fails for want of a fact is a finding, not a line of a log.
-        logging.getLogger("ninefold.server").setLevel(logging.CRITICAL + 1)
         whole = self.whole()
         facts = [fact for fact in written(whole.loaded.document) if fnmatchcase(fact.address, self.only)]
-        return list(ablate(whole, facts[share::of], self.removals))
+        with _unlogged():
+            return list(ablate(whole, facts[share::of], self.removals))
+
+
+@contextmanager
+def _unlogged() -> Iterator[None]:
+    """What fails for want of a fact is a finding, not a line of a log."""
+    log = logging.getLogger("ninefold.server")
+    level = log.level
+    log.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        log.setLevel(level)
 
 
 def found(work: Work, processes: int) -> list[Found]:
