@@ -48,7 +48,7 @@ durability: $(VENV)/.test
 
 honesty: export NINEFOLD_HONESTY := all
 honesty: $(VENV)/.test
-	$(BIN)/python -m pytest -s tests/honesty $(ARGS)
+	$(BIN)/python -m pytest -s tests/honesty tests/laws/test_removals.py $(ARGS)
 
 check: lint types
 

@@ -18,7 +18,7 @@ from tests.agreement.shrinking import shrunk
 REQUESTS: Final = 40
 """Requests to each contract."""
 
-CONTRACTS: Final = 420
+CONTRACTS: Final = 240
 PARTS: Final = 6
 LONG: Final = int(os.environ.get("NINEFOLD_LONG", "0"))
 

@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 ORDERS = ROOT / "examples" / "orders.md"
 REQUESTS = ROOT / "examples" / "orders.http"
 
-STRIDE = 1 if os.environ.get("NINEFOLD_HONESTY") == "all" else 40
+STRIDE = 1 if os.environ.get("NINEFOLD_HONESTY") == "all" else 60
 PROCESSES = os.cpu_count() or 1
 
 ELSEWHERE = ("orders", "orders-with-what-the-operator-gives")

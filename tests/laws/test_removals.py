@@ -19,6 +19,7 @@ judged in `tests/honesty`.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -40,6 +41,10 @@ from ninefold.vocabulary import Kind
 ROOT = Path(__file__).parents[2]
 CONTRACTS = [ROOT / "examples" / "orders.md"]
 CASES = sorted((ROOT / "tests" / "cases").glob("*/contract.md"))
+
+ALL = os.environ.get("NINEFOLD_HONESTY") == "all"
+MANY = 400
+"""Of a contract with as many facts every second one is taken out; `make honesty` takes out every one."""
 
 Outcome: TypeAlias = Literal["nothing", "question", "error", "question and error"]
 
@@ -206,7 +211,7 @@ def new_facts(path: Path) -> Iterator[Fact]:
         assert whole is not None
         own = tuple(facts(whole))
         if each == path:
-            yield from (fact for fact in own if fact.path not in seen)
+            yield from [fact for fact in own if fact.path not in seen][:: 1 if ALL or len(own) < MANY else 2]
             return
         seen |= {fact.path for fact in own}
 

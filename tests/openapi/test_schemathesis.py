@@ -81,7 +81,7 @@ def test_the_service_keeps_its_document(asked: Asked, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("asked", LONG, ids=str)
 def test_the_service_keeps_its_document_at_length(asked: Asked, tmp_path: Path) -> None:
-    ask(asked, tmp_path, examples=40)
+    ask(asked, tmp_path, examples=20)
 
 
 def ask(asked: Asked, folder: Path, examples: int) -> None:

@@ -50,8 +50,8 @@ def cut_texts(name: str, only: set[str]) -> Iterator[tuple[str, str]]:
     seen: Counter[tuple[int, str]] = Counter()
     for part, path, place, text in removals(whole.document):
         seen[part, path] += 1
-        if (part, path) not in ASKING or seen[part, path] > 2:
-            continue  # of fifteen codes two are enough
+        if (part, path) not in ASKING or seen[part, path] > 1:
+            continue  # of fifteen codes one is enough
         loaded = compiled(text)
         if not wrong(loaded) and only & {each.question.id for each in loaded.open_questions}:
             yield f"{part}/{place}", text
