@@ -30,8 +30,9 @@ help:
 serve: $(VENV)/.serve
 	$(BIN)/ninefold serve $(CONTRACT) --listen $(LISTEN) $(ARGS)
 
+# With ARGS one run of pytest, without them all tests, in two runs side by side.
 test: $(VENV)/.test
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m $(if $(ARGS),pytest $(ARGS),tests.side_by_side)
 
 # `make agreement NINEFOLD_LONG=5000000` compares more often; each day begins with other seeds.
 NINEFOLD_LONG ?= 1000000
