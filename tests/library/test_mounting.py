@@ -59,8 +59,8 @@ def test_a_service_is_mounted_beside_other_routes(tmp_path: Path) -> None:
     shop = Starlette(routes=[Route("/", home), Mount("/shop/v1", orders)], lifespan=orders.lifespan)
     assert not database.exists(), "a database is opened when the service starts, not when it is named"
     with listening(shop) as client:
+        assert client.get("/").text == "the shop"  # once the service has started
         assert is_open(database)
-        assert client.get("/").text == "the shop"
         made = client.post("/shop/v1/customers", json={"email": "ada@b.example", "name": "Ada"}).json()
         caller = {"Authorization": f"Bearer {made['api_key']}"}
         lines = [{"sku": "ABC-1", "quantity": 2, "unit_price": 250}]
