@@ -21,8 +21,9 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.http_cases import Known, read_exchanges, serving, tell
+from tests.http_cases import serving, tell
 
+from ninefold.ablate.requests import Known, read_exchanges
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import render
 from ninefold.gaps import to_text

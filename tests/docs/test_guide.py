@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from tests.docs.pages import with_parts
 from tests.docs.reader import ROOT
-from tests.http_cases import Known, read_exchanges, serving, tell
+from tests.http_cases import serving, tell
 
+from ninefold.ablate.requests import Known, read_exchanges
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import render
 from ninefold.gaps import to_text

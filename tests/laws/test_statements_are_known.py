@@ -9,8 +9,9 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.http_cases import Known, read_exchanges, serving, tell
+from tests.http_cases import serving, tell
 
+from ninefold.ablate.requests import Known, read_exchanges
 from ninefold.database.sqlite import SQLite
 from ninefold.database.writer import Transaction
 from ninefold.pipeline import load

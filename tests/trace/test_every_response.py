@@ -15,9 +15,10 @@ from typing import Any
 import httpx
 import pytest
 from msgspec.structs import replace
-from tests.http_cases import Known, read_exchanges, serving, tell
+from tests.http_cases import serving, tell
 from tests.test_cases import SERVED, compiled
 
+from ninefold.ablate.requests import Known, read_exchanges
 from ninefold.diagnostics.render import render
 from ninefold.explain.explanation import all_items
 from ninefold.explain.render import to_text
