@@ -471,6 +471,59 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "What refuses an effect refuses the whole, and nothing of it was done; of a row that the caller does not see, "
         "the error tells nothing. Where nothing was to be done (`ensure` finds the row), no effect is.",
     ),
+    (
+        "Credentials that end",
+        "`ends` ends credentials that the service has issued to the row acted on: `presented` the one that the request "
+        "presents, `others` all but that one, `all` each of them, also those of other schemes. From that transaction "
+        "on they are bad ones; a request that had begun is answered, a stream ends. A credential that the same request "
+        "`issues` is made after that. `sign out R` does nothing else. Where neither path nor `row` says which row, it "
+        "is the one that the credential of the request belongs to, and row rules take no part; whoever repeats the "
+        "request is `unauthenticated`.",
+    ),
+    (
+        "The log of events",
+        "`event` is the log as a resource, which endpoints `read` and `list`, and `all(event)` reads; a resource of the "
+        "contract's own that is called so comes before it. Its fields are `position`, by which it is identified (from "
+        "1, in the order of commits), `id`, `kind`, `time`, `resource`, `row` and `payload`, as `when` of webhooks "
+        "reads them, in the version of the request; what arose of a kind that the version does not have is not there. "
+        "`payload` is what it was when the event arose. A caller is shown what `rows` says of `event`, and of that the "
+        "events whose row it sees: as it was when the event arose, and, where the row is still there, as it is now. An "
+        "event can be read from the commit of its cause until `log.lasts` has passed since its `time`; then it is not "
+        "there any more. Nobody writes the log, and no event in it changes.",
+    ),
+    (
+        "A version that an expression gives",
+        "Where `default` is an expression, the caller of a request that names no version is recognised first, whatever "
+        "the request asks for: it is whose credential the first scheme accepts, in written order. Without a good one "
+        "`caller` has no members. `request.headers.NAME` is that field as it came, a text. What the expression gives "
+        "is the exact name of a version; another name, and no value, is `unknown version`. Then the request goes on as "
+        "one that names this version. `Vary` names the headers that credentials come in, where the expression reads "
+        "`caller`, and those that it reads itself. A subscription that was made when there were no versions is then "
+        "told in the newest.",
+    ),
+    (
+        "What a request chooses",
+        "`projection` and `expand` are about the members of one object: the one that shows the row which is read, or "
+        "each row that is listed, as the resource's name, a view or a template shows it. Members come in the order of "
+        "the response, whatever order they are named in. What is shown on request stands in the place of the member "
+        "of its name, or behind the others, in the order in which it is offered; a row that the caller does not see, "
+        "or that is gone, is shown as views through references show it: not at all. What a projection leaves out is "
+        "not expanded. A name that is not offered, an empty one, or one given twice is `invalid`. Where neither "
+        "parameter is given, all members are shown and nothing is expanded; cursors and totals are the same whatever "
+        "is chosen. A response of which something was chosen has an entity tag of its own, for `If-None-Match` and "
+        "`If-Match` at the same address; `If-Match` of a write is about what GET shows where nothing is chosen.",
+    ),
+    (
+        "Several operations",
+        "A list of operations is done in one transaction, one after another, with one row. The first finds or makes it, "
+        "and what the endpoint states (`body`, `sets`, guards, who may call, which rows are seen) is about that one "
+        "alone; each after it is a transition. Its guard, `sets` and effects see the row as the one before has left "
+        "it, and so do the events of each, which arise in this order; the effects of the endpoint come last. Invariants "
+        "and the response see the row as it is at the end. What refuses one refuses the whole, and nothing of it was "
+        "done; where more than one would be refused, the earlier one counts, whatever the precedence of conditions. "
+        "`If-Match`, idempotency keys and the entity tag are of the whole. Where `ensure` finds the row, nothing "
+        "follows.",
+    ),
 )
 
 MEANINGS: tuple[Meaning, ...] = tuple(

@@ -31,6 +31,7 @@ from ninefold.meanings import BARE_STATUSES
 from ninefold.pipeline import Loaded
 from ninefold.plan.places import Place
 from ninefold.questions.question import OpenQuestion
+from ninefold.questions.survey import Survey
 from ninefold.syntax.nodes import Mapping
 from ninefold.vocabulary import Kind
 
@@ -201,12 +202,12 @@ class _Case:
         if is_blocked(new):
             # A version that is not shown is left out whole: requests that name it are answered 501.
             left_out = any(each.question.part == VERSIONING for each in self.questions)
-            if not left_out and not any(old.endpoint in each.blocks for each in self.questions):
+            if not left_out and not self._blocks(old.endpoint):
                 yield f"501, and no gap blocks it: {change.words}"
             return
         if new.status == BARE_STATUSES["internal"] and change.asked.told.happening != "internal":
             yield f"the service fails: {change.words}"
-        if any(old.endpoint in each.blocks for each in self.questions) and old.status not in _BEFORE_BLOCKED:
+        if self._blocks(old.endpoint) and old.status not in _BEFORE_BLOCKED:
             yield f"a gap blocks it, and it is answered: {change.words}"
         if fact.kind is Kind.TELLS:
             yield f"it only tells, and something changes: {change.words}"
@@ -220,6 +221,11 @@ class _Case:
         words = Words(self.loaded.document, text).invented(new, old, change.asked.told, at_hand)
         if words:
             yield f"from nowhere comes {', '.join(sorted(words))}: {change.words}"
+
+    def _blocks(self, endpoint: str | None) -> bool:
+        """Whether a question blocks an endpoint, which an older version may have under another key."""
+        keys = {endpoint, _newest_key(self.whole.loaded, endpoint)}
+        return any(keys & {*each.blocks} for each in self.questions)
 
     def _explained(self, change: Change) -> bool:
         """Whether a difference is one that the kind allows."""
@@ -280,10 +286,11 @@ class _Case:
                 return True
 
     def _of_events(self) -> frozenset[str]:
-        """The endpoints that tell of events, or that take who wants to be told."""
+        """The endpoints that tell of events, that read the log, or that take who wants to be told."""
         endpoints = value_of(self.whole.loaded.contract.endpoints.endpoints) or ()
         verbs = {each.key: {action.verb for action in value_of(each.does) or ()} for each in endpoints}
-        return frozenset(key for key, does in verbs.items() if does & {"stream events", "subscribe", "unsubscribe"})
+        told = {key for key, does in verbs.items() if does & {"stream events", "subscribe", "unsubscribe"}}
+        return frozenset((*told, *Survey(self.whole.loaded.contract).reading_log))
 
     def _is_bare(self, new: Seen, old: Seen) -> bool:
         return refuses(old) and new.status in BARE_STATUSES.values() and not new.body
@@ -304,6 +311,15 @@ class _Case:
         lines = getattr(permissions.value, "entries", ()) if permissions is not None else ()
         names = {entry.name for entry in lines}
         return "all others" in names and change.old.endpoint not in names
+
+
+def _newest_key(loaded: Loaded, endpoint: str | None) -> str | None:
+    """What an endpoint of some version is called in the newest."""
+    versions = None if loaded.checked is None else loaded.checked.versions
+    called: dict[str, str] = {}
+    for version in () if versions is None else versions.versions:
+        called |= {here: called.get(above, above) for here, above in version.moved.items()}
+    return endpoint if endpoint is None else called.get(endpoint, endpoint)
 
 
 _BEFORE_BLOCKED = (BARE_STATUSES["no such path"], BARE_STATUSES["method not allowed"])

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from ninefold.checked.endpoints import Content, CrossOrigin, Endpoint, Stopped
+from ninefold.checked.endpoints import Content, CrossOrigin, Endpoint, ErrorShape, Requests, Stopped
 from ninefold.checked.events import Events
 from ninefold.checked.limits import Limits
 from ninefold.checked.places import Places
@@ -26,10 +26,14 @@ class LookedUp:
 
 @dataclass(frozen=True)
 class Issued:
-    """The service makes the credential, for a row of `resource`. `lasts`: microseconds; None: as long as its row."""
+    """The service makes the credential, for a row of `resource`. `lasts`: microseconds; None: as long as its row.
+    `scopes`: those that its `caller.scopes` may hold; empty: there is no such member. `granted`: which of them a row is
+    granted."""
 
     resource: str
     lasts: int | None
+    scopes: tuple[str, ...] = ()
+    granted: Typed | None = None
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,7 @@ class Scheme:
     verified: Verification | None
     adds: tuple[tuple[str, Typed], ...]
     place: Place
+    realm: str | None = None
 
     @property
     def in_force(self) -> bool:
@@ -135,13 +140,15 @@ class Version:
 
 @dataclass(frozen=True)
 class Versions:
-    """`current` is the version that all else is about: the newest. `versions`, newest first."""
+    """`current` is the version that all else is about: the newest. `default` is the version of a request that names
+    none; `pinned`, what gives the name of it instead. `versions`, newest first."""
 
     by: Literal["path", "header", "query", "media type"]
     name: str
     current: str
     default: str | None
     versions: tuple[Version, ...]
+    pinned: Typed | None = None
 
     @property
     def older(self) -> tuple[Checked, ...]:
@@ -211,6 +218,14 @@ class Checked:
     """Its name, where there are versions."""
     media_type_parameter: str = ""
     """What follows every media type of a response: `; version=2`, where versions are named so."""
+
+    def requests_of(self, endpoint: Endpoint) -> Requests:
+        """How the requests of an endpoint are read."""
+        return endpoint.requests or Requests(self.request_media_type, self.unknown_members, self.unknown_parameters)
+
+    def shape_of(self, endpoint: Endpoint) -> ErrorShape:
+        """What the errors of an endpoint look like."""
+        return endpoint.error_shape or ErrorShape(self.errors.media_type, self.errors.content)
 
     @property
     def in_all_versions(self) -> tuple[Endpoint, ...]:

@@ -14,8 +14,10 @@ from ninefold.checks.cross_origin import check_cross_origin
 from ninefold.checks.disclosed import disclosed
 from ninefold.checks.endpoints import check_endpoints
 from ninefold.checks.errors import check_errors, unused_codes
+from ninefold.checks.event_log import event, has_log, with_log
 from ninefold.checks.events import check_events, has_subscriptions, subscription, with_subscriptions
 from ninefold.checks.findings import Findings
+from ninefold.checks.further import one_after_another
 from ninefold.checks.limits import check_limits
 from ninefold.checks.model import known_resources, model
 from ninefold.checks.narrowed import narrowed
@@ -37,13 +39,22 @@ from ninefold.diagnostics.diagnostic import Outcome, has_errors, in_order
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Member, every
 from ninefold.expressions.ast import Name as NameAst
-from ninefold.plan.events import SUBSCRIPTION
+from ninefold.plan.events import EVENT, SUBSCRIPTION
 from ninefold.questions.ask import accepted_proposals
 from ninefold.questions.question import OpenQuestion
 from ninefold.syntax.nodes import Node
 from ninefold.syntax.proposals import proposals
 
-CHECKS = (odd_states, unused_codes, without_effect, never_issued, kept_credentials, storable, check_scopes)
+CHECKS = (
+    odd_states,
+    unused_codes,
+    one_after_another,
+    without_effect,
+    never_issued,
+    kept_credentials,
+    storable,
+    check_scopes,
+)
 """What can be said of a contract as it is stated, without types: each takes the contract and says what it finds."""
 
 
@@ -66,6 +77,10 @@ def check(contract: Contract, open_questions: tuple[OpenQuestion, ...]) -> Outco
     if subscribed is not None:
         vocabulary = with_subscriptions(vocabulary)
         resources[SUBSCRIPTION] = subscription(contract, subscribed, findings)
+    read = has_log(contract)
+    if read is not None:
+        vocabulary = with_log(vocabulary, contract)
+        resources[EVENT] = event(contract, read, findings)
     check_views(Showing(contract, resources, vocabulary, findings))
     records = check_records(contract, resources, findings)
     schemes = check_schemes(contract, resources, vocabulary, findings)
@@ -77,7 +92,7 @@ def check(contract: Contract, open_questions: tuple[OpenQuestion, ...]) -> Outco
     served, stopped = check_endpoints(contract, open_questions, resources, vocabulary, events, findings)
     narrowed(contract, served, resources, rules, vocabulary.model, findings)
     disclosed(contract, served, resources, rules, findings)
-    versions = check_versioning(contract, findings)
+    versions = check_versioning(contract, vocabulary, findings)
     limits = check_limits(contract, vocabulary, findings)
     cross_origin = check_cross_origin(contract, findings)
     for each in CHECKS:

@@ -608,8 +608,96 @@ NOT_A_SUBJECT = _code(
     "`order.placed: {upon: place order, payload: order}`",
 )  # fmt: skip
 
+ENDS_NOTHING = _code(
+    "NF0596", Severity.ERROR, "nobody's credential would end",
+    "`ends` ends credentials of the row that is acted on, which a scheme with `issued to` has made for it: the one that "
+    "the request presents, all others, or all. So the callers of `ends: presented` all come by such a scheme. `sign "
+    "out R` without a row in its path and without `row` is about the caller's own row: then each caller is a row of R.",
+    "`POST /logout: {does: sign out user, ends: presented}` where `staff`, a scheme of signed tokens, may call",
+    "`POST /logout: {does: sign out user, ends: presented}` where `token`, `issued to: user`, alone may call",
+)  # fmt: skip
+
+PINNED_TO_NOTHING = _code(
+    "NF0597", Severity.WARNING, "the version of a request may be none that there is",
+    "Where `default` is an expression, what it gives names the version of a request that names none. A value that is "
+    "no version makes the request `unknown version`: a field that gives it lists the versions as its `enum`.",
+    '`default: caller.account.version` and `version: {type: string}`',
+    '`version: {type: string, enum: ["2026-01-01", "2025-03-01"]}`',
+)  # fmt: skip
+
+NOT_AMONG_SEVERAL = _code(
+    "NF0608", Severity.ERROR, "a verb does not stand among several",
+    "Several operations of one endpoint are done one after another with one row. The first one finds or makes the row "
+    "and takes what the request gives: `create`, `ensure`, `update`, `replace`, `sign in` or a transition. Each after "
+    "it is a transition. What reads, deletes or acts on no row stands alone.",
+    "`does: [place order, update order]`, or `does: [place order, read order]`",
+    "`does: [update order, place order]`, and `responses: {200: order}`",
+)  # fmt: skip
+
+ROWS_OF_SEVERAL = _code(
+    "NF0609", Severity.ERROR, "several operations act on different rows",
+    "All operations of one endpoint act on the same row, which the first one finds or makes. Which row of another "
+    "resource would be meant, and what it would be given, nothing would say; an effect says it.",
+    "`does: [create order, create entry]`",
+    "`does: create order` and `then: [{create: entry, sets: {order: order, text: \"'created'\"}}]`",
+)  # fmt: skip
+
+NOT_TAKEN_AFTER = _code(
+    "NF0610", Severity.ERROR, "a transition can never follow what comes before it",
+    "Of several operations each sees the row as the one before it has left it. A transition that does not leave the "
+    "state in which the row is then refuses every request.",
+    "`does: [place order, pay order]` where `pay: {from: draft, to: paid}` and `place: {from: draft, to: placed}`",
+    "`pay: {from: placed, to: paid}`",
+)  # fmt: skip
+
+NOT_IN_A_FORM = _code(
+    "NF0620", Severity.ERROR, "a form cannot give this",
+    "A form (`application/x-www-form-urlencoded`) has members, each with a text, and none within another. A member is "
+    "a text, a number or a truth value, or, where it is repeated, a list of these. What has members of its own, and "
+    "the edits of a JSON Patch, are sent as JSON.",
+    "`requests: {media type: application/x-www-form-urlencoded}` beside `body: {address: {street: street}}`",
+    "`body: [street]`, or `requests: {media type: application/json}`",
+)  # fmt: skip
+
+NO_SUCH_MEMBER = _code(
+    "NF0611", Severity.ERROR, "a projection names what is not shown",
+    "A request chooses among the members of what the response shows of a row: those of the view or the template, or "
+    "the fields of the whole row, by the names that callers know.",
+    "`responses: {200: brief(order)}` and `projection: {parameter: fields, offered: [id, total]}`, where the view "
+    "`brief` shows no `total`",
+    "`responses: {200: order}` and `projection: {parameter: fields, offered: [id, total]}`",
+)  # fmt: skip
+
+NOT_ONE_ROW = _code(
+    "NF0612", Severity.ERROR, "it cannot be told what a request chooses from",
+    "`projection` and `expand` are about the object that shows the row which is read, or each row that is listed. A "
+    "response that shows it by several objects, or by none, does not say which is meant.",
+    '`responses: {200: {first: brief(order), second: order}}` with `projection: {parameter: fields, offered: [id]}`',
+    "`responses: {200: {data: order}}` with `projection: {parameter: fields, offered: [id]}`",
+)  # fmt: skip
+
+NOT_EXPANDED = _code(
+    "NF0613", Severity.ERROR, "`expand` offers what leads to no rows",
+    "What `expand` lists by name is a reference of the resource, or rows that refer back to it: each is shown as a "
+    "whole row. What else is to be shown on request says so: a view, or a template.",
+    "`expand: {parameter: expand, offered: [total]}`",
+    "`expand: {parameter: expand, offered: [customer]}`, or `offered: {buyer: \"brief(order.customer)\"}`",
+)  # fmt: skip
+
+TWO_MEANINGS = _code(
+    "NF0614", Severity.ERROR, "`event` would have two meanings",
+    "In `when` of webhooks `event` is what has happened, and a row that may be told of it goes by the name of its "
+    "resource. So the receivers are no resource of the contract that is called `event` itself.",
+    "`webhooks: {to: event, when: …}`",
+    "`webhooks: {to: hook, when: \"event.kind == hook.kind\", …}`",
+)  # fmt: skip
+
 CODES: tuple[Code, ...] = (
-    TWO_RECEIVERS, NOT_A_SUBJECT, COMPUTED_CYCLE, NOT_THE_CLIENTS, NEVER_GIVEN, PATH_NAME, NO_ROW, PATH_OF_CREATE,
+    TWO_MEANINGS,
+    NO_SUCH_MEMBER, NOT_ONE_ROW, NOT_EXPANDED, NOT_IN_A_FORM,
+    NOT_AMONG_SEVERAL, ROWS_OF_SEVERAL, NOT_TAKEN_AFTER,
+    PINNED_TO_NOTHING,
+    ENDS_NOTHING, TWO_RECEIVERS, NOT_A_SUBJECT, COMPUTED_CYCLE, NOT_THE_CLIENTS, NEVER_GIVEN, PATH_NAME, NO_ROW, PATH_OF_CREATE,
     NOT_A_SORT_KEY, SEVERAL_RESPONSES, STATUS_OF_ITS_OWN, NO_SUCH_VIEW, NOT_SHOWABLE, LIST_HAS_NO_ROW, NOT_A_TOKEN,
     SAME_PARAMETER, PAGE_BOUNDS, UNREACHABLE_STATE, DEAD_END, UNUSED_TRANSITION, UNUSED_CODE, NEVER_ARISES,
     COMPOSITE_TARGET, DETAIL_OF_TWO, DELETED_ROW, DELETE_CLEARS_REQUIRED, NOT_A_BODY, NO_BURST, HEADER_OF_RATES,

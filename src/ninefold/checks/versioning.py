@@ -9,24 +9,29 @@ from dataclasses import replace
 from ninefold.checked.events import Cause, EventKind, OlderKind
 from ninefold.checked.service import Checked, OperatorValue, Version, Versions
 from ninefold.checks.findings import Findings
+from ninefold.checks.model import Vocabulary
+from ninefold.checks.pinned import check_pinned
 from ninefold.contract import versioning as stated
-from ninefold.contract.fact import Fact, value_of
+from ninefold.contract.fact import Fact, Name, value_of
 from ninefold.contract.service import Contract
 from ninefold.expressions.scope import Model
 
 
-def check_versioning(contract: Contract, findings: Findings) -> Versions | None:
+def check_versioning(contract: Contract, vocabulary: Vocabulary, findings: Findings) -> Versions | None:
     """None where there are no versions, or where it is not shown how a request names one."""
     scheme, versions = value_of(contract.versioning.scheme), value_of(contract.versioning.versions)
     if scheme is None or not versions:
         return None
-    default = value_of(contract.versioning.default)
+    default, pinned = value_of(contract.versioning.default), None
+    if default is not None and not isinstance(default, Name):
+        pinned = check_pinned(default, [each.name for each in versions], contract, vocabulary, findings)
     return Versions(
         by=scheme.by,  # type: ignore[arg-type]
         name=scheme.name or "",
         current=versions[0].name,
-        default=None if default is None else default.text,
+        default=default.text if isinstance(default, Name) else None,
         versions=tuple(_version(each, findings) for each in versions),
+        pinned=pinned,
     )
 
 
@@ -64,7 +69,7 @@ def with_older(newest: Checked, older: Sequence[Older]) -> Checked:
         return replace(
             checked,
             version=name,
-            model=model,
+            model=_read_in(name, model),
             resources={**checked.resources, **built_in},
             events=replace(checked.events, kinds=kinds),
             media_type_parameter=parameter,
@@ -111,6 +116,14 @@ def _both(model: Model, other: Model) -> Model:
             )
         )
     return found
+
+
+def _read_in(version: str, model: Model) -> Model:
+    """Events are read as the version has them."""
+    return {
+        name: shape if shape.log is None else replace(shape, log=replace(shape.log, version=version))
+        for name, shape in model.items()
+    }
 
 
 # ── Events ────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -76,9 +76,9 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Versioning:
-    """`versions`, newest first."""
+    """`default`: a version, or what gives its name. `versions`, newest first."""
 
     scheme: Fact[VersionScheme] | None
-    default: Fact[Name] | None
+    default: Fact[Name | Expression] | None
     versions: Fact[tuple[Version, ...]] | None
     compatible: Fact[tuple[Name, ...]] | None

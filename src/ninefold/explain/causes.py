@@ -14,16 +14,17 @@ from ninefold.diagnostics.source import Span
 from ninefold.explain import writes
 from ninefold.explain.authentication import CHALLENGES, PASSWORDS, SIGNED, is_signed
 from ninefold.explain.cases import CASES
+from ninefold.explain.chosen import CHOSEN
 from ninefold.explain.grounds import Grounds
 from ninefold.explain.limits import applying
 from ninefold.explain.quantities import duration, size
 from ninefold.explain.requests import given
-from ninefold.questions.conditions import ON_ONE_ROW, may_be_gone
+from ninefold.questions.conditions import ON_ONE_ROW, may_be_gone, may_be_in_any_state
 from ninefold.questions.endpoints import reads_content, shows_content
 from ninefold.questions.known_by import compared, stored_of_path
 from ninefold.questions.reach import names_in
-from ninefold.questions.survey import actions
-from ninefold.vocabulary.endpoints import ENDS
+from ninefold.questions.survey import actions, is_transition
+from ninefold.vocabulary.endpoints import ENDS, FORM
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,10 @@ class Refusal:
 def of_any(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
     limits, versioning = g.contract.limits, g.contract.versioning
     if isinstance(versioning.scheme, Shown):
-        none = "" if isinstance(versioning.default, Shown) else ", or none"
+        default = versioning.default
+        none = "" if isinstance(default, Shown) else ", or none"
+        if isinstance(default, Shown) and isinstance(default.value, Expression):
+            none = ", or none, and what the default gives is no version"
         words = f"the request names a version that there is not{none}"
         yield Refusal("unknown version", None, words, versioning.scheme.span)
     for version in value_of(versioning.versions) or ():
@@ -103,7 +107,7 @@ def of_cases(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
 
 
 def of_content(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
-    requests = value_of(g.contract.endpoints.requests)
+    requests = g.contract.endpoints.requests_of(endpoint)
     responses = g.contract.endpoints.response_media_type
     if shows_content(endpoint):
         stated = value_of(responses)
@@ -111,7 +115,7 @@ def of_content(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
         yield Refusal("not acceptable", None, words, endpoint.span if responses is None else responses.span)
     if streams(endpoint):
         yield Refusal("not acceptable", None, "`Accept` does not admit text/event-stream", endpoint.span, (35,))
-    if requests is None or endpoint.body is None or not reads_content(endpoint, requests.unknown_members):
+    if endpoint.body is None or not reads_content(endpoint, requests.unknown_members):
         return
     at = endpoint.body.span
     limit = g.contract.limits.body_size
@@ -127,7 +131,9 @@ def of_content(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
     elif isinstance(media_type, Shown):
         words = f"a body comes along whose Content-Type is not {media_type.value.text}"
         yield Refusal("unsupported media type", None, words, media_type.span, (18,))
-    yield Refusal("malformed", None, "the body is not JSON, or is empty", at, (19,))
+    is_form = isinstance(media_type, Shown) and media_type.value.text.casefold().startswith(FORM)
+    words = "the body is no form in UTF-8" if is_form else "the body is not JSON, or is empty"
+    yield Refusal("malformed", None, words, at, (19,))
     members = given(g, endpoint)
     for each in members:
         field = g.fields(each.resource).get(each.field)
@@ -155,7 +161,7 @@ def streams(endpoint: Endpoint) -> bool:
 
 
 def of_parameters(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
-    requests = value_of(g.contract.endpoints.requests)
+    requests = g.contract.endpoints.requests_of(endpoint)
     for kind, fact in (("parameter", endpoint.query), ("header", endpoint.request_headers)):
         for each in value_of(fact) or ():
             words = f"the {kind} `{each.name}` is not as its rules say"
@@ -174,13 +180,18 @@ def of_parameters(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
     for filter_ in value_of(endpoint.filters) or ():
         words = f"the parameter `{filter_.name}` is not of the type that its filter compares"
         yield Refusal("invalid", None, words, filter_.span, (5,))
+    for choice in (value_of(endpoint.projection), value_of(endpoint.expand)):
+        if choice is not None and isinstance(choice.parameter, Shown):
+            named = choice.parameter.value.text
+            words = f"the parameter `{named}` names something that is not offered, or something twice"
+            yield Refusal("invalid", None, words, choice.parameter.span, (CHOSEN,))
     sorts = value_of(endpoint.sorts)
     if sorts is not None and isinstance(sorts.parameter, Shown):
         words = f"the parameter `{sorts.parameter.value.text}` names an order that is not offered"
         yield Refusal("invalid", None, words, sorts.parameter.span)
     if any(action.verb == "list" for action in actions(endpoint)):
         yield from _of_pages(g, endpoint)
-    unknown = requests.unknown_parameters if requests is not None else None
+    unknown = requests.unknown_parameters
     if isinstance(unknown, Shown) and unknown.value.text == "refused":
         yield Refusal("invalid", None, "there is a query parameter that no fact names", unknown.span)
     if isinstance(endpoint.idempotency_key, Shown):
@@ -239,10 +250,14 @@ def of_rows(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
     first = g.acted_on(endpoint)
     if first is not None and done & ENDS.keys():
         yield from _of_a_row_that_may_be_there(g, endpoint, first, done)
-    for each in writes.transitions(g, endpoint):
+    for action in actions(endpoint):
+        each = g.survey.transition(action) if is_transition(action) else None
+        if each is None:
+            continue
         origin = each.origin.span if each.origin is not None else each.span
         names = " or ".join(f"`{name.text}`" for name in value_of(each.origin) or ())
-        yield Refusal("illegal transition", first, f"the state of the `{first}` is not {names or 'known'}", origin)
+        if may_be_in_any_state(endpoint, action):
+            yield Refusal("illegal transition", first, f"the state of the `{first}` is not {names or 'known'}", origin)
         if isinstance(each.when, Shown):
             code = value_of(each.otherwise)
             words = f"`{each.when.value.text}` does not hold, which guards the transition `{each.name}`"
@@ -283,7 +298,8 @@ def _sought(g: Grounds, endpoint: Endpoint) -> Iterator[tuple[str, Span]]:
                 at = target.text if target is not None else at
                 if at is not None:
                     found.setdefault(at, segment.span)
-    on_one = any(action.verb in ON_ONE_ROW for action in actions(endpoint)) or "transition" in writes.verbs(endpoint)
+    # What follows acts on the same row.
+    on_one = any(action.verb in ON_ONE_ROW or is_transition(action) for action in actions(endpoint)[:1])
     if first is not None and on_one:
         names = [each.span for each in endpoint.segments if isinstance(each, PathName)]
         row = endpoint.row.span if isinstance(endpoint.row, Shown) else endpoint.span

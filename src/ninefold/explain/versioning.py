@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ninefold.contract.fact import value_of
+from ninefold.contract.expression import Expression
+from ninefold.contract.fact import Name, value_of
 from ninefold.contract.versioning import Version, VersionScheme
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
@@ -13,13 +14,19 @@ def asked(g: Grounds) -> list[Item]:
     facts = g.contract.versioning
     items = g.fact("scheme", facts.scheme, _scheme, whole=True)
     if facts.default is not facts.scheme:
-        items += g.sentence("default", facts.default, "a request that names no version asks for `{}`")
+        items += g.fact("default", facts.default, _default, whole=True)
     if facts.versions is not facts.scheme:
         versions = value_of(facts.versions) or ()
         items += [_version(g, each, number) for number, each in enumerate(versions)] or g.fact(
             "versions", facts.versions
         )
     return items
+
+
+def _default(default: Name | Expression) -> str:
+    if isinstance(default, Name):
+        return f"a request that names no version asks for `{default.text}`"
+    return f"a request that names no version asks for the one that `{default.text}` gives, of who calls"
 
 
 def _scheme(scheme: VersionScheme) -> str:

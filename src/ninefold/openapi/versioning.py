@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 from ninefold.openapi.service import Json, Service
+from ninefold.plan.versioning import Pin
 
 
 def servers(service: Service) -> list[Json]:
     """Relative to where the document is, since where a service runs is the operator's. A version in the path is part
-    of the address; the address without one comes besides where the newest is the default."""
+    of the address; the address without one comes besides where the newest is the default, or may be."""
     base = "".join("/" + segment for segment in service.plan.base)
     versions = service.plan.versions
     if versions is None or versions.by != "path":
         return [{"url": base or "/"}]
     found = [{"url": f"{base}/{versions.current}"}]
-    return [*found, {"url": base or "/"}] if versions.default == versions.current else found
+    may_be = versions.default == versions.current or isinstance(versions.default, Pin)
+    return [*found, {"url": base or "/"}] if may_be else found
 
 
 def version_parameters(service: Service) -> list[Json]:
     versions = service.plan.versions
-    if versions is None or versions.by in ("path", "media type"):
+    if versions is None:
         return []
+    pin = versions.default if isinstance(versions.default, Pin) else None
+    text: Json = {"type": "string"}
+    read = [{"name": name, "in": "header", "required": False, "schema": text} for name in pin.headers] if pin else []
+    if versions.by in ("path", "media type"):
+        return read
     schema: Json = {"type": "string", "enum": [versions.current]}
     optional = versions.default == versions.current
     if optional:
         schema["default"] = versions.current
-    return [{"name": versions.name, "in": versions.by, "required": not optional, "schema": schema}]
+    # A request of a caller whose version this is need not name it; whose it is no document can say.
+    required = not optional and pin is None
+    return [{"name": versions.name, "in": versions.by, "required": required, "schema": schema}, *read]

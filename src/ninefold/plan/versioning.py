@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from ninefold.expressions.tree import Typed
 from ninefold.plan.places import Place
 from ninefold.plan.problems import Problems
 from ninefold.plan.routes import Route
@@ -32,15 +33,24 @@ class Version(msgspec.Struct, frozen=True, omit_defaults=True):
     trace: tuple[Place, ...] = ()
 
 
+class Pin(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What gives the name of the version of a request that names none: `value`, over `caller`, `now` and those
+    `headers` of the request that it reads. `vary`: the request headers that responses differ by."""
+
+    value: Typed
+    headers: tuple[str, ...] = ()
+    vary: tuple[str, ...] = ()
+
+
 class Versions(msgspec.Struct, frozen=True, omit_defaults=True):
     """`current` is the version that the plan's own routes are. `name` is that of the header, of the query parameter or
-    of the media types' parameter. `default` is the version of a request that names none; None: such a request is
-    `unknown version`. `versions`, newest first."""
+    of the media types' parameter. `default` is the version of a request that names none, or what gives the name of it;
+    None: such a request is `unknown version`. `versions`, newest first."""
 
     by: Literal["path", "header", "query", "media type"]
     current: str
     name: str = ""
-    default: str | None = None
+    default: str | Pin | None = None
     versions: tuple[Version, ...] = ()
     trace: tuple[Place, ...] = ()
     """Where it is stated how a request names a version, and which one it asks for where it names none."""

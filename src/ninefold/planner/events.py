@@ -11,8 +11,9 @@ from ninefold.checked.endpoints import Endpoint
 from ninefold.checked.events import Cause, EventKind, OlderKind
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import Checked
+from ninefold.expressions.sql_log import LOG
 from ninefold.expressions.tree import Constant, Variable
-from ninefold.plan.events import BATCH, SUBSCRIPTION, Broker, Called, Delivery, Envelope, Event, InVersion, Webhooks
+from ninefold.plan.events import BATCH, SUBSCRIPTION, Broker, Called, Delivery, Envelope, Event, InVersion, Log, Webhooks
 from ninefold.plan.operations import Stream
 from ninefold.plan.responses import FromExpression, Response
 from ninefold.plan.statement import Piece, ResultColumn, Statement
@@ -20,21 +21,17 @@ from ninefold.planner import inputs, subscribers
 from ninefold.planner.contents import Columns, content
 from ninefold.planner.perspective import OPERATOR, TRUE, Perspective
 from ninefold.planner.places import traced
-from ninefold.planner.requirements import all_of, column
+from ninefold.planner.requirements import WANTED, WRITTEN, all_of, column, was_written
 from ninefold.sql.dialect import Dialect
 from ninefold.sql.fragment import Fragment, bind, identifier, join
-from ninefold.values import Boolean, Digest, Integer, Text, Timestamp
+from ninefold.values import Boolean, Integer, Text, Timestamp
 
 # ── Writing ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def caused(verb: str, resource: Resource, perspective: Perspective) -> tuple[Event, ...]:
-    """The events of a row that an operation has just written: found by the root `$row`."""
-    same = [
-        column(resource.name, key) + " = " + bind(inputs.row_key(key, resource.fields[key].type))
-        for key in resource.identifier
-    ]
-    return tuple(_events(verb, resource, same, perspective))
+def caused(verb: str, resource: Resource, endpoint: Endpoint, perspective: Perspective) -> tuple[Event, ...]:
+    """The events of the row (or of the rows) that an operation has just written."""
+    return tuple(_events(verb, resource, was_written(endpoint, resource), perspective))
 
 
 def caused_by_deletion(
@@ -69,7 +66,7 @@ def _event(kind: EventKind, cause: Cause, resource: Resource, found: list[Fragme
     if cause.when is not None:
         found = [*found, "(" + everything.holds(cause.when, rows) + ")"]
     name = identifier(resource.name)
-    text = "SELECT " + columns.listed + f" FROM {name} AS {name} WHERE " + all_of(found)
+    text = "SELECT " + columns.listed + f" FROM {name} AS {name} WHERE " + all_of(found) + _in_order(resource, found)
     to = subscribers.planned(perspective.checked, perspective.dialect, _unversioned(perspective.checked))
     return Event(
         kind=kind.name,
@@ -80,6 +77,13 @@ def _event(kind: EventKind, cause: Cause, resource: Resource, found: list[Fragme
         tell=None if to is None else to.tell,
         trace=traced(kind.place),
     )
+
+
+def _in_order(resource: Resource, found: Sequence[Fragment]) -> Fragment:
+    """Where there are several rows: by their identifiers."""
+    if all(table not in each.text for table in (WANTED, WRITTEN) for each in found):
+        return Fragment("")
+    return " ORDER BY " + join(", ", [column(resource.name, key) for key in resource.identifier])
 
 
 def _in_versions(event: Event, kind: EventKind, cause: Cause, found: list[Fragment], perspective: Perspective) -> Event:
@@ -106,8 +110,9 @@ def _in_version(kind: OlderKind, cause: Cause, found: list[Fragment], perspectiv
     columns = Columns(Perspective(perspective.checked, OPERATOR, perspective.dialect), {cause.resource: cause.resource})
     shown = content(payload, columns)
     name = identifier(cause.resource)
-    text = "SELECT " + columns.listed
-    select = _statement(text + f" FROM {name} AS {name} WHERE " + all_of(found), columns.results)
+    text = "SELECT " + columns.listed + f" FROM {name} AS {name} WHERE " + all_of(found)
+    order = _in_order(perspective.checked.resources[cause.resource], found)
+    select = _statement(text + order, columns.results)
     return InVersion(kind.version, kind.name, select, shown)
 
 
@@ -119,6 +124,7 @@ def _unversioned(checked: Checked) -> str | None:
     """The version of a subscription that was made when there were none: that of a request that names none."""
     if checked.version is None or checked.versions is None:
         return None
+    # Whose account was pinned to which version then, nobody can say any more.
     return checked.versions.default or checked.versions.current
 
 
@@ -140,13 +146,8 @@ def _snapshot(resource: Resource, checked: Checked) -> Fragment:
     """The row as the event finds it, for the row rules that will be asked of it. Where none is, nothing is kept."""
     if all(rule is None for rule in checked.row_rules.get(resource.name, {}).values()):
         return Fragment("NULL")
-    kept = [f"'{name}', " + column(resource.name, name) for name in _readable(resource)]
+    kept = [f"'{field.name}', " + column(resource.name, field.name) for field in resource.readable]
     return "json_object(" + join(", ", kept) + ")"
-
-
-def _readable(resource: Resource) -> list[str]:
-    """The fields that a row rule may read: a secret is compared with nothing."""
-    return [field.name for field in resource.fields.values() if field.stored and not isinstance(field.type, Digest)]
 
 
 # ── Seeing ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -158,18 +159,18 @@ def stream(endpoint: Endpoint, perspective: Perspective) -> Stream:
     assert stated is not None
     version = perspective.checked.version
     if version is None:
-        known, kind, payload, source = "", "event.kind", "event.payload", Fragment('"$event" AS event')
+        known, kind, payload, source = "", "event.kind", "event.payload", Fragment(f"{LOG} AS event")
     else:
         known = " AND (other.event IS NULL OR other.kind IS NOT NULL)"
         kind, payload = "coalesce(other.kind, event.kind)", "coalesce(other.payload, event.payload)"
         source = (
-            '"$event" AS event LEFT JOIN "$event in version" AS other ON other.event = event.seq AND other.version = '
+            f'{LOG} AS event LEFT JOIN "$event in version" AS other ON other.event = event.seq AND other.version = '
             + bind(Constant(version, Text()))
         )
     text = (
-        "SELECT event.seq, ("
-        + _seen(perspective)
-        + f") IS TRUE{known}, event.id, {kind}, event.row, event.time, {payload} FROM "
+        "SELECT event.seq, "
+        + perspective.told_of("event")
+        + f"{known}, event.id, {kind}, event.row, event.time, {payload} FROM "
         + source
         + " WHERE event.seq > "
         + bind(inputs.LOG_POSITION)
@@ -228,47 +229,22 @@ def delivery(checked: Checked, dialect: Dialect) -> Delivery | None:
         envelope=None if events.source is None else Envelope(events.source),
         in_order=events.in_order,
         unversioned=_unversioned(checked),
+        log=_log(checked),
     )
+
+
+def _log(checked: Checked) -> Log | None:
+    """How long the log is read as a resource, in whatever version."""
+    if not any(each.log for each in checked.resources.values()):
+        return None
+    return Log(None if checked.events.log is None else checked.events.log.lasts)
 
 
 def _of_one(perspective: Perspective) -> Statement:
     text = (
-        "SELECT ("
-        + _seen(perspective)
-        + ') IS TRUE FROM "$event" AS event WHERE event.seq = '
+        "SELECT "
+        + perspective.told_of("event")
+        + f" FROM {LOG} AS event WHERE event.seq = "
         + bind(inputs.LOG_POSITION)
     )
     return _statement(text, [ResultColumn("seen", Boolean())])
-
-
-def _seen(perspective: Perspective) -> Fragment:
-    """Whether a caller may see the row that an event is about: as the event found it, and, if it is still there, as it
-    is now. A row that has gone to somebody else takes its past with it, and nobody gains the past of a row that comes
-    to them later."""
-    resources = dict.fromkeys(cause.resource for kind in perspective.checked.events.kinds for cause in kind.causes)
-    cases = [
-        f" WHEN '{name}' THEN (" + _row_seen(perspective.checked.resources[name], perspective) + ")"
-        for name in resources
-    ]
-    return "CASE event.resource" + join("", cases) + " ELSE FALSE END" if cases else Fragment("FALSE")
-
-
-def _row_seen(resource: Resource, perspective: Perspective) -> Fragment:
-    then, now = f"{resource.name} then", f"{resource.name} now"
-    as_it_was, as_it_is = perspective.visible(resource.name, then), perspective.visible(resource.name, now)
-    if as_it_was is None or as_it_is is None:
-        return TRUE
-    fields = [f"json_extract(event.seen, '$.{name}') AS {identifier(name)}" for name in _readable(resource)]
-    same = [
-        f"{identifier(now)}.{identifier(key)} = json_extract(event.row, '$[{n}]')"
-        for n, key in enumerate(resource.identifier)
-    ]
-    row = f"SELECT 1 FROM {identifier(resource.name)} AS {identifier(now)} WHERE " + " AND ".join(same)
-    past = f"(SELECT {', '.join(fields)}) AS {identifier(then)}"
-    return (
-        f"EXISTS (SELECT 1 FROM {past} WHERE "
-        + as_it_was
-        + f") AND (NOT EXISTS ({row}) OR EXISTS ({row} AND ("
-        + as_it_is
-        + ")))"
-    )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from ninefold.checked.service import Checked
+from ninefold.checked.service import Checked, Scheme
 from ninefold.checked.service import Version as CheckedVersion
-from ninefold.plan.versioning import Version, Versions
+from ninefold.expressions.rewrite import free_variables, walk
+from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.plan.versioning import Pin, Version, Versions
 from ninefold.planner.cases import by_endpoint
 from ninefold.planner.errors import problems
 from ninefold.planner.limits import limits
@@ -27,7 +30,36 @@ def versions(checked: Checked, dialect: Dialect) -> Versions | None:
         found.append(_version(each, own, above, checked, dialect))
         above = set() if own is None else {*(e.key for e in own.endpoints), *(e.key for e in own.stopped)}
     trace = (*stated_at(checked.places, "versioning", "scheme"), *stated_at(checked.places, "versioning", "default"))
-    return Versions(stated.by, stated.current, stated.name, stated.default, tuple(found), trace)
+    default = stated.default if stated.pinned is None else _pin(stated.pinned, checked)
+    return Versions(stated.by, stated.current, stated.name, default, tuple(found), trace)
+
+
+def _pin(value: Typed, checked: Checked) -> Pin:
+    headers = tuple(dict.fromkeys(_headers(value)))
+    vary = [] if "caller" not in free_variables(value) else [each for each in map(_carried_by, checked.schemes) if each]
+    return Pin(value, headers, tuple({name.lower(): name for name in (*vary, *headers)}.values()))
+
+
+def _headers(value: Typed) -> Iterator[str]:
+    for node in walk(value):
+        match node:
+            case Select(operand=Select(operand=Variable(name="request"), name="headers"), name=name):
+                yield name
+            case _:
+                pass
+
+
+def _carried_by(scheme: Scheme) -> str | None:
+    """The request header that credentials of a scheme come in; None: they do not come in one."""
+    match scheme.where:
+        case "authorization":
+            return "Authorization"
+        case "cookie":
+            return "Cookie"
+        case "header":
+            return scheme.parameter
+        case _:
+            return None
 
 
 def _version(each: CheckedVersion, own: Checked | None, above: set[str], checked: Checked, dialect: Dialect) -> Version:

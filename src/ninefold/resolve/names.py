@@ -20,13 +20,14 @@ from ninefold.contract.versioning import Change, Versioning
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.resolve.actions import ALONE, MEANT_VERBS
-from ninefold.resolve.codes import NOT_AN_ACTION, SAME_NAME, UNDECLARED
+from ninefold.resolve.codes import NOT_AN_ACTION, NOT_WRITTEN, SAME_NAME, UNDECLARED
 from ninefold.resolve.declared import Declared, Names, declared, listed, one
 from ninefold.resolve.effects import ON_ITS_OWN
 from ninefold.resolve.errors import split
 from ninefold.resolve.reading import Reading, quoted
 from ninefold.resolve.schemas import TYPE_REFERENCE
 from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence
+from ninefold.vocabulary.built_in import READ_ONLY
 from ninefold.vocabulary.endpoints import VERBS
 from ninefold.vocabulary.events import EVENT_VERBS
 
@@ -138,7 +139,7 @@ class _Uses:
             for entry in record.entries if isinstance(record, Mapping) else ():
                 self.use_field(Name(entry.name, entry.key.span), resource.name)
         for field in listed(resource.fields) or ():
-            self.use(one(field.refers_to), self.known.reachable, "a resource")
+            self.use(one(field.refers_to), self.known.resources, "a resource")
             self.use_fields(listed(field.again_on) or (), resource.name)
             self.schema(one(field.schema))
 
@@ -220,7 +221,12 @@ class _Uses:
         if subject is None or verb == "call":
             return
         place = self.end_of(action.span, subject)
-        if not self.use(place, self.known.reachable, "a resource") or verb in verbs:
+        if not self.use(place, self.known.reachable, "a resource"):
+            return
+        if subject in READ_ONLY and self.known.resources is not None and subject not in self.known.resources:
+            self.read_only(action, whose)
+            return
+        if verb in verbs:
             return
         transitions = self.known.transitions.get(subject)
         if transitions is None:
@@ -238,6 +244,19 @@ class _Uses:
             f"{quoted(verb)} is nothing that {whose} does to `{subject}`",
             Label(before, "not an action"),
             help=(help,),
+        )
+
+    def read_only(self, action: Action, whose: str) -> None:
+        """What the language keeps itself, and endpoints at most show."""
+        subject = action.subject or ""
+        if whose == "an endpoint" and action.verb in READ_ONLY[subject]:
+            return
+        shown = " and ".join(f"`{verb} {subject}`" for verb in READ_ONLY[subject])
+        self.r.say(
+            NOT_WRITTEN,
+            f"{quoted(action.verb)} is nothing that {whose} does to `{subject}`, the log of events",
+            Label(action.span, "nobody writes the log"),
+            help=(f"endpoints can {shown}; a resource of your own that is called `{subject}` would come before it",),
         )
 
     # Part 5
@@ -327,7 +346,8 @@ class _Uses:
 
     def versioning(self, part: Versioning) -> None:
         """What older versions had instead may name what they had besides."""
-        self.use(one(part.default), self.known.versions, "a version")
+        default = one(part.default)
+        self.use(default if isinstance(default, Name) else None, self.known.versions, "a version")
         changes = [change for version in listed(part.versions) or () for change in listed(version.changes) or ()]
         added = {change.code.name: change.code.span for change in changes if change.code is not None}
         codes = None if self.known.codes is None else {**self.known.codes, **added}

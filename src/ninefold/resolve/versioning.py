@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from ninefold.contract.endpoints import Endpoint
-from ninefold.contract.fact import Shown
+from ninefold.contract.expression import Expression
+from ninefold.contract.fact import Name, Shown
 from ninefold.contract.resources import View
 from ninefold.contract.versioning import ENDPOINT, OF_ENDPOINT, Change, Version, Versioning, VersionScheme
 from ninefold.diagnostics.diagnostic import Label
@@ -17,7 +19,7 @@ from ninefold.resolve.errors import code
 from ninefold.resolve.events import kind
 from ninefold.resolve.expressions import expression, template
 from ninefold.resolve.quantities import full_date
-from ninefold.resolve.reading import Level, Reading, Slot, described, spoken
+from ninefold.resolve.reading import Level, Read, Reading, Slot, described, spoken
 from ninefold.resolve.routes import route
 from ninefold.resolve.schemas import schema
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar
@@ -41,7 +43,7 @@ def versioning(r: Reading, part: Part) -> Versioning:
     level = r.level(part.facts, 9, "", "")
     return Versioning(
         scheme=level.fact("scheme", scheme),
-        default=level.fact("default", leaves.name),
+        default=level.fact("default", default(part)),
         versions=level.fact("versions", versions),
         compatible=level.fact("compatible", leaves.words),
     )
@@ -67,6 +69,25 @@ def scheme(r: Reading, node: Node, slot: Slot) -> VersionScheme | None:
         return None
     name = level.inner(by, leaves.header if by == "header" else leaves.name)
     return None if name is None else VersionScheme(by, name.text)
+
+
+_OF_REQUESTS = re.compile(r"(?<![\w.])(?:caller|request|now)\b")
+"""What an expression begins its values with that is to name a version."""
+
+
+def default(part: Part) -> Read[Name | Expression]:
+    """The name of a version; or an expression: what is none of the names, and reads something."""
+    stated = part.facts.get("versions")
+    names = {each.name for each in stated.value.entries} if stated and isinstance(stated.value, Mapping) else set()
+
+    def read(r: Reading, node: Node, slot: Slot) -> Name | Expression | None:
+        if isinstance(node, Scalar) and node.text not in names:
+            words = set(re.findall(r"\w+", node.text))
+            if _OF_REQUESTS.search(node.text) or words & r.terms.keys():
+                return expression(r, node, slot)
+        return leaves.name(r, node, slot)
+
+    return read
 
 
 def versions(r: Reading, node: Node, slot: Slot) -> tuple[Version, ...] | None:

@@ -33,12 +33,13 @@ RATE_LIMITED = Failure("rate limited")
 @dataclass(slots=True)
 class Exchange:
     """A request on its way. `version`: the one that it asks for; `values`: the texts of its path's names. `rank` is the
-    lowest of the failures. `stranger` is whose credential was good, and not of a kind that the endpoint admits.
-    `unreachable`: an issuer could not be asked for the keys of a credential. `addressable`: the path's values can be of
-    rows. `told`: how the rates stand that counted the request; `limited`: the answer refuses it for one of them. `key`:
-    the idempotency key that came; `content`: the body as it came, None where it was not read; `document`: the body as
-    JSON; `holds`: the key is in progress by this request; `repeated`: the answer is that of an earlier one with the
-    key."""
+    lowest of the failures. `recognised`: what schemes have made of their credentials, by their numbers; `unplaced`: of
+    which version it is depends on who calls, and is not known yet. `stranger` is whose credential was good, and not of
+    a kind that the endpoint admits. `unreachable`: an issuer could not be asked for the keys of a credential.
+    `addressable`: the path's values can be of rows. `told`: how the rates stand that counted the request; `limited`:
+    the answer refuses it for one of them. `key`: the idempotency key that came; `content`: the body as it came, None
+    where it was not read; `document`: the body as JSON; `holds`: the key is in progress by this request; `repeated`:
+    the answer is that of an earlier one with the key."""
 
     service: Service
     request: Request
@@ -47,6 +48,8 @@ class Exchange:
     version: Version
     values: tuple[str, ...] = ()
     endpoint: Endpoint = _NO_ENDPOINT
+    recognised: dict[int, Caller | None] = field(default_factory=dict)
+    unplaced: bool = False
     caller: Caller = NOBODY
     stranger: Caller | None = None
     unreachable: bool = False
@@ -63,6 +66,8 @@ class Exchange:
     key: str | None = None
     content: bytes | None = b""
     document: Any = NO_DOCUMENT
+    form: bool = False
+    """The body is a form."""
     held: Held | None = None
     holds: bool = False
     repeated: bool = False
@@ -84,7 +89,9 @@ class Exchange:
         self.limited = RATE_LIMITED in self.failures and self.rank == self.version.problems.rank(
             RATE_LIMITED, self.endpoint.errors or {}
         )
-        response = self.version.problems.answer(self.failures, self.endpoint.errors or {}, self.env, self.details)
+        response = self.version.problems.answer(
+            self.failures, self.endpoint.errors or {}, self.env, self.details, self.endpoint.shape
+        )
         match response.status:
             case 401:
                 more = self._challenges()

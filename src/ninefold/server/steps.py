@@ -23,16 +23,18 @@ from ninefold.server.certificates import read as read_certificate
 from ninefold.server.credentials import PasswordCheck
 from ninefold.server.endpoints import Endpoint
 from ninefold.server.exchange import NO_DOCUMENT, RATE_LIMITED, TOO_LARGE, Exchange, only, unavailable
-from ninefold.server.execute import Call, Judge, List, NothingFound, Refusal, Write
+from ninefold.server.execute import Call, List, Read, Write
 from ninefold.server.flow import Compute, Fetch, Fetched, Next, ReadBody, Select, TooLarge, Unreachable, Wait
 from ninefold.server.idempotency import HEADER, MISMATCH, Held, once, read_key
 from ninefold.server.issuers import Issuer, Verified
-from ninefold.server.match import Found, NotAllowed
+from ninefold.server.judge import Judge, NothingFound, Refusal
+from ninefold.server.match import Found, Match, NotAllowed
 from ninefold.server.messages import Response
 from ninefold.server.parameters import Query
 from ninefold.server.passwords import UserAndPassword, basic, is_password
 from ninefold.server.problems import Failure, invalid
 from ninefold.server.rates import Asking, count
+from ninefold.server.versions import Version
 from ninefold.values import Invalid, from_text
 
 log = logging.getLogger("ninefold.server")
@@ -49,24 +51,45 @@ def start(x: Exchange) -> Next:
     service, request = x.service, x.request
     if request.method == "OPTIONS" and request.path == b"*":
         return Response(204, ((b"allow", service.routes.allow),))
-    x.version, found = service.versions.find(request, x.query)
-    version = x.version
-    if not isinstance(found, Found):
-        if isinstance(found, NotAllowed):
-            x.allow = ((b"allow", found.allow),)
+    if service.versions.depends(request, x.query):
+        # Who calls is the same in all versions: every scheme is tried, whichever the endpoint admits.
+        x.unplaced = True
+        return as_due(x, lambda: authenticate(x))
+    return placed(x, *service.versions.find(request, x.query))
+
+
+def as_due(x: Exchange, step: Callable[[], Next]) -> Next:
+    """Go on once all has happened that is due."""
+    timers = x.service.timers
+    return step() if timers is None else timers.settled(x.env["now"], step)
+
+
+def pinned(x: Exchange, caller: Caller) -> Next:
+    """Find the endpoint in the version that is this caller's."""
+    x.unplaced = False
+    version = x.service.versions.pinned(x.request, {**x.env, "caller": caller.root})
+    return placed(x, *x.service.versions.find(x.request, x.query, version))
+
+
+def placed(x: Exchange, version: Version, match: Match[Endpoint]) -> Next:
+    """The version is known that the request asks for, and what its method and path are there."""
+    x.version, request = version, x.request
+    if not isinstance(match, Found):
+        if isinstance(match, NotAllowed):
+            x.allow = ((b"allow", match.allow),)
             if request.method == "OPTIONS":
                 return Response(204, x.allow)
-        x.refuse(Failure("method not allowed" if isinstance(found, NotAllowed) else "no such path"))
+        x.refuse(Failure("method not allowed" if isinstance(match, NotAllowed) else "no such path"))
         _of_version(x)
         return x.answer()
-    x.endpoint, x.values = found.endpoint, found.values
+    x.endpoint, x.values = match.endpoint, match.values
     if x.endpoint.blocked or not version.served:
         return NOT_IN_FORCE
     _of_version(x)
-    _path_values(x, found.values)
+    _path_values(x, match.values)
     if x.endpoint.offers is not None and not media_types.accepts(request.headers.get("accept", ""), x.endpoint.offers):
         x.refuse(Failure("not acceptable"))
-    return authenticate(x) if service.timers is None else service.timers.settled(x.env["now"], lambda: authenticate(x))
+    return as_due(x, lambda: authenticate(x))
 
 
 def _of_version(x: Exchange) -> None:
@@ -106,6 +129,11 @@ def authenticate(x: Exchange, first: int = 0) -> Next:
         return x.answer()
     schemes = x.service.schemes
     for index in range(first, len(schemes)):
+        if index in x.recognised:
+            caller = x.recognised[index]
+            if caller is None:
+                continue
+            return identified(x, index, caller)
         known_by = schemes[index].known_by
         credential = None if known_by is None else schemes[index].credential(x.request, x.query)
         if credential is None:
@@ -193,8 +221,11 @@ def fetched(x: Exchange, index: int, issuer: Issuer, token: str, fetch: Fetch, r
 
 def identified(x: Exchange, index: int, caller: Caller | None) -> Next:
     """Go on with the caller whom a scheme knows by the credential; None: it knows none, and the next one is asked."""
+    x.recognised[index] = caller
     if caller is None:
         return authenticate(x, index + 1)
+    if x.unplaced:
+        return pinned(x, caller)
     if caller.who in (x.endpoint.admissions or {}):
         x.caller = caller
         return admit(x)
@@ -204,6 +235,8 @@ def identified(x: Exchange, index: int, caller: Caller | None) -> Next:
 
 def unidentified(x: Exchange) -> Next:
     """No scheme that the endpoint admits accepted a credential."""
+    if x.unplaced:
+        return unavailable(x) if x.unreachable else pinned(x, NOBODY)
     if x.unreachable:
         # Whether the credential is good nobody can tell now: neither answer would be true.
         count_it(x)
@@ -269,6 +302,8 @@ def parameters(x: Exchange) -> Next:
     operation = x.endpoint.any_operation if x.admission is None else x.admission.operation
     x.call = Call(x.request, x.env, x.service.sources, x.service.cursors, endpoint.scope, x.caller.who)
     x.call.log = x.service.log
+    if isinstance(operation, Read | List) and operation.chooser is not None:
+        x.env[environment.CHOSEN] = operation.chooser.read(x.query, failures)
     if isinstance(operation, List):
         x.call.page = operation.pages.read(x.query, x.env, failures)
         if x.admission is not None:
@@ -357,7 +392,8 @@ def decode(x: Exchange, data: bytes | TooLarge) -> Next:
     x.content = data
     if x.endpoint.body.unsupported(x.request) is not None:
         return operate(x)
-    x.document = x.endpoint.body.parsed(data)
+    x.form = x.endpoint.body.is_form(x.request)
+    x.document = x.endpoint.body.members(data) if x.form else x.endpoint.body.parsed(data)
     if isinstance(x.document, Failure):
         x.refuse(x.document)
         return operate(x)
@@ -370,6 +406,8 @@ def decode(x: Exchange, data: bytes | TooLarge) -> Next:
                 x.refuse(found)
             return operate(x)
         in_case(x, found)
+    if x.form and x.endpoint.body is not None:
+        x.document = x.endpoint.body.of_form(x.document)
     return look(x)
 
 
@@ -404,7 +442,7 @@ def decided(x: Exchange, document: Any, cleared: frozenset[str] = frozenset()) -
     """What the body gives is whole: everything that is wrong with it is said at once. `cleared`: the fields that are
     to have no value any more."""
     if x.document is not NO_DOCUMENT and x.endpoint.body is not None and x.call is not None:
-        values, wrong = x.endpoint.body.valid(document, cleared)
+        values, wrong = x.endpoint.body.valid(document, cleared, x.form)
         if wrong is None:
             x.call.body = values
         else:

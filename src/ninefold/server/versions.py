@@ -14,6 +14,7 @@ from email.utils import formatdate
 from typing import TypeAlias
 from urllib.parse import quote
 
+from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.plan import versioning as plan
 from ninefold.plan.routes import PathParameter, Segment
 from ninefold.server import media_types
@@ -67,20 +68,39 @@ class Versions:
         self._all = {each.name: each for each in versions}
         # What no version has asked for tells nothing of any version, but that answers differ by it.
         vary = () if stated is None or len(versions) < 2 else vary_of(stated)
-        default = None if stated is None or stated.default is None else self._all.get(stated.default)
+        stated_default = None if stated is None else stated.default
+        default = self._all.get(stated_default) if isinstance(stated_default, str) else None
         self._unknown = replace(default or self.newest, known=False, headers=vary, links=None, retired=None)
         self._default = default
+        self._pin = Pin(stated_default) if isinstance(stated_default, plan.Pin) else None
 
-    def find(self, request: Request, query: Query) -> tuple[Version, Match[Endpoint]]:
-        """The version that a request asks for, and what its method and path are there."""
-        stated = self._stated
+    def depends(self, request: Request, query: Query) -> bool:
+        """Whether the version of a request depends on who calls: it names none."""
+        if self._pin is None or self._stated is None:
+            return False
+        if self._stated.by == "path":
+            text = canonical(request.path)
+            under_base = text is not None and (text + "/").startswith(self._base + "/")
+            return text is not None and under_base and self._within(text)[0] not in self._all
+        return self._named(self._stated, request, query) is None
+
+    def pinned(self, request: Request, env: Env) -> Version:
+        """The version of a request that names none. `env`: the values that expressions read, who calls among them."""
+        name = None if self._pin is None else self._pin.name(request, env)
+        return self._unknown if name is None else self._all.get(name, self._unknown)
+
+    def find(self, request: Request, query: Query, pinned: Version | None = None) -> tuple[Version, Match[Endpoint]]:
+        """The version that a request asks for, and what its method and path are there. `pinned`: which one, if it names
+        none."""
+        stated, default = self._stated, pinned or self._default
         if stated is not None and stated.by == "path":
-            return self._in_path(request)
+            return self._in_path(request, default)
         version = self.newest if stated is None else self._named(stated, request, query)
+        version = version or default or self._unknown
         return version, version.routes.find(request.method, request.path)
 
-    def _named(self, stated: plan.Versions, request: Request, query: Query) -> Version:
-        """Which one a header, a parameter or a media type names."""
+    def _named(self, stated: plan.Versions, request: Request, query: Query) -> Version | None:
+        """Which one a header, a parameter or a media type names; None: there is no name."""
         match stated.by:
             case "header":
                 named = request.headers.get(stated.name.lower())
@@ -90,37 +110,57 @@ class Versions:
                 named = None if given is None else given[0] if len(given) == 1 else ""
             case _:
                 return self._in_media_types(stated.name.lower(), request)
-        return (self._default or self._unknown) if named is None else self._all.get(named, self._unknown)
+        return None if named is None else self._all.get(named, self._unknown)
 
-    def _in_media_types(self, parameter: str, request: Request) -> Version:
+    def _in_media_types(self, parameter: str, request: Request) -> Version | None:
         """Accept asks for a version, Content-Type says in which one the body is: they are the same. Of several that are
         accepted, the preferred one counts that there is."""
         sent = media_types.parameter_sent(request.headers.get("content-type", ""), parameter)
         accepted = media_types.parameters_accepted(request.headers.get("accept", ""), parameter)
         if not accepted:
-            return (self._default or self._unknown) if sent is None else self._all.get(sent, self._unknown)
+            return None if sent is None else self._all.get(sent, self._unknown)
         known = [self._all[name] for name in accepted if name in self._all and sent in (None, name)]
         return known[0] if known else self._unknown
 
-    def _in_path(self, request: Request) -> tuple[Version, Match[Endpoint]]:
+    def _within(self, text: str) -> tuple[str, str, str]:
+        """The first segment behind the base, the slash behind it and the rest."""
+        return text[len(self._base) + 1 :].partition("/")
+
+    def _in_path(self, request: Request, default: Version | None) -> tuple[Version, Match[Endpoint]]:
         """The segment behind the base. A path without one is of the default version; what would be a path under a
         version is one under a version that there is not."""
         text = canonical(request.path)
         if text is None or not (text + "/").startswith(self._base + "/"):
-            return self._default or self._unknown, NO_SUCH_PATH
-        within = text[len(self._base) :]
-        name, slash, rest = within[1:].partition("/")
+            return default or self._unknown, NO_SUCH_PATH
+        name, slash, rest = self._within(text)
         version = self._all.get(name)
         if version is not None:
             return version, version.routes.at(request.method, f"{self._base}{slash}{rest}" or "/")
-        if self._default is not None:
-            found = self._default.routes.at(request.method, text)
+        if default is not None:
+            found = default.routes.at(request.method, text)
             if not isinstance(found, NoSuchPath):
-                return self._default, found
+                return default, found
         would = [each.routes.at(request.method, f"{self._base}{slash}{rest}" or "/") for each in self._all.values()]
         there = [each for each in would if not isinstance(each, NoSuchPath)]
         there.sort(key=lambda each: not isinstance(each, Found))
-        return (self._unknown, there[0]) if there else (self._default or self._unknown, NO_SUCH_PATH)
+        return (self._unknown, there[0]) if there else (default or self._unknown, NO_SUCH_PATH)
+
+
+class Pin:
+    """What gives the version of a request that names none, made ready."""
+
+    def __init__(self, planned: plan.Pin) -> None:
+        self._value = compile(planned.value)
+        self._headers = planned.headers
+
+    def name(self, request: Request, env: Env) -> str | None:
+        """None: the expression has no value."""
+        sent = {name: request.headers[name.lower()] for name in self._headers if name.lower() in request.headers}
+        try:
+            value = self._value({**env, "request": {"headers": sent}})
+        except EvaluationError:
+            return None
+        return value if isinstance(value, str) else None
 
 
 def headers_of(version: plan.Version, stated: plan.Versions) -> HeaderFields:
@@ -135,13 +175,10 @@ def headers_of(version: plan.Version, stated: plan.Versions) -> HeaderFields:
 
 def vary_of(stated: plan.Versions) -> HeaderFields:
     """What caches have to tell responses apart by (RFC 9110, 12.5.5)."""
-    match stated.by:
-        case "header":
-            return ((b"vary", header_value(stated.name)),)
-        case "media type":
-            return ((b"vary", b"Accept"),)
-        case _:
-            return ()
+    own = {"header": (stated.name,), "media type": ("Accept",)}.get(stated.by, ())
+    pinned = stated.default.vary if isinstance(stated.default, plan.Pin) else ()
+    names = {name.lower(): name for name in (*own, *pinned)}
+    return ((b"vary", header_value(", ".join(names.values()))),) if names else ()
 
 
 def link(

@@ -17,6 +17,7 @@ from ninefold.plan.problems import ErrorCode
 from ninefold.plan.responses import ArrayOf, Content, FromExpression, ObjectOf, Response
 from ninefold.plan.routes import Admission, Route, Served
 from ninefold.plan.service import ServicePlan
+from ninefold.plan.versioning import Pin
 from ninefold.trace import identifier
 from ninefold.trace.causes import (
     Attribution,
@@ -227,7 +228,8 @@ class _Of:
         if self.response is not None:
             yield from self._of_response(name, self.response)
         if self.code is not None and name == "content-type":
-            causes = stated([place for key, place in self.problems.places.items() if key == "media type"])
+            own = [place for key, place in self.places.items() if key == "shape media type"]
+            causes = stated(own or [place for key, place in self.problems.places.items() if key == "media type"])
             yield causes, causes
         if name in OF_STATUSES:
             yield self._of_status(name)
@@ -270,7 +272,8 @@ class _Of:
         if versions is None or version is None:
             return (), ()
         if name == "vary":
-            found = stated(versions.trace) if versions.by in ("header", "media type") else ()
+            varies = versions.by in ("header", "media type") or isinstance(versions.default, Pin)
+            found = stated(versions.trace) if varies else ()
         elif name == "link":
             found = stated((*version.trace, *versions.trace)) if version is not versions.versions[0] else ()
         else:
@@ -329,9 +332,10 @@ class _Of:
             yield Member((), causes, (Stored("the events that the caller may see"), Fixed(35), Fixed(34)), whole=True)
         if self.trace.ended == "answered" and self.response is not None and self.response.content is not None:
             yield from self._shown().members(self.response.content)
-        problems = self.problems
-        if self.code is not None and problems.content is not None:
-            yield from self._of_error(problems.content, self.code, ())
+        own = self.route.error_shape if isinstance(self.route, Served) else None
+        content = self.problems.content if own is None else own.content
+        if self.code is not None and content is not None:
+            yield from self._of_error(content, self.code, ())
 
     def _of_error(self, content: Content, code: ErrorCode, path: Path) -> Iterator[Member]:
         causes = stated(content.trace)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from ninefold.meanings import BARE_STATUSES, MEANINGS
-from ninefold.plan.operations import List
+from ninefold.plan.chosen import given
+from ninefold.plan.operations import List, Read
 from ninefold.plan.places import Place
 from ninefold.plan.routes import BodyField, Parameter, Rule, Served
 from ninefold.plan.service import ServicePlan
+from ninefold.plan.versioning import Pin
 from ninefold.trace.causes import Cause, Fixed, Given, Http, Refusal, Requested
 from ninefold.trace.identifier import NotATrace, Refused
 from ninefold.trace.nodes import IDEMPOTENCY_KEY, Edition, body_fields, conditions, header_parameters, query_parameters
@@ -124,6 +126,8 @@ def _causes(edition: Edition, route: Served | None, admission: int, condition: s
             found += stated(
                 (*retired, *versions_places(plan)) if condition == "retired version" else versions_places(plan)
             )
+            if plan.versions is not None and isinstance(plan.versions.default, Pin):
+                found.append(Requested("the credential"))
         case _:
             pass
     return once(*found, *_asked(route, condition), *_MEANINGS.get(condition, ()))
@@ -223,10 +227,13 @@ def _of_query(route: Served, refused: Refused) -> tuple[str | None, tuple[Cause,
 
 
 def _of_list(route: Served, name: str) -> list[Place]:
-    """Where a parameter of a list is stated: a filter, the order, or the pages."""
+    """Where a parameter of what is read or listed is stated: what a request chooses, a filter, the order, the pages."""
     found: list[Place] = []
     for admission in route.admissions:
         operation = admission.operation
+        if isinstance(operation, Read | List):
+            choices = given(operation.choices)
+            found += [place for each in choices if each.parameter == name for place in each.trace]
         if not isinstance(operation, List):
             continue
         found += [place for each in operation.filters if each.name == name for place in each.trace]

@@ -1,0 +1,108 @@
+"""The version of a request that names none, where the account of its caller says it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+from tests.http_cases import serving
+
+from ninefold.cli import main
+from ninefold.pipeline import compile_document
+
+pytestmark = pytest.mark.serves
+
+CASE = Path(__file__).parents[1] / "cases" / "a-version-pinned-by-the-account" / "contract.md"
+CONTRACT = CASE.read_text(encoding="utf-8")
+HEADER = "scheme: {header: Payments-Version}"
+DEFAULT = """default: "has(caller.account) ? caller.account.version : request.headers['Newcomer-Version']\""""
+NEW, OLD = "2026-06-01", "2025-01-01"
+
+
+@contextmanager
+def service(directory: Path, scheme: str, default: str = DEFAULT, contract: str = CONTRACT) -> Iterator[httpx.Client]:
+    text = contract.replace(HEADER, scheme).replace(DEFAULT, default)
+    loaded = compile_document("contract.md", text.encode())
+    assert loaded.plan is not None, loaded.diagnostics
+    with serving(loaded.plan, directory / "service.db", {}) as client:
+        yield client
+
+
+def account(client: httpx.Client, version: str) -> dict[str, str]:
+    """The credential of a new account."""
+    made = client.post("/accounts", json={"version": version}, headers={"Newcomer-Version": NEW})
+    return {"Api-Key": made.json()["key"]}
+
+
+def test_in_the_path_an_address_without_a_version_is_of_the_accounts(tmp_path: Path) -> None:
+    with service(tmp_path, "scheme: path") as client:
+        old, new = account(client, OLD), account(client, NEW)
+        assert "cents" in client.post("/charges", json={"cents": 5}, headers=old).json()
+        charge = client.post("/charges", json={"amount": 5}, headers=new).json()
+        assert client.get(f"/charges/{charge['id']}", headers=new).json() == charge
+        assert client.get(f"/charge/{charge['id']}", headers=new).status_code == 404
+        # A version that stands in the path is the version, whoever calls.
+        cents = {"id": charge["id"], "cents": 5}
+        assert client.get(f"/{OLD}/charge/{charge['id']}", headers=new).json() == cents
+        assert client.post(f"/{NEW}/charges", json={"amount": 5}, headers=old).status_code == 201
+        assert client.post("/charges", json={"amount": 5}).json() == {"code": "unknown_version"}
+        assert client.get("/2024-01-01/charges/x", headers=new).json() == {"code": "unknown_version"}
+        assert client.get("/nowhere", headers=new).json() == {"code": "no_such_path"}
+
+
+@pytest.mark.parametrize("scheme", ["query: version", "media type: v"])
+def test_a_request_that_names_a_version_is_not_asked(tmp_path: Path, scheme: str) -> None:
+    with service(tmp_path, f"scheme: {{{scheme}}}") as client:
+        old = account(client, OLD)
+        pinned = client.post("/charges", json={"cents": 5}, headers=old)
+        assert (pinned.status_code, "cents" in pinned.json()) == (201, True)
+        if scheme.startswith("query"):
+            named = client.post("/charges", params={"version": NEW}, json={"amount": 5}, headers=old)
+            assert pinned.headers["Vary"] == "Api-Key, Newcomer-Version"
+        else:
+            as_new = {"Content-Type": f"application/json; v={NEW}", **old}
+            named = client.post("/charges", content=b'{"amount": 5}', headers=as_new)
+            assert pinned.headers["Content-Type"] == f"application/json; v={OLD}"
+            assert pinned.headers["Vary"] == "Accept, Api-Key, Newcomer-Version"
+        assert (named.status_code, "amount" in named.json()) == (201, True)
+
+
+def test_an_expression_without_a_value_names_no_version(tmp_path: Path) -> None:
+    contract = CONTRACT.replace("  required: [version]\n", "").replace(", on create: \"'2026-06-01'\"}", "}")
+    with service(tmp_path, HEADER, "default: caller.account.version", contract) as client:
+        named = {"Payments-Version": NEW}
+        without = client.post("/accounts", json={}, headers=named).json()["key"]
+        assert client.post("/charges", json={"amount": 5}, headers={"Api-Key": without}).status_code == 400
+        # Who is nobody has no account; the order of the conditions says which of the two is told.
+        assert client.post("/charges", json={"amount": 5}).json() == {"code": "unknown_version"}
+    (tmp_path / "2").mkdir()
+    first = contract.replace("## 8.", "```yaml\nprecedence: [unauthenticated, unknown version]\n```\n\n## 8.")
+    with service(tmp_path / "2", HEADER, "default: caller.account.version", first) as client:
+        assert client.post("/charges", json={"amount": 5}).json() == {"code": "unauthenticated"}
+
+
+def test_an_account_of_a_retired_version_is_told_so(tmp_path: Path) -> None:
+    contract = CONTRACT.replace('deprecated: "2026-06-01"', 'retired: "2026-01-01"')
+    with service(tmp_path, HEADER, DEFAULT, contract) as client:
+        old = account(client, OLD)
+        assert client.post("/charges", json={"cents": 5}, headers=old).json() == {"code": "retired_version"}
+        assert client.post("/charges", json={"amount": 5}, headers={**old, "Payments-Version": NEW}).status_code == 201
+
+
+def test_a_rate_counts_the_requests_of_all_versions_once(tmp_path: Path) -> None:
+    rate = "rates: {calls: {of: caller, allow: 2, per: PT1H, algorithm: fixed window, endpoints: [POST /charges]}}"
+    with service(tmp_path, HEADER, DEFAULT, CONTRACT.replace("rates: none", rate)) as client:
+        old = account(client, OLD)
+        assert client.post("/charges", json={"cents": 5}, headers=old).status_code == 201
+        named = {**old, "Payments-Version": NEW}
+        assert client.post("/charges", json={"amount": 5}, headers=named).status_code == 201
+        assert client.post("/charges", json={"cents": 5}, headers=old).status_code == 429
+
+
+def test_explain_says_what_gives_the_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", str(CASE)]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "a request that names no version asks for the one that `has(caller.account) ?" in told
