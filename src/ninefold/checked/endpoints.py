@@ -21,6 +21,8 @@ Verb: TypeAlias = Literal[
     "ensure",
     "remove",
     "sign in",
+    "grant token",
+    "sign out",
     "transition",
     "compute",
     "stream",
@@ -56,12 +58,16 @@ class Leaf:
 @dataclass(frozen=True)
 class Object:
     """`present`: the row that this shows, where it may not be there or not be seen; then there is no such object.
-    `named`: what the contract calls it, where it is a whole row (`order`) or a view of one (`article.full`)."""
+    `named`: what the contract calls it, where it is a whole row (`order`) or a view of one (`article.full`).
+    `optional`: the members that a request may leave out. `expanded`: what it may ask for, by name: it is shown in the
+    place of the member of that name, or behind the others."""
 
     members: tuple[tuple[str, Content], ...]
     present: Typed | None = None
     null_shown: bool = False
     named: str | None = None
+    optional: tuple[str, ...] = ()
+    expanded: tuple[tuple[str, Content], ...] = ()
     trace: tuple[Place, ...] = field(default=(), repr=False, compare=False)
 
 
@@ -160,6 +166,28 @@ class Pages:
 
 
 @dataclass(frozen=True)
+class Projection:
+    """Where the query parameter `parameter` is given, of `members` only those are shown that it names, each one of
+    `offered`."""
+
+    parameter: str
+    offered: tuple[str, ...]
+    members: tuple[str, ...]
+    written: Literal["repeated", "comma separated"] | None = None
+    places: tuple[Place, ...] = field(default=(), repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """What the query parameter `parameter` names, each one of `offered`, is shown as a row."""
+
+    parameter: str
+    offered: tuple[str, ...]
+    written: Literal["repeated", "comma separated"] | None = None
+    places: tuple[Place, ...] = field(default=(), repr=False, compare=False)
+
+
+@dataclass(frozen=True)
 class Admission:
     """`condition` None: every such caller. `of_request`: the condition reads no row. `scopes`: those that it asks a
     token for."""
@@ -169,6 +197,24 @@ class Admission:
     of_request: bool
     place: Place
     scopes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Requests:
+    """How requests are read."""
+
+    media_type: str | None
+    unknown_members: Literal["refused", "ignored"]
+    unknown_parameters: Literal["refused", "ignored"]
+
+
+@dataclass(frozen=True)
+class ErrorShape:
+    """The body of an error and its media type. Either None: it is a gap, or none is stated; every error is a bare
+    status."""
+
+    media_type: str | None
+    content: Content | None
 
 
 @dataclass(frozen=True)
@@ -188,7 +234,8 @@ class Endpoint:
     """An endpoint with cases is one for each `case`, all with one key. `body` None: the endpoint takes none and says
     nothing about one; `()`: stated `none`. Of `ensure` and `remove`, `untouched` answers where there was nothing to do,
     and `known_by` are the fields that say which row is meant: those that the path does not name are made as on create
-    (`()`: `row` or `where` says which). `issues`: the scheme of which a credential is made for the row."""
+    (`()`: `row` or `where` says which). `issues`: the scheme of which a credential is made for the row; `ends`: which
+    of those that were issued to it end."""
 
     key: str
     method: str
@@ -211,15 +258,29 @@ class Endpoint:
     sorts: Sorts | None = None
     pages: Pages | None = None
     total: bool = False
+    projection: Projection | None = None
+    expansion: Expansion | None = None
     sets: tuple[tuple[str, Typed], ...] = ()
     guards: tuple[Guard, ...] = ()
     then: tuple[Effect, ...] = ()
+    several: bool = False
+    """It acts on all the rows of `$wanted` (`ninefold.planner.several`)."""
     validator: bool = False
     digested: bool = False
     idempotency_key: Literal["optional", "required"] | None = None
     issues: str | None = None
+    ends: Literal["presented", "others", "all"] | None = None
+    requests: Requests | None = None
+    """How its own requests are read; None: as all are."""
+    error_shape: ErrorShape | None = None
+    """What its own errors look like; None: what all look like."""
     errors: Mapping[str, str] = field(default_factory=dict)
     case: Case | None = None
+    further: tuple[Transition, ...] = ()
+    """What is done with the same row after that, in this order."""
+    follows: Literal["in its state", "in any state"] | None = None
+    """Of what is done with a row that an operation has just written: whether that has left it in a state from which
+    the transition leads."""
 
     @property
     def names(self) -> tuple[PathName, ...]:
@@ -227,8 +288,15 @@ class Endpoint:
 
     @property
     def effects(self) -> tuple[Effect, ...]:
-        """What else it does: first what the transition does that it takes."""
-        return (*(() if self.transition is None else self.transition.then), *self.then)
+        """What else it does with other rows, before anything `further`: what the transition does that it takes, then,
+        where nothing follows, what the endpoint states."""
+        own = () if self.transition is None else self.transition.then
+        return own if self.further else (*own, *self.then)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether more is done once the row is written."""
+        return bool(self.effects or self.further)
 
 
 @dataclass(frozen=True)

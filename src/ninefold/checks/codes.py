@@ -543,19 +543,28 @@ CHOSEN_BY = _code(
 )  # fmt: skip
 
 NOT_ANOTHER_ROW = _code(
-    "NF0583", Severity.ERROR, "an effect does not act on another row",
-    "What `then` lists changes rows of other resources: the row acted on is changed by `sets`. Nor does an effect "
-    "delete what takes the row acted on with it.",
-    "`PATCH /orders/{id}: {does: update order, then: [{update: order, row: order.parent, sets: {open: \"true\"}}]}`",
-    "`then: [{update: customer, row: order.customer, sets: {active: \"true\"}}]`",
+    "NF0583", Severity.ERROR, "an effect may delete the row acted on",
+    "What `then` lists changes other rows. One that deletes what the row acted on falls with (`on delete: cascade`) "
+    "would take that row too, after it was written.",
+    "`PATCH /lines/{id}: {does: update line, then: [{delete: order, row: line.order}]}` where lines fall with orders",
+    "`DELETE /orders/{id}: {does: delete order}`",
 )  # fmt: skip
 
 EFFECT_ON_NO_ROW = _code(
     "NF0584", Severity.ERROR, "an effect does not say upon which row",
-    "An effect updates, deletes or moves one row, which `row` names; a row that it creates is a new one, and of a "
-    "resource without an identifier there is only one.",
+    "An effect updates, deletes or moves the row that `row` names, or all rows of which `where` holds; a row that it "
+    "creates is a new one (or one for `each` item), and of a resource without an identifier there is only one.",
     "`then: [{update: customer, sets: {active: \"true\"}}]`",
-    "`then: [{update: customer, row: order.customer, sets: {active: \"true\"}}]`",
+    "`then: [{update: customer, row: order.customer, sets: {active: \"true\"}}]`, "
+    "`then: [{delete: line, where: line.order == order}]`",
+)  # fmt: skip
+
+EACH_OF_NO_ARRAY = _code(
+    "NF0541", Severity.ERROR, "rows are made for each item of what has none",
+    "`each` of an effect is an array that is known before any statement: of the body, of a parameter, or a field of "
+    "the row acted on. What is read from the database (rows that refer back) is none.",
+    "`{create: line, each: order.customer.lines, sets: {…}}`",
+    "`{create: line, each: request.body.lines, sets: {product: each.product}}`",
 )  # fmt: skip
 
 NOT_SET = _code(
@@ -610,9 +619,9 @@ NOT_A_SUBJECT = _code(
 
 ENDS_NOTHING = _code(
     "NF0596", Severity.ERROR, "nobody's credential would end",
-    "`ends` ends credentials of the row that is acted on, which a scheme with `issued to` has made for it: the one that "
-    "the request presents, all others, or all. So the callers of `ends: presented` all come by such a scheme. `sign "
-    "out R` without a row in its path and without `row` is about the caller's own row: then each caller is a row of R.",
+    "`ends` ends credentials that were issued to the row acted on: the one that the request presents, all others, or "
+    "all. So the callers of `ends: presented` all come by a scheme with `issued to` that resource. `sign out R` whose "
+    "path names no row, and that has no `row`, is about the caller's own row: then each caller is a row of R.",
     "`POST /logout: {does: sign out user, ends: presented}` where `staff`, a scheme of signed tokens, may call",
     "`POST /logout: {does: sign out user, ends: presented}` where `token`, `issued to: user`, alone may call",
 )  # fmt: skip
@@ -692,12 +701,23 @@ TWO_MEANINGS = _code(
     "`webhooks: {to: hook, when: \"event.kind == hook.kind\", …}`",
 )  # fmt: skip
 
+NOT_GRANTED = _code(
+    "NF0621", Severity.ERROR, "a token is granted to nobody",
+    "`grant token R` is the token endpoint of OAuth 2.0's client credentials (RFC 6749, section 4.4), for the clients "
+    "that are rows of R. Its body names two fields: what only one client has, a text, as `client_id`, and its secret, "
+    "a `secret: password` or `secret: token`, as `client_secret`. `issues` names the scheme whose tokens are granted.",
+    "`POST /token: {does: grant token client, body: [name], responses: …}`",
+    "`POST /token: {does: grant token client, body: {client_id: client.id, client_secret: client.secret}, issues: app, "
+    "responses: …}`",
+)  # fmt: skip
+
 CODES: tuple[Code, ...] = (
     TWO_MEANINGS,
-    NO_SUCH_MEMBER, NOT_ONE_ROW, NOT_EXPANDED, NOT_IN_A_FORM,
+    NO_SUCH_MEMBER, NOT_ONE_ROW, NOT_EXPANDED, NOT_IN_A_FORM, NOT_GRANTED,
     NOT_AMONG_SEVERAL, ROWS_OF_SEVERAL, NOT_TAKEN_AFTER,
     PINNED_TO_NOTHING,
-    ENDS_NOTHING, TWO_RECEIVERS, NOT_A_SUBJECT, COMPUTED_CYCLE, NOT_THE_CLIENTS, NEVER_GIVEN, PATH_NAME, NO_ROW, PATH_OF_CREATE,
+    ENDS_NOTHING,
+    TWO_RECEIVERS, NOT_A_SUBJECT, COMPUTED_CYCLE, NOT_THE_CLIENTS, NEVER_GIVEN, PATH_NAME, NO_ROW, PATH_OF_CREATE,
     NOT_A_SORT_KEY, SEVERAL_RESPONSES, STATUS_OF_ITS_OWN, NO_SUCH_VIEW, NOT_SHOWABLE, LIST_HAS_NO_ROW, NOT_A_TOKEN,
     SAME_PARAMETER, PAGE_BOUNDS, UNREACHABLE_STATE, DEAD_END, UNUSED_TRANSITION, UNUSED_CODE, NEVER_ARISES,
     COMPOSITE_TARGET, DETAIL_OF_TWO, DELETED_ROW, DELETE_CLEARS_REQUIRED, NOT_A_BODY, NO_BURST, HEADER_OF_RATES,
@@ -707,4 +727,5 @@ CODES: tuple[Code, ...] = (
     NOT_AN_IDENTIFIER, GIVEN_VALUE, DETAIL_OF_ANOTHER, OFFERED_TO_NOBODY, NO_SUCH_END, NEEDS_WHAT_IS_NONE, SHOWN_LESS,
     ANY_ORIGIN_WITH_CREDENTIALS, NO_SUCH_SCOPE, SCOPES_TWICE, CERTIFICATE_FIELD, TOLD_BY_EDITS, BOTH_ABSENT, ONE_ROW,
     NOT_FOUND_BY, SIGN_IN_BODY, ISSUES_FOR_NOBODY, NEVER_ISSUED, NEVER_TOLD, CREDENTIAL_KEPT, NOT_MADE_OF_ROWS,
-    NOT_ANOTHER_ROW, EFFECT_ON_NO_ROW, NOT_SET, EFFECT_IN_A_CIRCLE, CHOSEN_BY, LOSES, NOT_IN_FORCE, )  # fmt: skip
+    NOT_ANOTHER_ROW, EFFECT_ON_NO_ROW, EACH_OF_NO_ARRAY, NOT_SET, EFFECT_IN_A_CIRCLE, CHOSEN_BY, LOSES,
+    NOT_IN_FORCE, )  # fmt: skip

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Literal
 
 from ninefold.checked.endpoints import BodyLeaf, Content, PathName, Response, Segment
 from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Issued, Password
 from ninefold.checks.codes import (
     CREDENTIAL_KEPT,
+    ENDS_NOTHING,
     ISSUER_TWICE,
     ISSUES_FOR_NOBODY,
     NEVER_ISSUED,
@@ -16,10 +18,13 @@ from ninefold.checks.codes import (
     NOT_FOUND_BY,
     SIGN_IN_BODY,
 )
-from ninefold.checks.findings import Findings
+from ninefold.checks.findings import Findings, typed
+from ninefold.checks.model import Vocabulary
 from ninefold.checks.responses import all_expressions, expressions_of
 from ninefold.contract import authentication as stated
 from ninefold.contract.endpoints import Endpoint
+from ninefold.contract.endpoints import PathName as PathSegment
+from ninefold.contract.fact import Name as NameOf
 from ninefold.contract.fact import Shown, StatedNone, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
@@ -27,12 +32,15 @@ from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Ast, Member, Name, every
 from ninefold.expressions.rewrite import walk
 from ninefold.expressions.tree import Select, Variable
+from ninefold.values import Array, Text
 
-ISSUING = frozenset({"create", "update", "replace", "transition", "sign in"})
+ISSUING = frozenset({"create", "update", "replace", "transition", "sign in", "grant token"})
 """The verbs after which there is one row, which a credential can be of."""
 
 
-def check_issued(scheme: stated.Scheme, resources: Mapping[str, Resource], findings: Findings) -> Issued | None:
+def check_issued(
+    scheme: stated.Scheme, resources: Mapping[str, Resource], vocabulary: Vocabulary, findings: Findings
+) -> Issued | None:
     """Of a scheme whose credentials the service makes; None: it is another, or something of it is open or wrong."""
     kind, owner = value_of(scheme.type), value_of(scheme.issued_to)
     if kind is None or owner is None:
@@ -45,19 +53,25 @@ def check_issued(scheme: stated.Scheme, resources: Mapping[str, Resource], findi
             Label(scheme.matches.span, "`matches` is another"),
         )
         return None
-    if kind.text not in ("http", "apiKey") or scheme.is_basic:
+    if kind.text not in ("http", "apiKey", "oauth2") or scheme.is_basic:
         presented = "a user-id and a password" if scheme.is_basic else f"those of `{kind.text}`"
         findings.say(
             NOT_FOUND_BY,
             f"the credentials of `{scheme.name}` are not the service's to make",
             Label(owner.span, f"they are {presented}"),
-            help=("a service issues credentials of the types `http` (such as `scheme: bearer`) and `apiKey`",),
+            help=("a service issues credentials of the types `http` (such as `scheme: bearer`), `apiKey` and `oauth2`",),
         )
         return None
     lasts = value_of(scheme.lasts)
     if owner.text not in resources or (lasts is None and not isinstance(scheme.lasts, StatedNone)):
         return None
-    return Issued(owner.text, lasts)
+    scopes, granted = tuple(name.text for name in value_of(scheme.scopes) or ()), value_of(scheme.granted)
+    if not scopes or granted is None:
+        return None if isinstance(scheme.scopes, Shown) else Issued(owner.text, lasts)
+    # What a credential is granted is kept with it: it is about its row, and not about a request.
+    over = vocabulary.scope(owner.text, caller=None, request=None)
+    found = typed(granted, over, Array(items=Text(), nullable=True), findings)
+    return None if found is None else Issued(owner.text, lasts, scopes, found)
 
 
 def check_password(scheme: stated.Scheme, resources: Mapping[str, Resource], findings: Findings) -> Password | None:
@@ -97,6 +111,11 @@ def _is_unique(named: Collection[str], resource: Resource) -> bool:
     alone = ((each.name,) for each in resource.fields.values() if each.unique)
     together = (resource.identifier, *resource.unique, *alone)
     return any(set(group) <= set(named) for group in together)
+
+
+def known_by_these(named: Collection[str], segments: Sequence[Segment], resource: Resource) -> bool:
+    """Whether there is one row at most with what the path and these fields say."""
+    return _is_unique({*named, *_from_path(segments)}, resource)
 
 
 def check_sign_in(
@@ -183,6 +202,83 @@ def check_issues(
         )
         return None
     return scheme.name
+
+
+ENDING = frozenset({"update", "replace", "transition", "sign in", "grant token", "sign out"})
+"""The verbs that act on a row which may have been issued credentials."""
+
+
+def check_ends(
+    endpoint: Endpoint,
+    verb: str,
+    resource: Resource | None,
+    callers: Iterable[NameOf],
+    contract: Contract,
+    findings: Findings,
+) -> Literal["presented", "others", "all"] | None:
+    """Which credentials of its row an endpoint ends; None: none, or it is wrong. `callers`: whom it admits."""
+    word, ends = value_of(endpoint.ends), endpoint.ends
+    if resource is None or verb not in ENDING or not (isinstance(ends, Shown) or verb == "sign out"):
+        return None
+    if isinstance(ends, StatedNone):
+        findings.say(ENDS_NOTHING, f"`{endpoint.key}` signs out, and ends no credential", Label(ends.span, "ends none"))
+        return None
+    place = ends.span if isinstance(ends, Shown) else endpoint.span
+    schemes = {each.name: each for each in value_of(contract.authentication.schemes) or ()}
+    owners = {name: value_of(each.issued_to) for name, each in schemes.items()}
+    if not any(owner is not None and owner.text == resource.name for owner in owners.values()):
+        if all(each.issued_to is None or isinstance(each.issued_to, Shown) for each in schemes.values()):
+            findings.say(
+                ENDS_NOTHING,
+                f"`{endpoint.key}` ends credentials of `{resource.name}`, and none is issued to one",
+                Label(place, f"no scheme is `issued to: {resource.name}`"),
+            )
+        return None
+    named = endpoint.row is not None or any(isinstance(each, PathSegment) for each in endpoint.segments)
+    presented = word is not None and word.text == "presented"
+    for who in callers:
+        scheme = schemes.get(who.text)
+        if scheme is not None and _is_of(scheme, resource.name, presented):
+            continue
+        if presented:
+            findings.say(
+                ENDS_NOTHING,
+                f"callers by `{who.text}` present no credential that was issued to a `{resource.name}`",
+                Label(who.span, "may call"),
+                Label(place, "ends what they present"),
+            )
+        elif verb == "sign out" and not named:
+            findings.say(
+                ENDS_NOTHING,
+                f"`{endpoint.key}` does not say whose credentials end where `{who.text}` calls",
+                Label(who.span, f"is no `{resource.name}`"),
+                Label(place),
+                help=(f"name the `{resource.name}` in the path, or by `row:`",),
+            )
+        else:
+            continue
+        return None
+    if presented and verb == "sign out" and named:
+        findings.say(
+            ENDS_NOTHING,
+            f"`{endpoint.key}` says in two ways whose credential ends",
+            Label(endpoint.span, "names a row"),
+            Label(place, "is the caller's own, whoever that is"),
+            help=("the credential that is presented says whose it is: name no row, or write `ends: all`",),
+        )
+        return None
+    return None if word is None else word.text  # type: ignore[return-value]
+
+
+def _is_of(scheme: stated.Scheme, resource: str, issued: bool) -> bool:
+    """Whether its callers are rows of a resource; `issued`: by a credential that the service made. What is not shown
+    may be anything."""
+    owner, matches = value_of(scheme.issued_to), value_of(scheme.matches)
+    if owner is not None:
+        return owner.text == resource
+    if scheme.issued_to is not None:
+        return True
+    return not issued and matches is not None and matches.text.partition(".")[0] == resource
 
 
 def check_told(endpoint: Endpoint, issued: str | None, response: Response, findings: Findings) -> None:

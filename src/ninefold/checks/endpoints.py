@@ -9,14 +9,19 @@ from typing import Literal
 from ninefold.checked.endpoints import Endpoint, Parameter, Stopped, Verb
 from ninefold.checked.events import Events
 from ninefold.checked.resources import Guard, Resource, Transition
-from ninefold.checks.authentication import admissions
+from ninefold.checks.authentication import admissions, who_names
 from ninefold.checks.bodies import check_body, check_required
 from ninefold.checks.cases import check_case
+from ninefold.checks.chosen import check_chosen
 from ninefold.checks.codes import GIVEN_VALUE, NEEDS_WHAT_IS_NONE, NOT_A_BODY, NOT_IN_FORCE
 from ninefold.checks.contents import Showing
-from ninefold.checks.credentials import check_issues, check_sign_in, check_told
+from ninefold.checks.credentials import check_ends, check_issues, check_sign_in, check_told
 from ninefold.checks.effects import WITH_EFFECTS, check_effects
+from ninefold.checks.errors import check_own_shape
+from ninefold.checks.forms import check_form, check_own_requests
 from ninefold.checks.findings import Findings, condition, reads_database, typed
+from ninefold.checks.further import further
+from ninefold.checks.granting import check_grant
 from ninefold.checks.known_by import known_by
 from ninefold.checks.lists import check_filters, check_pages, check_parameters, check_sorts
 from ninefold.checks.made import check_made_with
@@ -43,9 +48,9 @@ from ninefold.expressions.codes import CODES as EXPRESSION_CODES
 from ninefold.expressions.lower import same_row
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Call, Select, Typed, Variable
-from ninefold.questions.events import EVENT_VERBS, STREAMING
+from ninefold.questions.events import EVENT_VERBS, STREAMING, about_log
 from ninefold.questions.question import OpenQuestion
-from ninefold.questions.survey import subject
+from ninefold.questions.survey import Survey, subject
 from ninefold.syntax.nodes import Node
 from ninefold.values import Boolean, Row, from_schema
 from ninefold.vocabulary.endpoints import ENDS
@@ -60,6 +65,8 @@ BUILT: Mapping[str, Verb] = {
     "ensure": "ensure",
     "remove": "remove",
     "sign in": "sign in",
+    "grant token": "grant token",
+    "sign out": "sign out",
     "compute": "compute",
     "subscribe": "create",
     "unsubscribe": "delete",
@@ -138,7 +145,7 @@ def _endpoint(
     for what, span in _not_built(endpoint):
         _stop(endpoint, what, span, findings)
     actions = value_of(endpoint.does)
-    if actions is None or len(actions) != 1:
+    if not actions:
         return None
     action = actions[0]
     transition: Transition | None = None
@@ -147,7 +154,8 @@ def _endpoint(
     if verb is None and resource is not None and resource.machine is not None:
         transition = resource.machine.transitions.get(action.verb)
         verb = "transition" if transition is not None else None
-    if verb is None or (resource is None and verb not in ("compute", "stream")):
+    follows = further(actions, resource, findings)
+    if verb is None or follows is None or (resource is None and verb not in ("compute", "stream")):
         return None
 
     segments = check_path(endpoint, resource, resources, findings)
@@ -166,22 +174,26 @@ def _endpoint(
     if resource is not None and verb in ("ensure", "remove") and segments is not None:
         known = known_by(endpoint, verb, resource, segments, body or (), dict(sets), findings)
     issues = check_issues(endpoint, verb, resource, contract, findings)
-    knows = True
+    ended = check_ends(endpoint, verb, resource, who_names(contract, endpoint.key), contract, findings)
+    knows = resource is None or check_form(endpoint, resource, body, contract, findings)
     if resource is not None and verb == "sign in" and segments is not None:
-        knows = check_sign_in(endpoint, resource, body, segments, findings)
+        knows = check_sign_in(endpoint, resource, body, segments, findings) and knows
+    if resource is not None and verb == "grant token" and segments is not None:
+        body = check_grant(endpoint, resource, body, segments, findings)
+        knows = body is not None and knows
     where = None if (stated_where := value_of(endpoint.where)) is None else condition(stated_where, scope, findings)
     is_list = verb == "list" and resource is not None
     filters = check_filters(endpoint, resource, vocabulary, findings) if is_list and resource is not None else ()
     sorts = check_sorts(endpoint, resource, findings) if is_list and resource is not None else None
     pages = check_pages(endpoint, contract, findings) if is_list else None
-    if is_list:
+    if is_list or verb == "read":
         check_parameters(endpoint, filters, sorts, pages, findings)
     ends = check_responses(endpoint, verb, resource, Showing(contract, resources, vocabulary, findings))
     row = None if (stated_row := value_of(endpoint.row)) is None else _row(stated_row, resource, scope, findings)
     guards = tuple(_guards(endpoint, scope, findings))
     request = request_type(endpoint)
     then = () if resource is None else check_effects(endpoint.then, resource, resources, vocabulary, request, findings)
-    if transition is None and action.verb not in WITH_EFFECTS and then is not None:
+    if not (transition or follows) and action.verb not in WITH_EFFECTS and then is not None:
         then = ()  # that it says nothing there has been said
     acted_on = None if resource is None else resource.name
     admitted = admissions(contract, endpoint.key, acted_on, verb, vocabulary, findings)
@@ -193,6 +205,9 @@ def _endpoint(
     if segments is None or ends is None or known is None or not knows or (is_list and (pages is None or sorts is None)):
         return None
     response, untouched = ends
+    chosen = check_chosen(endpoint, verb, resource, response, Showing(contract, resources, vocabulary, findings))
+    if chosen is None:
+        return None
     check_told(endpoint, issues, response, findings)
     if verb == "delete" and resource is not None:
         check_deleted(endpoint, response, resource, vocabulary, findings)
@@ -203,7 +218,9 @@ def _endpoint(
         place=findings.place(endpoint.span),
         verb=verb,
         resource=acted_on,
-        response=response,
+        response=chosen.response,
+        projection=chosen.projection,
+        expansion=chosen.expansion,
         admissions=admitted,
         untouched=untouched if verb in ENDS else None,
         known_by=known,
@@ -226,8 +243,12 @@ def _endpoint(
         and (reads_beyond_row(response, rows, vocabulary) or shows_what_is_cleared(response, resource)),
         idempotency_key=_idempotency_key(endpoint),
         issues=issues,
+        ends=ended,
+        requests=check_own_requests(endpoint, contract),
+        error_shape=check_own_shape(endpoint, Showing(contract, resources, vocabulary, findings)),
         errors={condition_.text: code.text for condition_, code in value_of(endpoint.errors) or ()},
         case=case,
+        further=follows,
     )
 
 
@@ -237,9 +258,11 @@ def _check_events(
     """Events are streamed where it is stated, and all shown, how that is done; and nobody subscribes to none."""
     no_kinds = isinstance(contract.events.kinds, StatedNone)
     open_keys = {key for question in open_questions for key in question.blocks}
+    reads_log = frozenset(about_log(Survey(contract)))
     for endpoint in value_of(contract.endpoints.endpoints) or ():
         verbs = {action.verb for action in value_of(endpoint.does) or ()}
-        needs = (verbs & EVENT_VERBS and no_kinds) or (verbs & STREAMING and events.stream is None)
+        about_events = verbs & EVENT_VERBS or endpoint.key in reads_log
+        needs = (about_events and no_kinds) or (verbs & STREAMING and events.stream is None)
         if needs and endpoint.key not in open_keys:
             _needs_what_is_none(endpoint, contract, findings)
             findings.stop(endpoint.key, "it needs what is `none`", endpoint.span)
@@ -297,14 +320,9 @@ def _stop(endpoint: stated.Endpoint, what: str, span: Span, findings: Findings) 
 def _not_built(endpoint: stated.Endpoint) -> Iterator[tuple[str, Span]]:
     """What this endpoint states and this build does not do."""
     actions = value_of(endpoint.does) or ()
-    if len(actions) > 1:
-        yield "several operations in one", actions[0].span
-    for action in actions[:1]:
+    for action in actions:
         if action.verb in LATER:
             yield f"`{action.verb}`", action.span
-    key = value_of(endpoint.idempotency_key)
-    if key is not None and actions and all(action.verb in READING for action in actions):
-        yield "`idempotency key` (nothing is written there)", key.span
     validators = endpoint.validators
     if endpoint.case is not None and isinstance(validators, Shown) and any(each.verb in READING for each in actions):
         yield "`validators` where cases choose what is shown", validators.span

@@ -16,6 +16,7 @@ from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.ast import Ast, Binary, Member, Name, every
 from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.values import Row, required
+from ninefold.vocabulary.endpoints import GRANT
 
 OF_MANY = {
     "create": "creates",
@@ -24,6 +25,8 @@ OF_MANY = {
     "remove": "deletes",
     "list": "lists",
     "sign in": "signs in to",
+    GRANT: "grants a token to",
+    "sign out": "signs out of",
 }
 """What has no meaning where there is one row."""
 
@@ -183,7 +186,9 @@ def check_addressing(
                     f"`{{{name.text}}}` leads through a reference of `{resource.name}` that nothing sets",
                     Label(endpoint.span),
                 )
-    elif verb in ("compute", "remove", "sign in") or endpoint.row is not None:
+    elif verb in ("compute", "remove", "sign in", GRANT) or endpoint.row is not None:
+        return
+    elif verb == "sign out" and not names:
         return
     elif not is_one_row(endpoint, names, resource):
         identifier = " and ".join(f"`{{{each}}}`" for each in resource.identifier)

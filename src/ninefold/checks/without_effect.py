@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ninefold.checks.chosen import CHOOSING
 from ninefold.checks.codes import GIVEN_OTHERWISE, HEADER_OF_HTTP, OFFERED_TO_NOBODY, SAYS_NOTHING, STATE_OF_NOTHING
 from ninefold.checks.effects import WITH_EFFECTS
+from ninefold.checks.event_log import has_log
 from ninefold.checks.findings import Findings
 from ninefold.checks.storable import is_serial
 from ninefold.contract.authentication import ANY, Scheme
@@ -18,12 +20,12 @@ from ninefold.contract.resources import Field, Resource
 from ninefold.contract.service import Contract
 from ninefold.contract.states import Machine
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.vocabulary.endpoints import VERBS
+from ninefold.vocabulary.endpoints import GRANT, VERBS
 
 TRANSITION = "a transition"
-ON_A_ROW = frozenset({"read", "update", "replace", "delete", "remove", "unsubscribe", TRANSITION})
+ON_A_ROW = frozenset({"read", "update", "replace", "delete", "remove", "sign out", "unsubscribe", TRANSITION})
 """The verbs that act on a row that is there."""
-CHANGING = ON_A_ROW | {"sign in"}
+CHANGING = ON_A_ROW | {"sign in", GRANT}
 """Those that find it, or are told of it."""
 OF_NO_ROW = frozenset({"list", "compute", "stream events"})
 """The verbs that act on no one row."""
@@ -43,26 +45,36 @@ WHICH_ARE_LISTED = "which rows are listed is said by `where`"
 ANY_VERB = frozenset((*VERBS, TRANSITION))
 USES: Mapping[str, Use] = {
     "body": Use(
-        ANY_VERB - {"read", "list", "delete", "remove", "unsubscribe", "stream events"},
+        ANY_VERB - {"read", "list", "delete", "remove", "sign out", "unsubscribe", "stream events"},
         "gives values",
         {"list": "what narrows a list is a parameter: `filters`"},
     ),
     "row": Use(ON_A_ROW, "says which row is acted on", {"list": WHICH_ARE_LISTED}),
     "filters": Use(frozenset({"list"}), "narrows a list", {}),
     "sorts": Use(frozenset({"list"}), "orders a list", {}),
+    "projection": Use(CHOOSING, "says what a request chooses of what is shown", {}),
+    "expand": Use(CHOOSING, "says what is shown on request", {}),
     "pages": Use(frozenset({"list"}), "bounds a list", {}),
     "where": Use(
-        ON_A_ROW | {"list", "sign in"},
+        ON_A_ROW | {"list", "sign in", GRANT},
         "says which rows are listed or acted on",
         {"create": "what has to hold of the new row is said by `when`"},
     ),
     "guards": Use(ANY_VERB - OF_NO_ROW, "judges the row that is acted on", {"list": WHICH_ARE_LISTED}),
     "sets": Use(
-        frozenset({"create", "update", "replace", "ensure", "sign in", TRANSITION}), "gives values to a row", {}
+        frozenset({"create", "update", "replace", "ensure", "sign in", GRANT, TRANSITION}), "gives values to a row", {}
     ),
     "then": Use(WITH_EFFECTS | {TRANSITION}, "says what else changes", {}),
+    "ends": Use(
+        frozenset({"update", "replace", "sign in", GRANT, "sign out", TRANSITION}),
+        "ends credentials that were issued to a row",
+        {"delete": "credentials end with their row", "remove": "credentials end with their row"},
+    ),
+    "idempotency_key": Use(ANY_VERB - OF_NO_ROW - {"read"}, "makes that a request is done once", {}),
     "patch": Use(frozenset({"update"}), "says how an update is read", {}),
-    "validators": Use(ANY_VERB - {"stream events", "sign in"}, "tells whether what is shown has changed", {}),
+    "validators": Use(
+        ANY_VERB - {"stream events", "sign in", GRANT, "sign out"}, "tells whether what is shown has changed", {}
+    ),
 }
 
 OF_HTTP = frozenset(
@@ -95,6 +107,14 @@ def without_effect(contract: Contract, findings: Findings) -> None:
         _scheme(scheme, findings)
     for endpoint in value_of(contract.endpoints.endpoints) or ():
         _endpoint(endpoint, resources, machines, findings)
+    log = contract.events.log
+    if isinstance(log, Shown) and isinstance(contract.endpoints.endpoints, Shown) and has_log(contract) is None:
+        findings.say(
+            SAYS_NOTHING,
+            "`log` says nothing where no endpoint reads the log",
+            Label(log.span, "how long who can read it?"),
+            help=("an endpoint reads it by `list event` or `read event`",),
+        )
 
 
 def _endpoint(
@@ -104,8 +124,10 @@ def _endpoint(
     verbs = [each.verb if each.verb in VERBS else TRANSITION for each in actions]
     for key, use in USES.items():
         fact: Fact[object] | None = getattr(endpoint, key)
-        if isinstance(fact, Shown) and verbs and use.verbs.isdisjoint(verbs):
-            written = "when" if key == "guards" else key
+        # What an endpoint states is about its first operation; what else changes comes after the last.
+        about = verbs if key == "then" else verbs[:1]
+        if isinstance(fact, Shown) and verbs and use.verbs.isdisjoint(about):
+            written = "when" if key == "guards" else key.replace("_", " ")
             findings.say(
                 SAYS_NOTHING,
                 f"`{written}` says nothing of `{endpoint.key}`",
@@ -113,7 +135,7 @@ def _endpoint(
                 Label(actions[0].span, "does nothing of the kind"),
                 help=(use.instead[verbs[0]],) if verbs[0] in use.instead else (),
             )
-    for action, verb in zip(actions, verbs, strict=True):
+    for action, verb in zip(actions[:1], verbs, strict=False):
         subject = action.subject or ""
         if verb in USES["sets"].verbs:
             _sets(endpoint.sets, resources.get(subject), machines.get(subject), verb in CHANGING, findings)
@@ -271,10 +293,12 @@ def _scheme(scheme: Scheme, findings: Findings) -> None:
         ):
             idle.append((key, fact, "its credentials are looked up as they are"))
     elif isinstance(scheme.issued_to, Shown):
-        for key, fact in (
-            ("audience", scheme.audience), ("algorithms", scheme.algorithms), ("scopes", scheme.scopes)
-        ):  # fmt: skip
+        for key, fact in (("audience", scheme.audience), ("algorithms", scheme.algorithms)):
             idle.append((key, fact, "the service makes its credentials itself"))
+    if not isinstance(scheme.issued_to, Shown):
+        idle.append(("granted", scheme.granted, "is of credentials that the service issues"))
+    elif scheme.scopes is None:
+        idle.append(("granted", scheme.granted, "there are no scopes"))
     for key, fact, reason in idle:
         if isinstance(fact, Shown):
             findings.say(SAYS_NOTHING, f"`{key}` says nothing of the scheme `{scheme.name}`", Label(fact.span, reason))

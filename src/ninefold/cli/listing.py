@@ -24,7 +24,7 @@ from ninefold.plan.problems import Condition, Judge
 from ninefold.plan.responses import Response
 from ninefold.plan.routes import Admission, Blocked, Body, Cases, Route, Served
 from ninefold.plan.service import ServicePlan
-from ninefold.plan.statement import Statement
+from ninefold.plan.statement import Statement, switched
 
 
 def listing(plan: ServicePlan) -> str:
@@ -187,12 +187,16 @@ def _operation(operation: Operation) -> Iterator[str]:
             for event in operation.after:
                 yield f"the event {event.kind}, in the same transaction"
                 yield from _indent(_statement(event.select), 1)
+            for following in operation.further:
+                yield "with the same row, in the same transaction"
+                yield from _indent(_operation(following), 1)
             if operation.read is not None:
                 yield "then, in the same transaction"
                 yield from _indent(_statement(operation.read), 1)
-            if operation.ends is not None:
-                yield f"where {' or '.join(operation.ends.fields)} is written, all other credentials of the row end"
-                yield from _indent(_statement(operation.ends.statement), 1)
+            for ending in operation.ends:
+                where = f"where {' or '.join(ending.fields)} is written, " if ending.fields else ""
+                yield f"{where}credentials of the row end"
+                yield from _indent(_statement(ending.statement), 1)
             if operation.issues is not None:
                 yield f"a credential of {operation.issues.scheme}, in the same transaction"
                 yield from _indent(_statement(operation.issues.store), 1)
@@ -238,7 +242,8 @@ def _response(response: Response) -> str:
 def _statement(statement: Statement) -> Iterator[str]:
     """The pieces one after another, those under a switch in brackets; then what each question mark stands for."""
     text = "".join(
-        piece.text if piece.when is None else f" [{piece.when}: {piece.text.strip()}] " for piece in statement.pieces
+        piece.text if piece.when is None and piece.unless is None else f" {switched(piece, piece.text.strip())} "
+        for piece in statement.pieces
     )
     yield from text.strip().split("\n")
     binds = [words(bind) for piece in statement.pieces for bind in piece.binds]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from ninefold.contract.effects import Effect
+from ninefold.contract.errors import Shape
 from ninefold.contract.expression import Assignment, Expression, Template
-from ninefold.contract.fact import Fact, Name, Shown
+from ninefold.contract.fact import Fact, Name, Shown, within
 from ninefold.contract.limits import Pages
 from ninefold.contract.resources import Schema
 from ninefold.diagnostics.source import Span
@@ -80,6 +82,36 @@ class Sorts:
     parameter: Fact[Name] | None
     default: Fact[tuple[SortKey, ...]] | None
     offered: Fact[tuple[SortKey, ...]] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """What members of a row a request chooses: those that `parameter` names of `offered`, and `always` the others."""
+
+    parameter: Fact[Name] | None
+    offered: Fact[tuple[Name, ...]] | None
+    always: Fact[tuple[Name, ...]] | None
+    written: Fact[str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Expanded:
+    """Something that is shown on request: `name` is how it is asked for, and the member. `field`: the reference, or the
+    rows that refer back. `shows` None: the whole row of each."""
+
+    name: str
+    field: str
+    span: Span
+    shows: Template | None
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """Which references a request may have shown as rows."""
+
+    parameter: Fact[Name] | None
+    offered: Fact[tuple[Expanded, ...]] | None
+    written: Fact[str] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,10 +202,17 @@ class Endpoint:
     headers: Fact[tuple[Assignment, ...]] | None
     case: Case | None = None
     then: Fact[tuple[Effect, ...]] | None = None
+    projection: Fact[Projection] | None = None
+    expand: Fact[Expansion] | None = None
+    ends: Fact[Name] | None = None
+    requests: Fact[Requests] | None = None
+    error_shape: Fact[Shape] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Requests:
+    """How requests are read: all of them, or, where an endpoint says it, those of that one."""
+
     media_type: Fact[Name] | None
     unknown_members: Fact[Name] | None
     unknown_parameters: Fact[Name] | None
@@ -197,3 +236,16 @@ class Endpoints:
     response_media_type: Fact[Name] | None
     cross_origin: Fact[CrossOrigin] | None
     endpoints: Fact[tuple[Endpoint, ...]] | None
+
+    def requests_of(self, endpoint: Endpoint) -> Requests:
+        """How the requests of an endpoint are read: as it says itself, else as is said of all. Where either is `none`
+        or not shown as a whole, so is each fact in it."""
+
+        def said(part: Callable[[Requests], Fact[Name] | None]) -> Fact[Name] | None:
+            return within(endpoint.requests, part) or within(self.requests, part)
+
+        return Requests(
+            media_type=said(lambda each: each.media_type),
+            unknown_members=said(lambda each: each.unknown_members),
+            unknown_parameters=said(lambda each: each.unknown_parameters),
+        )

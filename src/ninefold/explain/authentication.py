@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from ninefold.contract.authentication import ANY, Admission, Condition, Every, RowRule, Scheme
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.fact import Fact, Name, Shown, value_of
+from ninefold.explain import events
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
 from ninefold.explain.quantities import duration
@@ -121,17 +122,20 @@ def rows(g: Grounds, endpoint: Endpoint) -> list[Item]:
     shows or finds besides."""
     facts = g.contract.authentication
     stated = value_of(facts.rows)
-    if stated is None or isinstance(stated, Every):
-        return g.fact("rows", facts.rows, lambda _: "every caller sees every row", whole=True)
     reach = g.survey.reach.get(endpoint.key)
+    kept = events.log(g) if reach is not None and g.survey.graph.log in reach.sees else []
+    if stated is None or isinstance(stated, Every):
+        return g.fact("rows", facts.rows, lambda _: "every caller sees every row", whole=True) + kept
     first = g.acted_on(endpoint)
     seen = sorted(reach.sees if reach else (), key=lambda name: (name != first, name))
     items = [_seen(g, name, g.survey.admitted(endpoint)) for name in seen]
+    items += kept
     if items:
         items += g.sentence("unseen rows", facts.unseen_rows, "a row that the caller may not see is {}")
     if first is not None and first not in seen:
-        signs_in = any(action.verb == "sign in" for action in actions(endpoint))
-        words = f"the `{first}` that a request {'signs in to' if signs_in else 'makes'} is shown in its response"
+        verb = next((action.verb for action in actions(endpoint)), "")
+        deed = {"sign in": "signs in to", "sign out": "signs out of"}.get(verb, "makes")
+        words = f"the `{first}` that a request {deed} is shown in its response"
         items.append(g.item(words, meanings=(17,)))
     return items
 

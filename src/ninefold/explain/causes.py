@@ -18,12 +18,12 @@ from ninefold.explain.chosen import CHOSEN
 from ninefold.explain.grounds import Grounds
 from ninefold.explain.limits import applying
 from ninefold.explain.quantities import duration, size
-from ninefold.explain.requests import given
+from ninefold.explain.requests import ENDED, given
 from ninefold.questions.conditions import ON_ONE_ROW, may_be_gone, may_be_in_any_state
 from ninefold.questions.endpoints import reads_content, shows_content
 from ninefold.questions.known_by import compared, stored_of_path
 from ninefold.questions.reach import names_in
-from ninefold.questions.survey import actions, is_transition
+from ninefold.questions.survey import actions, is_transition, signs_out_caller
 from ninefold.vocabulary.endpoints import ENDS, FORM
 
 
@@ -91,6 +91,9 @@ def of_callers(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
             row = first if first in set(names_in(condition.ast)) else None
             words = f"the caller is known by `{each.who.text}`, and `{condition.text}` does not hold"
             yield Refusal("forbidden", row or first, words, each.who.span, (9,))
+    if any(signs_out_caller(endpoint, action) for action in actions(endpoint)):
+        words = "the row that the credential belongs to has gone since it was looked up"
+        yield Refusal("unauthenticated", first, words, endpoint.span, (ENDED,))
     if any(action.verb == "sign in" for action in actions(endpoint)):
         words = f"there is no such `{first}`, or the password is not its password"
         yield Refusal("sign in refused", first, words, endpoint.span, (PASSWORDS,))

@@ -13,11 +13,12 @@ from ninefold.contract.limits import Pages
 from ninefold.contract.resources import Field
 from ninefold.diagnostics.source import Span
 from ninefold.explain import resources
+from ninefold.explain.chosen import choices
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
 from ninefold.expressions.ast import Member, Name
 from ninefold.questions.known_by import known_by
-from ninefold.questions.survey import actions, is_transition
+from ninefold.questions.survey import actions, is_transition, signs_out_caller
 from ninefold.vocabulary.endpoints import ENDS
 
 DEEDS = {
@@ -30,6 +31,7 @@ DEEDS = {
     "ensure": "creates one `{}`, or compares the one that is there and leaves it",
     "remove": "deletes one `{}`, if there is one",
     "sign in": "signs in to one `{}`",
+    "sign out": "ends credentials that were issued to one `{}`",
     "compute": "computes a response; it acts on no row",
     "subscribe": "makes a subscription to events",
     "unsubscribe": "ends a subscription to events",
@@ -38,19 +40,27 @@ DEEDS = {
 }
 
 
-MEANINGS_OF_DEEDS = {"stream events": (34, 35), "subscribe": (34, 36, 37), "unsubscribe": (36,)}
+ENDED = 62
+"""Of credentials that end."""
+
+SEVERAL = 66
+"""Of several operations."""
+
+MEANINGS_OF_DEEDS = {"sign out": (ENDED,), "stream events": (34, 35), "subscribe": (34, 36, 37), "unsubscribe": (36,)}
 """What the language says of them (`ninefold.meanings`)."""
 
 
 def deeds(g: Grounds, endpoint: Endpoint) -> list[Item]:
     """What it does, and on which row."""
-    items = [
-        g.item(_deed(action), action.span, meanings=MEANINGS_OF_DEEDS.get(action.verb, ()))
-        for action in actions(endpoint)
-    ]
+    first, further = actions(endpoint)[:1], actions(endpoint)[1:]
+    items = [g.item(_deed(action), action.span, meanings=MEANINGS_OF_DEEDS.get(action.verb, ())) for action in first]
+    words = "takes the transition `{}` of that `{}` after it"
+    items += [g.item(words.format(each.verb, each.subject), each.span, meanings=(SEVERAL,)) for each in further]
     items = items or g.fact("what it does", endpoint.does)
     items += g.fact("base", g.contract.endpoints.base, lambda base: f"`{base}` comes before its path", whole=True)
     items += path(g, endpoint)
+    if any(signs_out_caller(endpoint, action) for action in actions(endpoint)):
+        items.append(g.item("of the caller's own row", endpoint.span, meanings=(ENDED,)))
     items += _known_by(g, endpoint)
     items += g.expression("the row that it acts on", endpoint.row)
     items += g.expression("only rows where", endpoint.where, (9,))
@@ -178,14 +188,14 @@ def body(g: Grounds, endpoint: Endpoint) -> list[Item]:
         items += g.fact("body", endpoint.body, meanings=meanings)
     elif stated is None:
         return [g.item("no fact asks for a body", meanings=(19,))] if not is_open(endpoint.does) else []
-    requests = value_of(g.contract.endpoints.requests)
-    if requests is None:
-        items += g.fact("requests", g.contract.endpoints.requests)
-    if stated is not None and requests is not None:
+    requests, of_all = g.contract.endpoints.requests_of(endpoint), g.contract.endpoints.requests
+    if value_of(of_all) is None and endpoint.requests is None:
+        items += g.fact("requests", of_all)
+    elif stated is not None:
         items += g.word("media type", requests.media_type, (19,))
     items += g.fact("patch", endpoint.patch, lambda word: f"{word.text}, by RFC {PATCHES.get(word.text, '')}", (7, 2))
     items += [_member(g, each) for each in given(g, endpoint)]
-    if requests is not None:
+    if value_of(of_all) is not None or endpoint.requests is not None:
         items += g.sentence("unknown members", requests.unknown_members, "members that no fact names are {}")
     if stated is not None:
         items.append(g.item("of a member that is given twice the last counts", meanings=(15,)))
@@ -211,6 +221,7 @@ def parameters(g: Grounds, endpoint: Endpoint) -> list[Item]:
     items += _parameters(g, "header", endpoint.request_headers)
     items += [_filter(g, each) for each in value_of(endpoint.filters) or ()] or g.fact("filters", endpoint.filters)
     items += _sorts(g, endpoint)
+    items += choices(g, endpoint)
     if any(action.verb == "list" for action in actions(endpoint)):
         items += pages(g, endpoint.pages, g.contract.limits.pages)
     items += g.sentence("idempotency key", endpoint.idempotency_key, "the header `Idempotency-Key` is {}")
@@ -218,8 +229,8 @@ def parameters(g: Grounds, endpoint: Endpoint) -> list[Item]:
         items += g.fact("validators", endpoint.validators)
     elif endpoint.validators is not None:
         items += [each for words in _conditional(endpoint) for each in _told(g, endpoint, words)]
-    requests = value_of(g.contract.endpoints.requests)
-    if requests is not None:
+    requests = g.contract.endpoints.requests_of(endpoint)
+    if value_of(g.contract.endpoints.requests) is not None or endpoint.requests is not None:
         items += g.sentence(
             "unknown parameters", requests.unknown_parameters, "query parameters that no fact names are {}"
         )

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ninefold.contract.endpoints import Endpoint, Response
+from ninefold.contract.endpoints import Endpoint, Expanded, Response
 from ninefold.contract.expression import Expression, Items, Leaf, Members, Template
 from ninefold.contract.fact import Shown, StatedNone, value_of
 from ninefold.contract.resources import View
 from ninefold.explain import resources
 from ninefold.explain.authentication import ISSUED
+from ninefold.explain.chosen import CHOSEN, on_request
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
+from ninefold.explain.requests import ENDED
 from ninefold.expressions.ast import Ast, Invocation, Member, Name
 from ninefold.questions.endpoints import shows_content
 from ninefold.questions.survey import actions
+from ninefold.vocabulary.built_in import BUILT_IN
 
 DEEPEST = 8
 """How deep views are followed into each other."""
@@ -23,6 +26,13 @@ DEEPEST = 8
 def content(g: Grounds, template: Template) -> Iterator[Item]:
     """The members of a template that shows no row of its own: of an error, of an event."""
     return _content(g, template, "", None, None, 0)
+
+
+ENDS = {
+    "presented": "the credential that the request presents ends",
+    "others": "all credentials end that were issued to the row, but the one that the request presents",
+    "all": "all credentials end that were issued to the row",
+}
 
 
 def responses(g: Grounds, endpoint: Endpoint) -> list[Item]:
@@ -42,6 +52,11 @@ def responses(g: Grounds, endpoint: Endpoint) -> list[Item]:
         items += g.fact("issues", endpoint.issues, lambda _: words, (ISSUED,), whole=True)
     else:
         items += g.fact("issues", endpoint.issues)
+    if isinstance(endpoint.ends, Shown):
+        words = ENDS.get(endpoint.ends.value.text, "")
+        items += g.fact("ends", endpoint.ends, lambda _: words, (ENDED,), whole=True)
+    else:
+        items += g.fact("ends", endpoint.ends)
     items += g.fact("cross origin", g.contract.endpoints.cross_origin)
     return items
 
@@ -57,7 +72,18 @@ def _response(g: Grounds, endpoint: Endpoint, each: Response) -> Item:
         return g.together(head, each.span, g.fact("body", content))
     first = g.acted_on(endpoint)
     listed = first if any(action.verb == "list" for action in actions(endpoint)) else None
-    return g.item(f"{head}, with the body", each.span, _content(g, template, "", first, listed, 0), (1, 2))
+    shown = [*_content(g, template, "", first, listed, 0)]
+    shown += [_expanded(g, asked, first) for asked in on_request(endpoint)]
+    return g.item(f"{head}, with the body", each.span, shown, (1, 2))
+
+
+def _expanded(g: Grounds, each: Expanded, first: str | None) -> Item:
+    """What a row shows where a request asks for it."""
+    words = f"`{each.name}`, where it is asked for"
+    if each.shows is None or (isinstance(each.shows, Leaf) and isinstance(each.shows.expression.ast, Name)):
+        whole = f"{words}: every field of what `{first}.{each.field}` leads to"
+        return g.item(whole, each.span, meanings=(1, CHOSEN))
+    return g.item(words, each.span, _content(g, each.shows, f"/{each.name}", first, None, 0), (CHOSEN,))
 
 
 def _content(
@@ -89,7 +115,7 @@ def _leaf(g: Grounds, expression: Expression, at: str, listed: str | None, depth
     if _is_items(ast) and listed is not None:
         below = _whole(g, listed, f"{at}/0")
         return g.item(f"{called} lists the rows of the page, each with", expression.span, below, (1,))
-    if isinstance(ast, Name) and g.resource(ast.name) is not None:
+    if isinstance(ast, Name) and (g.resource(ast.name) is not None or ast.name == g.survey.graph.log):
         return g.item(f"{called} is the `{ast.name}`, with", expression.span, _whole(g, ast.name, at), (1,))
     if isinstance(ast, Invocation) and ast.target is None and len(ast.arguments) == 1:
         (argument,) = ast.arguments
@@ -131,6 +157,9 @@ def _view(g: Grounds, resource: str, view: View, at: str, depth: int) -> Iterato
 
 def _whole(g: Grounds, resource: str, at: str) -> Iterator[Item]:
     """Every field that is not secret."""
+    if resource == g.survey.graph.log:
+        for name in BUILT_IN[resource]:
+            yield g.item(f"`{at}/{name}`: `{resource}.{name}`", meanings=(63,))
     for name, field in g.fields(resource).items():
         if field.secret is not None or field.called is None or (field.seen is not None and field.seen.instead):
             continue

@@ -82,7 +82,10 @@ def _beyond(endpoint: Endpoint, service: Service) -> Iterator[tuple[str, object]
         if expression is not None:
             yield name, {"is": expression.text, "line": service.line(expression.span)}
     if endpoint.checked.transition is not None:
-        yield "transition", states.taken(endpoint, service)
+        yield "transition", states.taken(endpoint.checked.transition.name, endpoint, service)
+    if endpoint.checked.further:
+        further = endpoint.checked.further
+        yield "further", [{"takes": each.name, **states.taken(each.name, endpoint, service)} for each in further]
     guards = [
         {
             "when": guard.when.text,
@@ -98,6 +101,8 @@ def _beyond(endpoint: Endpoint, service: Service) -> Iterator[tuple[str, object]
         yield "cases", [cases.described(stated.case, service)]
     if issued is not None:
         yield "issues", {"scheme": issued.text, "line": service.line(issued.span)}
+    if (ended := value_of(stated.ends)) is not None:
+        yield "ends", {"credentials": ended.text, "line": service.line(ended.span)}
     if route.unknown_parameters == "refused":
         yield "unknown parameters", "refused"
     needed = [value.name for value in service.plan.operator if stated.key in value.blocks]

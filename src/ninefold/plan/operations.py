@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from ninefold.expressions.tree import Typed
+from ninefold.plan.chosen import Choices
 from ninefold.plan.events import Event
 from ninefold.plan.places import Place
 from ninefold.plan.problems import Condition, Judge
@@ -24,11 +25,13 @@ class _Operation(msgspec.Struct, frozen=True, tag_field="operation", omit_defaul
 
 
 class Read(_Operation, frozen=True, tag="read"):
-    """One row. No row: the judge says why. `validator`: If-None-Match is answered with 304."""
+    """One row. No row: the judge says why. `validator`: If-None-Match is answered with 304. `choices`: what a request
+    chooses of what is shown."""
 
     select: Statement
     judge: Judge
     validator: bool = False
+    choices: Choices | None = None
 
 
 class FilterParameter(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -67,7 +70,8 @@ class Paging(msgspec.Struct, frozen=True, omit_defaults=True):
 class List(_Operation, frozen=True, tag="list"):
     """Rows. `sort_parameter` takes the name of one of `sorts`; the first of them holds where it is not given and
     is called `""`. `count` gives `page.total`. `judge` is asked when nothing was found and the path names rows
-    that have to be there. `validator`: If-None-Match is answered with 304."""
+    that have to be there. `validator`: If-None-Match is answered with 304. `choices`: what a request chooses of what is
+    shown."""
 
     select: Statement
     paging: Paging
@@ -78,6 +82,7 @@ class List(_Operation, frozen=True, tag="list"):
     count: Statement | None = None
     judge: Judge | None = None
     validator: bool = False
+    choices: Choices | None = None
 
 
 class Assign(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -126,11 +131,12 @@ class Issue(msgspec.Struct, frozen=True, omit_defaults=True):
     lasts_microseconds: int | None = None
 
 
-class Ending(msgspec.Struct, frozen=True):
-    """`statement` ends the credentials that were issued to the row where one of `fields`, its passwords, is written."""
+class Ending(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`statement` ends credentials that were issued to the row: where one of `fields`, its passwords, is written; where
+    there are none of these, always."""
 
-    fields: tuple[str, ...]
     statement: Statement
+    fields: tuple[str, ...] = ()
 
 
 class Upheld(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -153,12 +159,22 @@ class Represented(msgspec.Struct, frozen=True, omit_defaults=True):
     after: Statement | None = None
 
 
+class Each(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A row is made for each item of an array, which is the root `each` of its values. `pointer`: where the body gives
+    the array."""
+
+    items: Typed
+    pointer: str | None = None
+
+
 class Effect(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A change of another row. `find` gives the key of the row, which is the root `$path` of the write; no row: nothing
-    happens. None: there is a new row, or only one."""
+    """A change of another row, or of several. `find` gives the key of the row, which is the root `$path` of the write;
+    no row: nothing happens. None: there is a new row, or only one, or one for `each` item. Where the write is of
+    `several`, `find` gives the key of each and what its values are made of, in the order of identifiers."""
 
     write: Write
     find: Statement | None = None
+    each: Each | None = None
 
 
 class Effects(msgspec.Struct, frozen=True):
@@ -190,11 +206,12 @@ class Write(_Operation, frozen=True, tag="write"):
     then has the switch `as it was`, under which it acts on no other revision. `untouched`: what `ensure` and `remove`
     do where the statement touches nothing; only if that finds nothing either, the judge is asked. What `remove` returns
     are the fields of the row as it was (or, untouched, as it would be), which are the root `$row` of its `read`.
-    `password` is checked before anything is written; the statement of a sign in that changes nothing is a select. A
+    `password` is checked before anything is written; the statement of a sign in that changes nothing is a select, as
+    that of every sign out. A
     write that `issues` or `ends` credentials returns the fields of `key`, as where there is a `read`.
     """
 
-    verb: Literal["create", "update", "replace", "delete", "transition", "ensure", "remove", "sign in"]
+    verb: Literal["create", "update", "replace", "delete", "transition", "ensure", "remove", "sign in", "sign out"]
     statement: Statement
     judge: Judge
     assigns: tuple[Assign, ...] = ()
@@ -215,9 +232,14 @@ class Write(_Operation, frozen=True, tag="write"):
     untouched: Untouched | None = None
     password: PasswordCheck | None = None
     issues: Issue | None = None
-    ends: Ending | None = None
+    ends: tuple[Ending, ...] = ()
     then: Effects | None = None
     """Done where the write has touched its row; it returns the fields of `key` then, as where there is a `read`."""
+    further: tuple[Write, ...] = ()
+    """Done with the same row after that, where the write has touched it: one after another, each by `$row`, which is
+    the root `$path` of them. The write returns the fields of `key` then, as where there is a `read`."""
+    several: bool = False
+    """It is of all rows of `$several`: each of them is judged before, and the judge gives a row for each."""
     places: dict[str, tuple[Place, ...]] = {}
     """Where it is stated what gives the fields of the row their values, by field."""
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from ninefold.checked import service as checked
 from ninefold.checked.endpoints import Endpoint
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import Checked
 from ninefold.expressions.tree import Constant
-from ninefold.plan.operations import Issue
+from ninefold.plan.operations import Ending, Issue
 from ninefold.plan.statement import Piece, Statement
 from ninefold.planner import inputs
 from ninefold.planner.requirements import all_of
@@ -45,28 +47,86 @@ def issue(endpoint: Endpoint, resource: Resource, service: Checked) -> Issue | N
     if scheme is None or not isinstance(scheme.verified, checked.Issued):
         return None
     table = stored.table_of(resource.name)
-    columns = [stored.DIGEST, stored.SCHEME, stored.EXPIRES, *map(identifier, resource.identifier)]
+    verified = scheme.verified
+    columns = [stored.DIGEST, stored.SCHEME, stored.EXPIRES]
     values = [bind(inputs.ISSUED_DIGEST), bind(Constant(scheme.name, Text())), bind(inputs.ISSUED_EXPIRES)]
+    if verified.scopes:
+        columns.append(stored.SCOPES)
+        values.append(bind(inputs.ISSUED_SCOPES))
+    columns += map(identifier, resource.identifier)
     values += [bind(inputs.row_key(key, resource.fields[key].type)) for key in resource.identifier]
     store = f"INSERT INTO {table} ({', '.join(columns)}) VALUES (" + join(", ", values) + ")"
     clean = (
         f"DELETE FROM {table} WHERE {stored.DIGEST} IN (SELECT {stored.DIGEST} FROM {table}"
         f" WHERE {stored.EXPIRES} <= " + bind(inputs.NOW) + f" ORDER BY {stored.EXPIRES} LIMIT {stored.CLEANED})"
     )
-    return Issue(scheme.name, _statement(store), _statement(clean), scheme.verified.lasts)
+    return Issue(
+        scheme.name,
+        _statement(store),
+        _statement(clean),
+        verified.lasts,
+        verified.scopes,
+        _granted(resource, verified.granted, perspective),
+    )
 
 
-def ended_by_password(resource: Resource, service: Checked) -> Statement | None:
-    """Ends the credentials of a row whose password is another now, but for the one that the request presents."""
-    if resource.name not in issued_to(service):
+def _granted(resource: Resource, granted: Typed | None, perspective: Perspective) -> Statement | None:
+    """Which scopes the row is granted: by the contract's own authority, whatever rows the caller sees."""
+    if granted is None:
         return None
+    name = identifier(resource.name)
+    same = [
+        Fragment(f"{identifier(key)} = ") + bind(inputs.row_key(key, resource.fields[key].type))
+        for key in resource.identifier
+    ]
+    value = perspective.value(granted, {resource.name: resource.name})
+    text = "SELECT " + value + f" FROM {name} AS {name} WHERE " + all_of(same)
+    return Statement((Piece(text.text, text.binds),), (ResultColumn("granted", granted.type),))
+
+
+def only_granted(resource: Resource, issued: checked.Issued, place: Place, perspective: Perspective) -> Requirement:
+    """Every scope that is asked for is one that the row is granted."""
+    assert issued.granted is not None
+    dialect, name, type_ = perspective.dialect, {resource.name: resource.name}, Text()
+    asked, of_row, listed = (identifier(f"{each} scope") for each in ("asked", "granted", "listed"))
+    granted = perspective.value(issued.granted, name)
+    known = bind(Constant(list(issued.scopes), Array(items=Text())))
+    among = "(SELECT " + dialect.item(of_row, type_) + " FROM " + dialect.items(granted, of_row) + ")"
+    there = "(SELECT " + dialect.item(listed, type_) + " FROM " + dialect.items(known, listed) + ")"
+    one = dialect.item(asked, type_)
+    wrong = "SELECT 1 FROM " + dialect.items(bind(inputs.ASKED_SCOPES), asked)
+    wrong = wrong + " WHERE (" + one + " IN " + among + " AND " + one + " IN " + there + ") IS NOT TRUE"
+    location = Location("body", "/scope", "scope")
+    condition = Condition("invalid", subject="scope", location=location, rule="enum", trace=traced(place))
+    return Requirement(condition, "NOT EXISTS (" + wrong + ")", Scope.ROW)
+
+
+def endings(
+    endpoint: Endpoint, resource: Resource, service: Checked, passwords: tuple[str, ...] = ()
+) -> tuple[Ending, ...]:
+    """What ends credentials that were issued to the row: that the endpoint says so, and that one of its `passwords` is
+    another now, which leaves the one that the request presents."""
+    if resource.name not in issued_to(service):
+        return ()
+    found = [] if endpoint.ends is None else [Ending(_ended(endpoint.ends, resource))]
+    return (*found, *((Ending(_ended("others", resource), passwords),) if passwords else ()))
+
+
+def _ended(which: Literal["presented", "others", "all"], resource: Resource) -> Statement:
     table = stored.table_of(resource.name)
     same = [
         Fragment(f"{identifier(key)} = ") + bind(inputs.row_key(key, resource.fields[key].type))
         for key in resource.identifier
     ]
-    text = f"DELETE FROM {table} WHERE " + all_of(same) + f" AND {stored.DIGEST} IS DISTINCT FROM "
-    return _statement(text + bind(inputs.CREDENTIAL_DIGEST))
+    text = f"DELETE FROM {table} WHERE " + all_of(same)
+    match which:
+        case "presented":
+            text = text + f" AND {stored.DIGEST} = " + bind(inputs.CREDENTIAL_DIGEST)
+        case "others":
+            text = text + f" AND {stored.DIGEST} IS DISTINCT FROM " + bind(inputs.CREDENTIAL_DIGEST)
+        case "all":
+            pass
+    return _statement(text)
 
 
 def _statement(text: Fragment) -> Statement:

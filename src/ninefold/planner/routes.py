@@ -16,6 +16,8 @@ from ninefold.planner import endpoints
 from ninefold.planner.bodies import body
 from ninefold.planner.cases import chosen, common, read_first
 from ninefold.planner.effects import with_effects
+from ninefold.planner.errors import error_shape
+from ninefold.planner.further import with_further
 from ninefold.planner.perspective import Perspective
 from ninefold.planner.places import by_key, rules, traced
 from ninefold.sql.dialect import Dialect
@@ -50,8 +52,9 @@ def served(cases: Sequence[Endpoint], checked: Checked, dialect: Dialect) -> Ser
         else checked.response_media_type,
         query=tuple(_parameter(each, endpoint, "query", checked) for each in endpoint.query),
         headers=tuple(_parameter(each, endpoint, "request headers", checked) for each in endpoint.request_headers),
-        unknown_parameters=checked.unknown_parameters,
+        unknown_parameters=checked.requests_of(endpoint).unknown_parameters,
         idempotency_key=endpoint.idempotency_key,
+        error_shape=None if endpoint.error_shape is None else error_shape(endpoint.error_shape),
         errors=dict(endpoint.errors),
         places=_places(endpoint, checked),
         trace=traced(endpoint.place),
@@ -72,19 +75,24 @@ def _admissions(endpoint: Endpoint, case: int, checked: Checked, dialect: Dialec
             )
 
 
-_OWN = ("does", "body", "patch", "validators", "idempotency key", "pages", "issues", "headers")
+_OWN = ("does", "body", "patch", "validators", "idempotency key", "pages", "issues", "ends", "headers")
 """The keys of an endpoint that may refuse a request, or put something into its response."""
 
 
 def _operation(endpoint: Endpoint, admission: checked_endpoints.Admission, perspective: Perspective) -> Operation:
     operation = endpoints.plan(endpoint, admission, perspective)
-    return with_effects(operation, endpoint, perspective) if isinstance(operation, Write) else operation
+    if not isinstance(operation, Write):
+        return operation
+    return with_further(with_effects(operation, endpoint, perspective), endpoint, perspective)
 
 
 def _places(endpoint: Endpoint, checked: Checked) -> dict[str, Place]:
     places, requests = checked.places, ("media type", "unknown members", "unknown parameters")
+    own = ("endpoints", endpoint.key)
     return (
         {f"requests {key}": place for key, place in by_key(places, requests, "endpoints", "requests").items()}
+        | {f"requests {key}": place for key, place in by_key(places, requests, *own, "requests").items()}
+        | {f"shape {key}": place for key, place in by_key(places, ("media type",), *own, "error shape").items()}
         | {f"responses {key}": place for key, place in by_key(places, requests, "endpoints", "responses").items()}
         | by_key(places, _OWN, "endpoints", endpoint.key)
         | by_key(places, endpoint.errors, "endpoints", endpoint.key, "errors")

@@ -16,8 +16,8 @@ from ninefold.expressions.ast import Invocation
 from ninefold.questions.endpoints import reads_content, shows_content
 from ninefold.questions.known_by import compared, known_by, stored_of_path
 from ninefold.questions.reach import names_in
-from ninefold.questions.survey import SUBSCRIPTION, Survey, actions, as_action, is_transition, subject
-from ninefold.vocabulary.endpoints import ENDS
+from ninefold.questions.survey import SUBSCRIPTION, Survey, actions, as_action, is_transition, signs_out_caller, subject
+from ninefold.vocabulary.endpoints import CONDITIONS_OF_GRANTS, ENDS, GRANT
 
 ON_ONE_ROW = frozenset({"read", "update", "replace", "delete", "unsubscribe"})
 """The verbs for which a row that is not there is `missing`; a transition is one more. `remove` is content."""
@@ -125,16 +125,22 @@ def _of_callers(survey: Survey, endpoint: Endpoint) -> Iterator[tuple[str, str |
 
 
 def _of_reading(survey: Survey, endpoint: Endpoint) -> Iterator[tuple[str, str | None]]:
-    requests = value_of(survey.contract.endpoints.requests)
-    members = requests.unknown_members if requests else None
-    unknown = value_of(requests.unknown_parameters) if requests else None
+    requests = survey.contract.endpoints.requests_of(endpoint)
+    members, unknown = requests.unknown_members, value_of(requests.unknown_parameters)
     refused = unknown is not None and unknown.text == "refused"
     verbs = {action.verb for action in actions(endpoint)}
     if reads_content(endpoint, members):
         yield from (("unsupported media type", None), ("malformed", None), ("invalid", None))
         if isinstance(survey.contract.limits.body_size, Shown):
             yield "too large", None
-    parameters = (endpoint.query, endpoint.request_headers, endpoint.filters, endpoint.idempotency_key)
+    parameters = (
+        endpoint.query,
+        endpoint.request_headers,
+        endpoint.filters,
+        endpoint.idempotency_key,
+        endpoint.projection,
+        endpoint.expand,
+    )
     if "list" in verbs or any(isinstance(fact, Shown) for fact in parameters) or refused:
         yield "invalid", None
     first = _first(endpoint)
@@ -148,6 +154,8 @@ def _of_reading(survey: Survey, endpoint: Endpoint) -> Iterator[tuple[str, str |
         yield from (("idempotency mismatch", None), ("idempotency in progress", None))
     if "sign in" in verbs:
         yield "sign in refused", None
+    if GRANT in verbs:
+        yield from (("sign in refused", first), *(("invalid", each) for each in CONDITIONS_OF_GRANTS))
 
 
 def _resumed(survey: Survey) -> bool:
@@ -170,9 +178,10 @@ def _sought(survey: Survey, endpoint: Endpoint) -> Iterator[str]:
                 break
             at = target.text
             yield at
-    for action in actions(endpoint):
+    for action in actions(endpoint)[:1]:  # what follows acts on the same row
         resource = subject(action)
-        if resource is not None and (action.verb in ON_ONE_ROW or is_transition(action)):
+        signs_out = action.verb == "sign out" and not signs_out_caller(endpoint, action)
+        if resource is not None and (action.verb in ON_ONE_ROW or is_transition(action) or signs_out):
             yield resource
 
 
@@ -190,7 +199,7 @@ def _of_action(survey: Survey, endpoint: Endpoint, action: Action, resource: str
     if action.verb in ENDS and unseen is not None and _may_be_unseen(survey, endpoint, resource):
         if unseen.text == "forbidden" or action.verb == "ensure":
             yield unseen.text, resource
-    if is_transition(action):
+    if is_transition(action) and may_be_in_any_state(endpoint, action):
         yield "illegal transition", resource
     if transition is not None and isinstance(transition.when, Shown) and not isinstance(transition.otherwise, Shown):
         yield "guard", resource
@@ -208,6 +217,13 @@ def _of_action(survey: Survey, endpoint: Endpoint, action: Action, resource: str
         yield "different", resource
     if action.verb in ("delete", "remove") and resource != SUBSCRIPTION and _may_be_refused(survey, endpoint):
         yield "conflict", resource
+
+
+def may_be_in_any_state(endpoint: Endpoint, action: Action) -> bool:
+    """Whether nothing says in which state a row is when an endpoint takes a transition of it: neither that it is new,
+    nor another transition."""
+    before = actions(endpoint)[: actions(endpoint).index(action)]
+    return not before or not (is_transition(before[-1]) or before[-1].verb in ("create", "ensure"))
 
 
 def _of_effect(survey: Survey, effect: Effect) -> Iterator[tuple[str, str | None]]:

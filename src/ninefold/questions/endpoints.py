@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from ninefold.contract.endpoints import Endpoint, PathName
+from ninefold.contract.endpoints import Endpoint, PathName, Requests
 from ninefold.contract.expression import Items, Leaf, Members
-from ninefold.contract.fact import Fact, Name, Shown, StatedNone, value_of
+from ninefold.contract.fact import Fact, Name, Shown, StatedNone, value_of, within
 from ninefold.diagnostics.source import Span
 from ninefold.questions.question import (
     BODY,
     DOES,
+    ENDED,
     ENDPOINTS,
     ORDER,
     PATCH,
@@ -24,7 +25,6 @@ from ninefold.questions.question import (
     Question,
     blocking,
     unanswered,
-    within,
 )
 from ninefold.questions.resources import unsaid
 from ninefold.questions.survey import (
@@ -53,27 +53,24 @@ def ask(survey: Survey) -> Iterator[OpenQuestion]:
 def _of_all(survey: Survey, part: Span) -> Iterator[OpenQuestion]:
     facts = survey.contract.endpoints
     enclosing = facts.requests.span if facts.requests is not None else part
-    members = within(facts.requests, lambda requests: requests.unknown_members)
-    asked: tuple[tuple[Question, Fact[Name] | None, tuple[str, ...]], ...] = (
+    asked: tuple[tuple[Question, Callable[[Requests], Fact[Name] | None], Callable[[Endpoint], bool]], ...] = (
         (
             REQUEST_MEDIA_TYPE,
-            within(facts.requests, lambda requests: requests.media_type),
-            _keys(survey, lambda endpoint: reads_content(endpoint, members)),
+            lambda requests: requests.media_type,
+            lambda endpoint: reads_content(endpoint, facts.requests_of(endpoint).unknown_members),
         ),
-        (
-            UNKNOWN_MEMBERS,
-            members,
-            _keys(survey, _states_a_body),
-        ),
-        (
-            UNKNOWN_PARAMETERS,
-            within(facts.requests, lambda requests: requests.unknown_parameters),
-            survey.keys,
-        ),
+        (UNKNOWN_MEMBERS, lambda requests: requests.unknown_members, _states_a_body),
+        (UNKNOWN_PARAMETERS, lambda requests: requests.unknown_parameters, lambda _: True),
     )
-    for question, fact, blocks in asked:
-        if blocks and (at := unanswered(fact, enclosing)):
-            yield blocking(question, "requests", at, blocks)
+    for question, said, wanted in asked:
+        asking = {each.key: each for each in survey.endpoints if wanted(each)}
+        of_all = tuple(key for key, each in asking.items() if within(each.requests, said) is None)
+        if of_all and (at := unanswered(within(facts.requests, said), enclosing)):
+            yield blocking(question, "requests", at, of_all)
+        for key, each in asking.items():
+            own = within(each.requests, said)
+            if own is not None and (at := unanswered(own, each.span)):
+                yield blocking(question, key, at, (key,), f"{question.text}, of `{key}`")
     showing = _keys(survey, shows_content)
     if showing and (at := unanswered(facts.response_media_type, part)):
         yield blocking(RESPONSE_MEDIA_TYPE, "responses", at, showing)
@@ -127,6 +124,8 @@ def _of_endpoint(survey: Survey, endpoint: Endpoint) -> Iterator[OpenQuestion]:
     for each in value_of(endpoint.filters) or ():
         if at := unanswered(each.condition, each.span):
             yield blocking(DOES, key, at, own, f"what the filter `{each.name}` of `{key}` admits")
+    for at, words in _chosen(endpoint):
+        yield blocking(DOES, key, at, own, words)
     for parameter in (*(value_of(endpoint.query) or ()), *(value_of(endpoint.request_headers) or ())):
         if at := unsaid(parameter.schema, At(parameter.span)):
             yield blocking(DOES, key, at, own, f"the type of the parameter `{parameter.name}` of `{key}`")
@@ -138,6 +137,8 @@ def _of_endpoint(survey: Survey, endpoint: Endpoint) -> Iterator[OpenQuestion]:
     patched = "update" in verbs and bodied and not isinstance(endpoint.body, StatedNone)
     if patched and (at := unanswered(endpoint.patch, endpoint.span)):
         yield blocking(PATCH, key, at, own)
+    if "sign out" in verbs and (at := unanswered(endpoint.ends, endpoint.span)):
+        yield blocking(ENDED, key, at, own)
     if at := unanswered(endpoint.responses, span):
         yield blocking(RESPONSES, key, at, own)
     shown = value_of(endpoint.responses) or ()
@@ -156,11 +157,21 @@ def _of_endpoint(survey: Survey, endpoint: Endpoint) -> Iterator[OpenQuestion]:
             yield blocking(ORDER, key, at, own)
 
 
+def _chosen(endpoint: Endpoint) -> Iterator[tuple[At, str]]:
+    """What is missing where a request chooses of what is shown."""
+    for key, choice in (("projection", endpoint.projection), ("expand", endpoint.expand)):
+        if isinstance(choice, Shown):
+            if at := unanswered(choice.value.parameter, choice.span):
+                yield at, f"the parameter of the `{key}` of `{endpoint.key}`"
+            if at := unanswered(choice.value.offered, choice.span):
+                yield at, f"what the `{key}` of `{endpoint.key}` offers"
+
+
 def _without_row(survey: Survey, endpoint: Endpoint) -> At | None:
     """Where neither the path nor `row` nor `where` says which row a verb acts on that needs one."""
     needs = any(
         (action.verb in NEEDING_A_ROW or is_transition(action)) and not survey.is_one_row(action.subject)
-        for action in actions(endpoint)
+        for action in actions(endpoint)[:1]  # what follows acts on the same row
     )
     named = any(isinstance(segment, PathName) for segment in endpoint.segments) or endpoint.where is not None
     if endpoint.row is not None:

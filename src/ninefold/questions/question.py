@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias
 
-from ninefold.contract.fact import Fact, Gap, Proposal, Shown, StatedNone
+from ninefold.contract.fact import Fact, Gap, Proposal, Shown
 from ninefold.diagnostics.source import Span
-
-T = TypeVar("T")
-W = TypeVar("W")
 
 Effect: TypeAlias = Literal["blocks", "leaves out"]
 """What a gap does: an endpoint that it blocks answers 501 with an empty body; a behaviour that it leaves out
@@ -104,17 +101,6 @@ def first_unanswered(facts: Iterable[Fact[Any] | None], enclosing: Span) -> At |
     return min(missing, key=lambda each: each[0])[1] if missing else None
 
 
-def within(whole: Fact[W] | None, part: Callable[[W], Fact[T] | None]) -> Fact[T] | None:
-    """A fact inside another. Where the whole is `none`, not shown or proposed, so is each part of it."""
-    match whole:
-        case Shown(value):
-            return part(value)
-        case Proposal(_, span):
-            return Proposal(StatedNone(span), span)
-        case _:
-            return whole
-
-
 def blocking(question: Question, subject: str, at: At, blocks: tuple[str, ...], text: str = "") -> OpenQuestion:
     """A gap that blocks endpoints."""
     words = text or question.about(subject)
@@ -178,6 +164,7 @@ BODY = Question(
     "by a method other than GET and DELETE",
 )  # fmt: skip
 PATCH = Question("patch", 4, "how a patch is read by {}", "blocks", "E", "E", "of each update with a body")
+ENDED = Question("ended", 4, "which credentials {} ends", "blocks", "E", "E", "of each sign out")
 RESPONSES = Question("responses", 4, "the responses of {}", "blocks", "E", "E")
 ORDER = Question("order", 4, "the order in which {} lists", "blocks", "E", "E", "of each list")
 REQUEST_MEDIA_TYPE = Question(
@@ -202,6 +189,10 @@ CREDENTIAL = Question(
     "credential", 5, "how a credential of {} is recognised: looked up, issued, or signed", "blocks", NAMING, "S"
 )
 LASTS = Question("lasts", 5, "how long a credential of {} lasts", "blocks", NAMING, "S", "of issued credentials")
+GRANTED = Question(
+    "granted", 5, "which scopes a row is granted with a credential of {}", "blocks", NAMING, "S",
+    "of issued credentials of a scheme that lists scopes",
+)  # fmt: skip
 AUDIENCE = Question("audience", 5, "the audience of {}", "blocks", NAMING, "S", "of signed tokens")
 CALLERS = Question("callers", 5, "who may call {}", "blocks", "E", "E")
 ROWS = Question(
@@ -219,6 +210,10 @@ PAYLOAD = Question("payload", 6, "the payload of {}", "leaves out", "the kind", 
 DELIVERY = Question(
     "delivery", 6, "how events are delivered", "leaves out", "delivery; blocks the endpoints that stream events",
     asked="if there are kinds",
+)  # fmt: skip
+LOG = Question(
+    "log", 6, "how long events can be read", "blocks", "the endpoints that read `event`",
+    asked="if there are kinds and an endpoint reads `event`, the log",
 )  # fmt: skip
 
 CODES = Question(
@@ -258,10 +253,10 @@ QUESTIONS = (
     PURPOSE,
     RESOURCES, IDENTIFIER, FIELDS, TYPE, READABLE, ON_DELETE,
     STATES, MACHINE, INITIAL, FROM, TO,
-    ENDPOINTS, DOES, BODY, PATCH, RESPONSES, ORDER,
+    ENDPOINTS, DOES, BODY, PATCH, ENDED, RESPONSES, ORDER,
     REQUEST_MEDIA_TYPE, RESPONSE_MEDIA_TYPE, UNKNOWN_MEMBERS, UNKNOWN_PARAMETERS,
-    SCHEMES, PRESENTED, CREDENTIAL, LASTS, AUDIENCE, CALLERS, ROWS, UNSEEN_ROWS,
-    KINDS, UPON, PAYLOAD, DELIVERY,
+    SCHEMES, PRESENTED, CREDENTIAL, LASTS, GRANTED, AUDIENCE, CALLERS, ROWS, UNSEEN_ROWS,
+    KINDS, UPON, PAYLOAD, DELIVERY, LOG,
     SHAPE, CODES, STATUS,
     LIMITS, RATES, RATE, BODY_SIZE, TIME_OUTS, KEYS, PAGES,
     VERSIONING, VERSIONS, DEFAULT, CHANGES, COMPATIBLE,

@@ -18,13 +18,15 @@ from ninefold.contract.service import Contract
 from ninefold.contract.states import Machine, Transition
 from ninefold.expressions.ast import Ast, Member, Name
 from ninefold.questions.reach import Graph, Walk, graph_of
-from ninefold.vocabulary.endpoints import VERBS
+from ninefold.vocabulary.endpoints import GRANT, VERBS
 
 SUBSCRIPTION = "subscription"
 """The built-in resource that `subscribe` and `unsubscribe` act on."""
 
 READING = frozenset({"read", "list", "compute", "stream events"})
-TAKING_VALUES = frozenset({"create", "update", "replace", "ensure", "sign in", "subscribe", "call", "compute"})
+TAKING_VALUES = frozenset(
+    {"create", "update", "replace", "ensure", "sign in", GRANT, "subscribe", "call", "compute"}
+)
 """The verbs whose endpoints take values; a transition does too."""
 
 GIVING_VALUES = frozenset({"create", "update", "replace", "ensure"})
@@ -121,6 +123,11 @@ class Survey:
     def signing_in(self, resource: str) -> tuple[str, ...]:
         return self._index["sign in", resource]
 
+    @property
+    def reading_log(self) -> tuple[str, ...]:
+        """The endpoints that read the log of events."""
+        return () if self.graph.log is None else self.reaching(self.graph.log)
+
     def taking(self, resource: str, transition: str) -> tuple[str, ...]:
         return self._index["take", f"{transition} {resource}"]
 
@@ -130,6 +137,10 @@ class Survey:
     def deleting(self, resource: str) -> tuple[str, ...]:
         """The endpoints that delete rows of a resource, be it through a cascade."""
         return self._index["delete", resource]
+
+    def granting(self, scheme: str) -> tuple[str, ...]:
+        """The endpoints that grant tokens of a scheme."""
+        return self._index["grant", scheme]
 
     def naming(self, scheme: str) -> tuple[str, ...]:
         """The endpoints that admit callers of a scheme, or issue its credentials."""
@@ -167,6 +178,8 @@ class Survey:
         yield from (("name", admission.who.text) for admission in self.admitted(endpoint))
         if (issued := value_of(endpoint.issues)) is not None:
             yield "name", issued.text
+            if any(action.verb == GRANT for action in actions(endpoint)):
+                yield "grant", issued.text
 
     def deleted_by(self, endpoint: Endpoint) -> frozenset[str]:
         """The resources of which an endpoint deletes rows: its own, and those that a deletion cascades to."""
@@ -290,16 +303,22 @@ class Survey:
             roots["page.items"] = acted_on[0]
         seen = Walk(self.graph)
         seen.reached |= {
-            name for action in actions(endpoint) if (name := subject(action)) and action.verb not in _OWN_ROW
+            name
+            for action in actions(endpoint)[:1]  # what follows acts on the same row
+            if (name := subject(action)) and action.verb not in _OWN_ROW and not signs_out_caller(endpoint, action)
         }
         self._show(seen, endpoint, acted_on, roots)
+        if self.graph.log in seen.finish():
+            # Who sees a row is told of what has happened to it.
+            self._show_events(seen)
         judged = Walk(self.graph, self._looked_up(endpoint))
         for expression in self._judging(endpoint):
             judged.read(expression.ast, roots)
         for effect in self.effects(endpoint):
             judged.reached.add(effect.subject)
             within = {**roots, effect.subject: effect.subject}
-            for given in (*(() if effect.row is None else (effect.row,)), *(each.value for each in effect.sets)):
+            within["this"] = effect.subject
+            for given in (*effect.reads, *(each.value for each in effect.sets)):
                 judged.read(given.ast, within)
         sees = seen.finish()
         return Reach(self._with_targets(sees | judged.finish() | {*acted_on}), sees)
@@ -344,6 +363,12 @@ class Survey:
             content = value_of(response.content)
             if isinstance(content, Leaf | Members | Items):
                 walk.show(content, roots, first)
+        if first is not None and (expand := value_of(endpoint.expand)) is not None:
+            for each in value_of(expand.offered) or ():
+                if each.shows is not None and not (isinstance(each.shows, Leaf) and _is_name(each.shows)):
+                    walk.show(each.shows, {**roots, first: first}, first)
+                elif (whole := walk.step(first, each.field)) is not None:
+                    walk.show_all(whole)
         for header in value_of(endpoint.headers) or ():
             walk.read(header.value.ast, roots)
         for filter in value_of(endpoint.filters) or ():
@@ -373,6 +398,10 @@ class Survey:
             yield guard.when
         for assignment in value_of(endpoint.sets) or ():
             yield assignment.value
+        for scheme in self.schemes if endpoint.issues is not None else ():
+            issued = value_of(endpoint.issues)
+            if issued is not None and issued.text == scheme.name and (granted := value_of(scheme.granted)) is not None:
+                yield granted
         for admission in self.admitted(endpoint):
             if isinstance(condition := value_of(admission.condition), Expression):
                 yield condition
@@ -411,12 +440,23 @@ class Survey:
                     yield own, name.text
 
 
-_OWN_ROW = frozenset({"create", "sign in", "subscribe", "compute", "call", "stream events"})
+_OWN_ROW = frozenset({"create", "sign in", GRANT, "subscribe", "compute", "call", "stream events"})
 """The verbs that show a row of their own making, or that of the caller who signs in, or none."""
+
+
+def _is_name(leaf: Leaf) -> bool:
+    """Whether a leaf names a resource, the one that a reference leads to."""
+    return isinstance(leaf.expression.ast, Name)
 
 
 def actions(endpoint: Endpoint) -> tuple[Action, ...]:
     return value_of(endpoint.does) or ()
+
+
+def signs_out_caller(endpoint: Endpoint, action: Action) -> bool:
+    """Whether it ends credentials of the row that the one presented belongs to, which nothing else names."""
+    named = endpoint.row is not None or any(isinstance(each, PathName) for each in endpoint.segments)
+    return action.verb == "sign out" and not named
 
 
 def as_action(effect: Effect) -> Action:

@@ -21,6 +21,7 @@ MEANT_VERBS = {
     **dict.fromkeys(("destroy", "drop", "erase"), "delete"),
     **dict.fromkeys(("upsert",), "ensure"),
     **dict.fromkeys(("login", "log in", "signin", "authenticate"), "sign in"),
+    **dict.fromkeys(("logout", "log out", "signout", "log off"), "sign out"),
 }
 """What others call the verbs."""
 

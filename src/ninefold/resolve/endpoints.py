@@ -20,11 +20,11 @@ from ninefold.contract.expression import Assignment
 from ninefold.contract.fact import Fact, Gap, Name, Proposal, Shown, StatedNone
 from ninefold.contract.resources import Schema
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.resolve import cases, leaves, responses, routes
+from ninefold.resolve import cases, chosen, leaves, responses, routes
 from ninefold.resolve.actions import actions
 from ninefold.resolve.codes import CONTRADICTION, NOT_IN_FORM, WITHOUT_GUARD, WRONG_SHAPE
 from ninefold.resolve.effects import effects
-from ninefold.resolve.errors import condition_name
+from ninefold.resolve.errors import condition_name, shape
 from ninefold.resolve.expressions import ANY, assignments, expression, template
 from ninefold.resolve.limits import pages
 from ninefold.resolve.quantities import duration
@@ -56,11 +56,19 @@ def endpoints(r: Reading, part: Part) -> Endpoints:
 
 
 def requests(r: Reading, node: Node, slot: Slot) -> Requests | None:
-    level = r.level(node, 4, "requests", "requests")
+    return read_requests(r, node, "requests")
+
+
+def own_requests(r: Reading, node: Node, slot: Slot) -> Requests | None:
+    return read_requests(r, node, "ENDPOINT.requests")
+
+
+def read_requests(r: Reading, node: Node, path: str) -> Requests | None:
+    level = r.level(node, 4, path, "requests")
     if not isinstance(node, Mapping):
         return None
     return Requests(
-        media_type=level.fact("media type", leaves.media_type),
+        media_type=level.fact("media type", leaves.request_media_type),
         unknown_members=level.fact("unknown members", leaves.word),
         unknown_parameters=level.fact("unknown parameters", leaves.word),
     )
@@ -175,10 +183,15 @@ def _endpoint(r: Reading, level: Level, entry: Entry, route: routes.Route | None
         validators=level.fact("validators", leaves.word),
         idempotency_key=level.fact("idempotency key", leaves.word),
         issues=level.fact("issues", leaves.name),
+        ends=level.fact("ends", leaves.word),
+        requests=level.fact("requests", own_requests),
+        error_shape=level.fact("error shape", shape(4, "ENDPOINT.error shape")),
         errors=level.fact("errors", errors),
         responses=level.fact("responses", responses.responses),
         headers=level.fact("headers", response_headers),
         then=level.fact("then", effects(4, "ENDPOINT.then")),
+        projection=level.fact("projection", chosen.projection),
+        expand=level.fact("expand", chosen.expansion),
     )
 
 
@@ -247,14 +260,9 @@ def filter_of(r: Reading, entry: Entry) -> Filter:
         name=entry.name,
         span=entry.key.span,
         condition=level.fact("is", expression),
-        written=level.fact("written", written),
+        written=level.fact("written", chosen.written),
         default=level.fact("default", expression),
     )
-
-
-def written(r: Reading, node: Node, slot: Slot) -> str | None:
-    found = leaves.word(r, node, slot)
-    return None if found is None else found.text
 
 
 def sorts(r: Reading, node: Node, slot: Slot) -> Sorts | None:

@@ -49,14 +49,14 @@ class Issue:
 
 
 class Ending:
-    """Ends what was issued to a row before its password became another."""
+    """Ends what was issued to a row: because its password becomes another, or because that is asked for."""
 
     def __init__(self, ending: plan.Ending) -> None:
         self._fields = ending.fields
         self._statement = Prepared(ending.statement)
 
     def end(self, session: Session, env: Env, written: Collection[str]) -> None:
-        if any(field in written for field in self._fields):
+        if not self._fields or any(field in written for field in self._fields):
             session.run(*self._statement.bound(env))
 
 

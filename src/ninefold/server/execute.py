@@ -6,7 +6,7 @@ what refuses it is raised as `Refusal`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
@@ -16,21 +16,24 @@ from typing import Any, TypeAlias
 from ninefold.database.protocol import Conflicting, Row, Session, Stored
 from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.expressions.rewrite import free_variables
-from ninefold.plan import environment, problems
+from ninefold.plan import environment
 from ninefold.plan import operations as plan
 from ninefold.plan.events import SECRET
 from ninefold.server import conditional, flow, signing, upheld
+from ninefold.server.chosen import NOTHING, Chooser
 from ninefold.server.credentials import Ending, Issue, PasswordCheck
 from ninefold.server.cursor import Cursors
-from ninefold.server.effects import Effects
+from ninefold.server.effects import Do, Effects
 from ninefold.server.encode import NO_ROW, Shape
 from ninefold.server.events import Event, Form, subscribe
 from ninefold.server.flow import Next, Select, Transact, Wait
+from ninefold.server.judge import Judge, NothingFound, Refusal
 from ninefold.server.messages import Request, Response
 from ninefold.server.parameters import Page, PageReader
 from ninefold.server.passwords import hashed
 from ninefold.server.problems import Failure, failed_condition, invalid
 from ninefold.server.represented import Represented
+from ninefold.server.several import Asking, Several
 from ninefold.server.sources import Sources
 from ninefold.server.statements import NO_SWITCHES, Prepared, RowReader
 from ninefold.values import GREATEST_INTEGER, Digest, Value, sqlite_reader
@@ -69,20 +72,6 @@ class Log:
     kept: timedelta
 
 
-class Refusal(Exception):
-    """The operation is refused. `details` are those of the codes that read rows."""
-
-    def __init__(self, failures: Sequence[Failure], details: Mapping[str, Any] | None = None) -> None:
-        super().__init__(*failures)
-        self.failures = tuple(failures)
-        self.details = details or {}
-
-
-class NothingFound(Exception):
-    """A statement found nothing, and the judge sees no reason: the rows changed in between, or values made at
-    random were taken. Trying once more tells."""
-
-
 STALE = Failure("stale")
 
 AS_IT_WAS = "as it was"
@@ -101,64 +90,26 @@ def _made(make: Callable[[Mapping[str, Any]], Value], making: Mapping[str, Any])
         return None
 
 
-class Judge:
-    """The select that names why nothing was found or touched."""
-
-    def __init__(self, judge: problems.Judge) -> None:
-        self._statement = Prepared(judge.statement)
-        self.failures = tuple(map(failed_condition, judge.conditions))
-        columns = judge.statement.columns[len(self.failures) :]
-        self._details = tuple(
-            (code, sqlite_reader(columns[index].type) if index < len(columns) else None)
-            for index, code in enumerate(judge.details)
-        )
-
-    def bound(
-        self, env: Mapping[str, Any], values: bool, wrong: Collection[str] | None = None
-    ) -> tuple[str, list[Stored]]:
-        """`values`: all that the request gives is there. `wrong`: the fields of which that is not so; None: the body
-        was not read."""
-        judging = {
-            "values": values,
-            "read": values or wrong is not None,
-            **{f"wrong {name}": True for name in wrong or ()},
-        }
-        return self._statement.bound({**env, environment.JUDGE: judging})
-
-    def refusal(self, rows: Sequence[Row]) -> Refusal | None:
-        """What the judge's row says; None: nothing stands in the way."""
-        row = rows[0]
-        failures = [failure for failure, failed in zip(self.failures, row, strict=False) if failed]
-        if not failures:
-            return None
-        details = {
-            code: stored if read is None or stored is None else read(stored)
-            for (code, read), stored in zip(self._details, row[len(self.failures) :], strict=True)
-        }
-        return Refusal(failures, details)
-
-    def raised(self, rows: Sequence[Row]) -> Next:
-        """A step: nothing was found, and this is why."""
-        raise self.refusal(rows) or NothingFound
-
-    def asked(self, env: Mapping[str, Any]) -> Next:
-        """Ask why nothing was found."""
-        return Wait(Select(*self.bound(env, False)), self.raised)
-
-
 def _conditional(call: Call, shape: Shape, validator: bool, row: Row, rows: Sequence[Row] = ()) -> Response:
     """The response of an operation that writes nothing, or what the conditions of the request on its entity tag make
     of it (RFC 9110 13.2.2)."""
     headers, env = call.request.headers, call.env
     if not validator or not ("if-match" in headers or "if-none-match" in headers):
         return shape.filled(row, rows, env)
-    body = shape.body(row, rows, env) if shape.digested else None
-    opaque = shape.opaque(row, body)
+    digested = shape.is_digested(env)
+    body = shape.body(row, rows, env) if digested else None
+    opaque = shape.opaque(row, body, env)
     if opaque is not None and "if-match" in headers and not conditional.names(headers["if-match"], opaque):
         raise Refusal((STALE,))
     if opaque is not None and "if-none-match" in headers and conditional.unchanged(headers["if-none-match"], opaque):
         return shape.not_modified(row, rows, env, opaque)
-    return shape.whole(row, rows, env, body if shape.digested else shape.body(row, rows, env), opaque)
+    return shape.whole(row, rows, env, body if digested else shape.body(row, rows, env), opaque)
+
+
+def chosen_of(env: Mapping[str, Any]) -> frozenset[str]:
+    """The switches of what a request chooses of the response."""
+    found: frozenset[str] = env.get(environment.CHOSEN, NOTHING)
+    return found
 
 
 class Read:
@@ -171,12 +122,14 @@ class Read:
         self._select = Prepared(operation.select)
         self._shape = Shape(operation.response, operation.select.columns)
         self._validator = operation.validator
+        self.chooser = None if operation.choices is None else Chooser(operation.choices)
 
     def prepare(self, call: Call) -> None:
-        """Nothing that a request gives but its path takes part."""
+        """Nothing that a request gives but its path, and what it chooses, takes part."""
 
     def perform(self, call: Call) -> Next:
-        return Wait(Select(*self._select.bound(call.env)), partial(self._found, call))
+        switches = chosen_of(call.env) & self._select.switches
+        return Wait(Select(*self._select.bound(call.env, switches)), partial(self._found, call))
 
     def _found(self, call: Call, rows: Sequence[Row]) -> Next:
         if not rows:
@@ -191,6 +144,7 @@ class List:
         self.resource: str | None = operation.resource
         self.judge = None if operation.judge is None else Judge(operation.judge)
         self.pages = PageReader(operation)
+        self.chooser = None if operation.choices is None else Chooser(operation.choices)
         self._by = operation.paging.by
         self._select = Prepared(operation.select)
         self._count = None if operation.count is None else Prepared(operation.count)
@@ -232,6 +186,7 @@ class List:
         switches.add(f"sort {page.sort.name}")
         if page.cursor is not None:
             switches.add(f"after {page.sort.name}")
+        switches |= chosen_of(call.env) & self._select.switches
         return Wait(Select(*self._select.bound(call.env, frozenset(switches))), partial(self._found, call))
 
     def _found(self, call: Call, rows: list[Row]) -> Next:
@@ -321,10 +276,11 @@ class Write:
         self._version = operation.version
         self.password = None if operation.password is None else PasswordCheck(operation.password)
         self._issues = None if operation.issues is None else Issue(operation.issues)
-        self._ends = None if operation.ends is None else Ending(operation.ends)
+        self._ends = tuple(map(Ending, operation.ends))
         self._then: Effects[Call] | None = None
         if operation.then is not None:
-            self._then = Effects(operation.then, lambda write: Write(write).do)
+            self._then = effects(operation.then)
+        self._further = tuple(map(Write, operation.further))
 
     def do(self, session: Session, call: Call, env: dict[str, Any]) -> None:
         """Do it as a part of another write, for the same call."""
@@ -334,6 +290,12 @@ class Write:
             self.found(own, session.run(wanted.text, wanted.binds))
         self.prepare(own)
         flow.at_once(self.perform(own), session)
+
+    def values(self, call: Call, env: dict[str, Any], current: dict[str, Value]) -> Values:
+        """The values of one row of several, of which `current` was read."""
+        self.prepare(replace(call, env=env, body={}, valid=None, wrong=frozenset(), current=current, on_current=False))
+        new: Values = env[environment.NEW]
+        return new
 
     def wanted(self, call: Call, given: frozenset[str] = frozenset(), merging: bool = False) -> Select | None:
         """What has to be read of the row as it is before the values are made. `given`: the fields that the body gives;
@@ -392,7 +354,8 @@ class Write:
             issued[SECRET] = signing.written(signing.secret(key, str(new["id"])))
         absent = None if self._creates else KEPT
         missing = [name for name in self._required if new.get(name, absent) is None]
-        if missing:
+        # What is made of a row that is not there says nothing; the judge says that it is not there.
+        if missing and (call.current is not None or not call.on_current):
             raise Refusal([self._without(name) for name in missing])
         if self._issues is not None:
             self._issues.make(env, call.sources)
@@ -488,10 +451,12 @@ class Write:
                 acted_on = acted_on or self._then.acted_on(session, after)
                 if acted_on is not None:
                     self._then.take_place(session, call, after, acted_on)
+            if touched:
+                self._go_on(session, call, after, deleted)
             if self._read is not None:
                 row = session.run(*self._read.bound(after))[0]
-            if self._ends is not None:
-                self._ends.end(session, after, env[environment.NEW])
+            for ending in self._ends:
+                ending.end(session, after, env[environment.NEW])
             if self._issues is not None:
                 self._issues.keep(session, after)
             if not touched:
@@ -505,13 +470,20 @@ class Write:
                     told |= of_codes
             if failed:
                 raise Refusal(failed, told)
-            for event, found in (*deleted, *((each, each.found(session, after)) for each in self._after)):
-                if found is not None:
-                    event.write(session, env, found, call.sources)
             tag = None if self._represented is None else self._represented.now(session, after)
             return row, self._shape, tag
 
         return Wait(Transact(work), lambda done: done[1].filled(done[0], (), env, done[2]))
+
+    def _go_on(self, session: Session, call: Call, after: Values, deleted: Sequence[tuple[Event, Row | None]]) -> None:
+        """Write the events of this, and do what follows with the same row."""
+        for event, found in (*deleted, *((each, each.found(session, after)) for each in self._after)):
+            if found is not None:
+                event.write(session, call.env, found, call.sources)
+        for following in self._further:
+            own = {**after, environment.PATH: after[environment.ROW]}
+            following.do(session, call, own)
+            call.env["issued"] |= own["issued"]
 
     def _written(self, row: Row) -> Values:
         """The root `$row`: what says which row was written; of a row that was removed, all of it."""
@@ -529,6 +501,17 @@ class Write:
         """What the codes of invariants say of the row as it has become: the columns before theirs."""
         end = len(row) - len(self._invariants)
         return dict(zip(self._details, row[end - len(self._details) : end], strict=True))
+
+
+def effects(planned: plan.Effects) -> Effects[Call]:
+    """What else a write does, made ready."""
+    return Effects(planned, lambda write: Write(write).do, _several)
+
+
+def _several(effect: plan.Effect) -> Do[Call]:
+    then = None if effect.write.then is None else effects(effect.write.then)
+    several = Several(effect, Write(effect.write).values, then)
+    return lambda session, call, env: several.do(session, call, Asking(call.sources, call.who), env)
 
 
 def _if_match(call: Call) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from ninefold.vocabulary.chosen import chosen
 from ninefold.vocabulary.effects import effects
 from ninefold.vocabulary.json_schema import parameter_keywords
-from ninefold.vocabulary.key import Key, adds, asked, names, reserved, restricts
+from ninefold.vocabulary.key import Key, adds, asked, names, restricts
 from ninefold.vocabulary.limits import pages
 from ninefold.vocabulary.shapes import (
     Boolean,
@@ -27,6 +28,9 @@ from ninefold.vocabulary.shapes import (
     Word,
 )
 
+FORM = "application/x-www-form-urlencoded"
+"""What is sent as the query of a URL is written (WHATWG URL, section 5)."""
+
 REQUEST_MEDIA_TYPE = "request media type"
 RESPONSE_MEDIA_TYPE = "response media type"
 UNKNOWN_MEMBERS = "unknown members"
@@ -35,14 +39,21 @@ DOES = "does"
 BODY = "body"
 PATCH = "patch"
 RESPONSES = "responses"
+ENDED = "ended"
 ORDER = "order"
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 """What an endpoint's key may begin with. HEAD and OPTIONS come from HTTP itself (RFC 9110)."""
 
+GRANT = "grant token"
+"""The verb of an OAuth 2.0 token endpoint (RFC 6749, section 4.4)."""
+
+CONDITIONS_OF_GRANTS = ("grant_type", "scope")
+"""The parameters of such a request of which `invalid` may be narrowed: `invalid scope`."""
+
 VERBS = (
-    "create", "read", "list", "update", "replace", "delete", "ensure", "remove", "sign in", "compute", "subscribe",
-    "unsubscribe", "stream events", "call",
+    "create", "read", "list", "update", "replace", "delete", "ensure", "remove", "sign in", GRANT, "sign out",
+    "compute", "subscribe", "unsubscribe", "stream events", "call",
 )  # fmt: skip
 """What an endpoint may do, besides the contract's own transitions."""
 
@@ -58,7 +69,8 @@ _KEYS: tuple[Key, ...] = (
     adds(4, "base", Path(), "A path that comes before the path of every endpoint.", "Paths are served as written."),
     asked(4, "requests", Members(), REQUEST_MEDIA_TYPE, "How requests are read.",
           "A gap: endpoints with a body or with parameters are not served."),
-    asked(4, "requests.media type", MediaType(), REQUEST_MEDIA_TYPE, "The media type of request bodies.",
+    asked(4, "requests.media type", MediaType(), REQUEST_MEDIA_TYPE,
+          f"The media type of request bodies: one of JSON, or `{FORM}`.",
           "A gap: endpoints with a body are not served."),
     asked(4, "requests.unknown members", Word(("refused", "ignored")), UNKNOWN_MEMBERS,
           "What happens to members of a body that no fact names.", "A gap: endpoints with a body are not served."),
@@ -146,6 +158,23 @@ _KEYS: tuple[Key, ...] = (
     adds(4, f"{_E}.issues", Name("a scheme"),
          "A credential of that scheme is made for the row, and is `caller.credential`.",
          "No credential is made."),
+    asked(4, f"{_E}.ends", Word(("presented", "others", "all")), ENDED,
+          "Which credentials that were issued to the row it ends: the one that the request presents, all others, or "
+          "all.",
+          "A gap where E signs out: E is not served. Else it ends none, but for what a new password ends."),
+    adds(4, f"{_E}.requests", Members(), "How the requests of this endpoint alone are read.",
+         "As is said of all requests."),
+    adds(4, f"{_E}.requests.media type", MediaType(), "The media type of its bodies.", "As is said of all requests."),
+    adds(4, f"{_E}.requests.unknown members", Word(("refused", "ignored")),
+         "What happens to members of its body that no fact names.", "As is said of all requests."),
+    adds(4, f"{_E}.requests.unknown parameters", Word(("refused", "ignored")),
+         "What happens to its query parameters that no fact names.", "As is said of all requests."),
+    adds(4, f"{_E}.error shape", Members(), "What the body of an error of this endpoint is.",
+         "The shape of part 7 holds."),
+    adds(4, f"{_E}.error shape.media type", MediaType(), "The media type of its errors.",
+         "The media type of part 7 holds."),
+    adds(4, f"{_E}.error shape.body", Template(), "The body, from `error.code`, `error.title` and so on.",
+         "The body of part 7 holds."),
     adds(4, f"{_E}.errors", MappingOf("conditions to error codes"), "Codes of conditions on this endpoint alone.",
          "The codes of part 7 hold."),
     adds(4, f"{_E}.errors.CONDITION", Name("an error code"), "The code of the condition on this endpoint.",
@@ -174,8 +203,7 @@ _KEYS: tuple[Key, ...] = (
     adds(4, f"{_E}.cases.CASE", Members(),
          "What holds where `by` is that text; `otherwise`: where it is the name of no case.",
          "A request that is of no case is refused."),
-    reserved(4, f"{_E}.projection", Members(), "Fields that the caller chooses."),
-    reserved(4, f"{_E}.expand", Members(), "References that are shown as rows on request."),
+    *chosen(4, _E, DOES),
 )  # fmt: skip
 
 IN_A_CASE = ("body", "sets", "when", "otherwise", "guards", "responses", "headers")

@@ -22,11 +22,13 @@ KINDS = "kinds"
 UPON = "upon"
 PAYLOAD = "payload"
 DELIVERED = "delivery"
+LOG = "log"
 
-EVENT_VERBS = ("create", "update", "replace", "delete", "ensure", "remove", "sign in")
+EVENT_VERBS = ("create", "update", "replace", "delete", "ensure", "remove", "sign in", "grant token", "sign out")
 """What an event may arise upon, besides the contract's own transitions."""
 
 _NOT_SENT = "A gap: no event is delivered this way."
+_NOT_READ = "A gap where an endpoint reads `event`: it is not served."
 
 KEYS: tuple[Key, ...] = (
     asked(6, "kinds", MappingOf("kinds to when they arise"), KINDS, "The kinds of event.",
@@ -71,4 +73,6 @@ KEYS: tuple[Key, ...] = (
           "Which events go to such a row; it reads `event` and the row.", _NOT_SENT),
     asked(6, "delivery.webhooks.url", Expression(), DELIVERED, "The address of such a row.", _NOT_SENT),
     asked(6, "delivery.webhooks.secret", Expression(), DELIVERED, "The signing secret of such a row.", _NOT_SENT),
+    asked(6, "log", Members(), LOG, "What of the log can be read, as the resource `event`.", _NOT_READ),
+    asked(6, "log.lasts", Duration(), LOG, "How long an event can be read; `none`: without an end.", _NOT_READ),
 )  # fmt: skip

@@ -15,6 +15,7 @@ from ninefold.planner.endpoints.list import list_rows
 from ninefold.planner.endpoints.read import read
 from ninefold.planner.endpoints.remove import remove
 from ninefold.planner.endpoints.sign_in import sign_in
+from ninefold.planner.endpoints.sign_out import sign_out
 from ninefold.planner.endpoints.update import update
 from ninefold.planner.events import stream
 from ninefold.planner.perspective import Perspective
@@ -49,6 +50,8 @@ def _plan(endpoint: Endpoint, admission: Admission, perspective: Perspective) ->
             return remove(endpoint, admission, perspective)
         case "sign in":
             return sign_in(endpoint, admission, perspective)
+        case "sign out":
+            return sign_out(endpoint, admission, perspective)
         case "stream":
             return stream(endpoint, perspective)
         case "compute":

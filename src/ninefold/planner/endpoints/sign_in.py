@@ -11,9 +11,9 @@ from ninefold.plan.operations import Assign, PasswordCheck, Write
 from ninefold.plan.problems import Condition
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.planner import inputs
-from ninefold.planner.credentials import issue
+from ninefold.planner.credentials import endings, issue
 from ninefold.planner.endpoints.rows import acted_on, answer, pieces, row_columns
-from ninefold.planner.endpoints.update import changes, values_computed
+from ninefold.planner.endpoints.update import changes, values_computed, written_further
 from ninefold.planner.endpoints.writes import invariants, read_after, uniques
 from ninefold.planner.events import caused
 from ninefold.planner.perspective import Perspective
@@ -29,6 +29,7 @@ from ninefold.planner.requirements import (
     path_conditions,
     permission,
 )
+from ninefold.planner.upheld import Change, upheld
 from ninefold.sql.fragment import Fragment, bind, identifier
 from ninefold.values import Digest
 
@@ -61,7 +62,8 @@ def sign_in(endpoint: Endpoint, admission: Admission, perspective: Perspective) 
 
     columns = row_columns(resource, perspective)
     response = answer(endpoint, columns, perspective)
-    checks = invariants(resource, perspective) if endpoint.sets else []
+    checks = invariants(resource, perspective) if endpoint.sets or endpoint.further else []
+    written = {*computed, *(each.field for each in assigns)} | written_further(endpoint, resource, perspective)
     keys, read, told = read_after(endpoint, resource, columns, checks, perspective, by_key=True)
     which = " WHERE " + all_of([*found, *[each.holds for each in required]])
     if endpoint.sets:
@@ -89,10 +91,16 @@ def sign_in(endpoint: Endpoint, admission: Admission, perspective: Perspective) 
         read=read,
         invariants=tuple(each.condition for each in checks),
         details=told,
-        after=caused("sign in", resource, perspective),
+        upholds=upheld(Change("update", resource, frozenset(written), found), endpoint, perspective),
+        after=caused("sign in", resource, endpoint, perspective),
         password=PasswordCheck(password.name, Statement(pieces(find), (ResultColumn("hash", Digest(nullable=True)),))),
         issues=issue(endpoint, resource, perspective.checked),
+        ends=endings(endpoint, resource, perspective.checked, _passwords(assigns)),
     )
+
+
+def _passwords(assigns: tuple[Assign, ...]) -> tuple[str, ...]:
+    return tuple(each.field for each in assigns if each.secret == "password")
 
 
 def _found(endpoint: Endpoint, resource: Resource, named: list[Field], perspective: Perspective) -> list[Fragment]:

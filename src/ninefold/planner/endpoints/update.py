@@ -14,23 +14,26 @@ from ninefold.expressions.reads import needs_database
 from ninefold.expressions.rewrite import walk
 from ninefold.expressions.tree import Constant, Select, Typed, Variable
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
-from ninefold.plan.operations import Assign, Ending, Write
+from ninefold.plan.operations import Assign, Write
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.planner import inputs
-from ninefold.planner.credentials import ended_by_password, issue
+from ninefold.planner.credentials import endings, issue
 from ninefold.planner.endpoints.made import if_given, with_made
 from ninefold.planner.endpoints.read import requirements_of_row
 from ninefold.planner.endpoints.representation import represented
 from ninefold.planner.endpoints.rows import acted_on, answer, outer_join, row_columns
 from ninefold.planner.endpoints.writes import as_it_becomes, invariants, pointers, read_after, uniques
 from ninefold.planner.events import caused
+from ninefold.planner.identified import taking
 from ninefold.planner.perspective import Perspective
 from ninefold.planner.requirements import (
+    WANTED,
     all_of,
     column,
     guard,
     has_value,
     in_state,
+    is_wanted,
     judge,
     reference_there,
     says_which,
@@ -47,13 +50,14 @@ def update(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
     given = pointers(endpoint)
     transition = endpoint.transition
 
-    required = requirements_of_row(endpoint, admission, resource, perspective)
+    required = [] if endpoint.follows else requirements_of_row(endpoint, admission, resource, perspective)
     to_read = [each.holds for each in required]
     if endpoint.validator:
         required.append(unchanged(resource, endpoint.place, perspective))
     if transition is not None and resource.machine is not None:
-        origins = [Constant(state, Text()) for state in transition.origins]
-        required.append(in_state(resource, origins, resource.machine.field, transition.place))
+        if endpoint.follows != "in its state":
+            origins = [Constant(state, Text()) for state in transition.origins]
+            required.append(in_state(resource, origins, resource.machine.field, transition.place))
         if transition.guard is not None:
             required.append(guard(transition.guard, resource, perspective))
     required += [guard(each, resource, perspective) for each in endpoint.guards]
@@ -84,14 +88,19 @@ def update(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
     columns = row_columns(resource, perspective)
     response = answer(endpoint, columns, perspective)
     checks = invariants(resource, perspective)
-    issues, ends = issue(endpoint, resource, perspective.checked), _ends(assigns, resource, perspective)
-    events = caused(endpoint.verb if transition is None else transition.name, resource, perspective)
+    passwords = tuple(each.field for each in assigns if each.secret == "password")
+    issues = issue(endpoint, resource, perspective.checked)
+    ends = endings(endpoint, resource, perspective.checked, passwords)
+    events = caused(endpoint.verb if transition is None else transition.name, resource, endpoint, perspective)
     shown = represented(endpoint, admission, resource, perspective)
     found = says_which(endpoint, rows, perspective)
-    written = frozenset((*values, *(assign.field for assign in assigns)))
-    held = upheld(Change("update", resource, written, found), endpoint, perspective)
-    by_key = any((events, issues, ends, shown, held, endpoint.effects))
+    written = {*values, *(assign.field for assign in assigns)} | written_further(endpoint, resource, perspective)
+    held = upheld(Change("update", resource, frozenset(written), found, endpoint.several), endpoint, perspective)
+    by_key = any((events, issues, ends, shown, held, endpoint.goes_on))
     returning, read, told = read_after(endpoint, resource, columns, checks, perspective, by_key)
+    if endpoint.several:
+        pieces.append(_piece(Fragment(f" FROM {WANTED}")))
+        found = is_wanted(resource)
     pieces.append(_piece(" WHERE " + all_of([*found, *[each.holds for each in required]])))
     current = _current(resource, endpoint, assigns, [*found, *to_read], perspective)
     if current is not None:
@@ -118,12 +127,6 @@ def update(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
         issues=issues,
         ends=ends,
     )
-
-
-def _ends(assigns: Sequence[Assign], resource: Resource, perspective: Perspective) -> Ending | None:
-    fields = tuple(each.field for each in assigns if each.secret == "password")
-    statement = ended_by_password(resource, perspective.checked) if fields else None
-    return None if statement is None else Ending(fields, statement)
 
 
 def _piece(fragment: Fragment, when: str | None = None) -> Piece:
@@ -212,6 +215,15 @@ def values_computed(
     row = with_made(row, columns, changed.made, given, resource, perspective, changed.again)
     source = " FROM (" + row + f") AS {identifier(resource.name)})"
     return sets | {name: "(SELECT " + column(resource.name, name) + source for name in changed.made}
+
+
+def written_further(endpoint: Endpoint, resource: Resource, perspective: Perspective) -> set[str]:
+    """The fields that what follows with the same row gives values to."""
+    found = set[str]()
+    for transition in endpoint.further:
+        changed = changes(taking(transition, resource, perspective.checked), resource, perspective)
+        found |= {name for name, _ in changed.sets} | {each.field for each in changed.assigns}
+    return found
 
 
 def _fields_in(typed: Typed, resource: Resource) -> Iterator[str]:

@@ -1,0 +1,78 @@
+"""`sign out R`: credentials that were issued to a row end. The row itself stays as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ninefold.checked.endpoints import Admission, Endpoint
+from ninefold.checked.resources import Resource
+from ninefold.expressions.tree import Select, Variable
+from ninefold.plan.operations import Write
+from ninefold.plan.problems import Condition
+from ninefold.plan.statement import Statement
+from ninefold.planner.credentials import endings
+from ninefold.planner.endpoints.read import requirements_of_row
+from ninefold.planner.endpoints.rows import acted_on, answer, outer_join, pieces, row_columns
+from ninefold.planner.endpoints.writes import read_after
+from ninefold.planner.events import caused
+from ninefold.planner.perspective import Perspective
+from ninefold.planner.places import traced
+from ninefold.planner.requirements import (
+    Requirement,
+    Scope,
+    all_of,
+    column,
+    guard,
+    judge,
+    permission,
+    says_which,
+)
+from ninefold.sql.fragment import Fragment, bind, identifier
+from ninefold.values import Object, Row, required
+
+
+def sign_out(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> Write:
+    """Where neither the path nor `row` says whose, they are the caller's own: the row that the credential belongs to.
+    It was there when the credential was found, so without it nobody is known."""
+    resource = acted_on(endpoint, perspective)
+    columns = row_columns(resource, perspective)
+    name = identifier(resource.name)
+    if is_of_caller(endpoint):
+        found = _callers_own(resource)
+        there = column(resource.name, resource.identifier[0]) + " IS NOT NULL"
+        nobody = Condition("unauthenticated", subject=resource.name, trace=traced(endpoint.place))
+        required_ = [Requirement(nobody, there, Scope.PRESENCE), *permission(admission, resource, perspective)]
+        source = f"(SELECT 1) LEFT JOIN {name} AS {name} ON " + all_of(found)
+    else:
+        found = says_which(endpoint, columns.rows, perspective)
+        required_ = requirements_of_row(endpoint, admission, resource, perspective)
+        source = outer_join(resource, endpoint, perspective)
+    required_ += [guard(each, resource, perspective) for each in endpoint.guards]
+    response = answer(endpoint, columns, perspective)
+    keys, read, told = read_after(endpoint, resource, columns, [], perspective, by_key=True)
+    text = "SELECT " + keys + f" FROM {name} AS {name} WHERE " + all_of([*found, *[each.holds for each in required_]])
+    return Write(
+        resource=resource.name,
+        response=response,
+        verb="sign out",
+        statement=Statement(pieces(text), tuple(columns.results)),
+        judge=judge(source, required_, endpoint, resource, perspective),
+        key=resource.identifier,
+        read=read,
+        details=told,
+        after=caused("sign out", resource, endpoint, perspective),
+        ends=endings(endpoint, resource, perspective.checked),
+    )
+
+
+def is_of_caller(endpoint: Endpoint) -> bool:
+    """Whether nothing but the credential itself says whose credentials end."""
+    return not endpoint.names and endpoint.row is None
+
+
+def _callers_own(resource: Resource) -> Sequence[Fragment]:
+    own = Select(Variable("caller", Object()), resource.name, Row(resource=resource.name))
+    return [
+        column(resource.name, key) + " = " + bind(Select(own, key, required(resource.fields[key].type), "field"))
+        for key in resource.identifier
+    ]
