@@ -234,11 +234,14 @@ def _each(
 
 
 def _is_view(call: Invocation, showing: Showing) -> bool:
-    """Whether a call is a view applied: no function of the closed table has the name, or some resource does."""
+    """Whether a call is a view applied, or a resource's own name, which shows the row as a whole. A view comes before a
+    function of the closed table, and that before a resource."""
     if call.target is not None or len(call.arguments) != 1:
         return False
-    return any(call.function in showing.views(name) for name in showing.resources) or (
-        _is_items(call.arguments[0]) and showing.listed is not None
+    return (
+        any(call.function in showing.views(name) for name in showing.resources)
+        or (call.function in showing.resources and not overloads(call.function))
+        or (_is_items(call.arguments[0]) and showing.listed is not None)
     )
 
 
@@ -283,6 +286,8 @@ def _view(
     views = showing.views(resource)
     view = views.get(call.function)
     span = expression.written.part(call.name_start, call.name_end)
+    if view is None and call.function == resource:
+        return whole_row(resource, showing)
     if view is None and showing.views_are_open():
         return None
     if view is None:
@@ -290,7 +295,7 @@ def _view(
             NO_SUCH_VIEW,
             f"`{resource}` has no view `{call.function}`",
             Label(span, "not a view"),
-            help=did_you_mean(call.function, views),
+            help=did_you_mean(call.function, [*views, resource]),
         )
         return None
     if depth >= DEEPEST:

@@ -15,6 +15,7 @@ from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
 from ninefold.explain.requests import ENDED
 from ninefold.expressions.ast import Ast, Invocation, Member, Name
+from ninefold.expressions.functions import overloads
 from ninefold.questions.endpoints import shows_content
 from ninefold.questions.survey import actions
 from ninefold.vocabulary.built_in import BUILT_IN
@@ -127,6 +128,10 @@ def _leaf(g: Grounds, expression: Expression, at: str, listed: str | None, depth
             each = f"{at}/0" if _is_items(argument) else at
             shown = g.item(f"the view `{view.name}`", view.span, _view(g, name, view, each, depth + 1))
             return g.item(words, expression.span, (shown,))
+        if not found and g.resource(ast.function) is not None and not overloads(ast.function):
+            each = f"{at}/0" if _is_items(argument) else at
+            whole = _whole(g, ast.function, each)
+            return g.item(f"{called} is `{expression.text}`, the whole row, with", expression.span, whole, (1,))
     return g.item(f"{called} is `{expression.text}`", expression.span, _source(g, ast))
 
 

@@ -79,9 +79,11 @@ class Walk:
         own = self.graph.fields[resource].get(name)
         if own is not None and (computed := value_of(own.computed)) is not None:
             self.read(computed.ast, {resource: resource})
-        for view in value_of(self.graph.resources[resource].views) or ():
-            if name == f"{view.name}()":
-                self.show(view.template, {resource: resource}, resource)
+        views = {f"{view.name}()": view for view in value_of(self.graph.resources[resource].views) or ()}
+        if name in views:
+            self.show(views[name].template, {resource: resource}, resource)
+        elif name == f"{resource}()":
+            self.show_all(resource)
 
     def show(self, template: Template, roots: Mapping[str, str], row: str | None = None) -> None:
         """A response, a payload or a view. `row` is the resource whose fields a list of bare names means."""
