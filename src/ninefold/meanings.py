@@ -20,8 +20,8 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "Views and templates",
         "A view or template is JSON (RFC 8259, UTF-8), members in written order. A resource's name as a response is "
         "all its fields that are not `secret`, in written order; a reference is shown as its target's identifier "
-        "unless a view is applied. Applied like a view, the name shows a row so (`item(line.item)`), unless a view or a "
-        "function is called that.",
+        "unless a view is applied. Applied like a view, the name shows a row so (`item(line.item)`), unless a view or "
+        "a function is called that.",
     ),
     (
         "No value",
