@@ -516,14 +516,14 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         "Several operations",
-        "A list of operations is done in one transaction, one after another, with one row. The first finds or makes it, "
-        "and what the endpoint states (`body`, `sets`, guards, who may call, which rows are seen) is about that one "
-        "alone; each after it is a transition. Its guard, `sets` and effects see the row as the one before has left "
-        "it, and so do the events of each, which arise in this order; the effects of the endpoint come last. Invariants "
-        "and the response see the row as it is at the end. What refuses one refuses the whole, and nothing of it was "
-        "done; where more than one would be refused, the earlier one counts, whatever the precedence of conditions. "
-        "`If-Match`, idempotency keys and the entity tag are of the whole. Where `ensure` finds the row, nothing "
-        "follows.",
+        "A list of operations is done in one transaction, one after another, with one row. The first finds or makes "
+        "it, and what the endpoint states (`body`, `sets`, guards, who may call, which rows are seen) is about that "
+        "one alone; each after it is a transition. Its guard, `sets` and effects see the row as the one before has "
+        "left it, and so do the events of each, which arise in this order; the effects of the endpoint come last. "
+        "Invariants and the response see the row as it is at the end. What refuses one refuses the whole, and "
+        "nothing of it was done; where more than one would be refused, the earlier one counts, whatever the "
+        "precedence of conditions. `If-Match`, idempotency keys and the entity tag are of the whole. Where `ensure` "
+        "finds the row, nothing follows.",
     ),
 )
 

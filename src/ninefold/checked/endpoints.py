@@ -118,6 +118,17 @@ class BodyLeaf:
 
 
 @dataclass(frozen=True)
+class BodyMember:
+    """A member of the body that is no field: `request.body.NAME`."""
+
+    name: str
+    type: Type
+    schema: Mapping[str, Any]
+    required: bool
+    place: Place
+
+
+@dataclass(frozen=True)
 class Parameter:
     name: str
     type: Type
@@ -250,6 +261,7 @@ class Endpoint:
     transition: Transition | None = None
     row: Typed | None = None
     body: tuple[BodyLeaf, ...] | None = None
+    members: tuple[BodyMember, ...] = ()
     patch: Literal["merge", "json-patch"] = "merge"
     query: tuple[Parameter, ...] = ()
     request_headers: tuple[Parameter, ...] = ()

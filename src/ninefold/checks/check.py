@@ -17,7 +17,6 @@ from ninefold.checks.errors import check_errors, unused_codes
 from ninefold.checks.event_log import event, has_log, with_log
 from ninefold.checks.events import check_events, has_subscriptions, subscription, with_subscriptions
 from ninefold.checks.findings import Findings
-from ninefold.checks.further import one_after_another
 from ninefold.checks.limits import check_limits
 from ninefold.checks.model import known_resources, model
 from ninefold.checks.narrowed import narrowed
@@ -48,7 +47,6 @@ from ninefold.syntax.proposals import proposals
 CHECKS = (
     odd_states,
     unused_codes,
-    one_after_another,
     without_effect,
     never_issued,
     kept_credentials,

@@ -10,7 +10,7 @@ from ninefold.checked.endpoints import Endpoint, Parameter, Stopped, Verb
 from ninefold.checked.events import Events
 from ninefold.checked.resources import Guard, Resource, Transition
 from ninefold.checks.authentication import admissions, who_names
-from ninefold.checks.bodies import check_body, check_required
+from ninefold.checks.bodies import body_members, check_body, check_required
 from ninefold.checks.cases import check_case
 from ninefold.checks.chosen import check_chosen
 from ninefold.checks.codes import GIVEN_VALUE, NEEDS_WHAT_IS_NONE, NOT_A_BODY, NOT_IN_FORCE
@@ -18,9 +18,9 @@ from ninefold.checks.contents import Showing
 from ninefold.checks.credentials import check_ends, check_issues, check_sign_in, check_told
 from ninefold.checks.effects import WITH_EFFECTS, check_effects
 from ninefold.checks.errors import check_own_shape
-from ninefold.checks.forms import check_form, check_own_requests
 from ninefold.checks.findings import Findings, condition, reads_database, typed
-from ninefold.checks.further import further
+from ninefold.checks.forms import check_form, check_own_requests
+from ninefold.checks.further import further, one_after_another
 from ninefold.checks.granting import check_grant
 from ninefold.checks.known_by import known_by
 from ninefold.checks.lists import check_filters, check_pages, check_parameters, check_sorts
@@ -98,6 +98,7 @@ def check_endpoints(
         for key in question.blocks:
             findings.stop(key, f"not shown: {question.text}", question.span)
     _check_events(contract, open_questions, events, findings)
+    one_after_another(contract, findings)
     # Who may call, and how large a page is, say nothing of what an endpoint names: all of that is checked without.
     obscured = {key for question in open_questions if question.question.part not in (5, 8) for key in question.blocks}
     served, stopped = [], []
@@ -162,9 +163,11 @@ def _endpoint(
     if resource is not None and segments is not None:
         check_addressing(endpoint, verb, resource, segments, findings)
     rows = () if resource is None else (resource.name,)
-    scope = vocabulary.scope(*rows, request=request_type(endpoint))
+    members = body_members(endpoint, resource, contract)
+    request = request_type(endpoint, members)
+    scope = vocabulary.scope(*rows, request=request)
     body = None if resource is None else check_body(endpoint, resource, contract, findings)
-    sets = () if resource is None else tuple(check_sets(endpoint.sets, resource, vocabulary, findings))
+    sets = () if resource is None else tuple(check_sets(endpoint.sets, resource, vocabulary, findings, request))
     if resource is not None:
         inserts = verb in ("create", "ensure")
         check_made_with(dict(sets), endpoint.sets, resource, inserts, vocabulary, findings)
@@ -191,7 +194,6 @@ def _endpoint(
     ends = check_responses(endpoint, verb, resource, Showing(contract, resources, vocabulary, findings))
     row = None if (stated_row := value_of(endpoint.row)) is None else _row(stated_row, resource, scope, findings)
     guards = tuple(_guards(endpoint, scope, findings))
-    request = request_type(endpoint)
     then = () if resource is None else check_effects(endpoint.then, resource, resources, vocabulary, request, findings)
     if not (transition or follows) and action.verb not in WITH_EFFECTS and then is not None:
         then = ()  # that it says nothing there has been said
@@ -227,6 +229,7 @@ def _endpoint(
         transition=transition,
         row=row,
         body=body,
+        members=members,
         patch="json-patch" if (word := value_of(endpoint.patch)) is not None and word.text == "json-patch" else "merge",
         query=tuple(_parameters(endpoint.query, contract, findings)),
         request_headers=tuple(_parameters(endpoint.request_headers, contract, findings)),

@@ -125,7 +125,7 @@ def _endpoint(
     for key, use in USES.items():
         fact: Fact[object] | None = getattr(endpoint, key)
         # What an endpoint states is about its first operation; what else changes comes after the last.
-        about = verbs if key == "then" else verbs[:1]
+        about = verbs if key == "then" else [*verbs[:1], *(each for each in verbs[1:] if each != TRANSITION)]
         if isinstance(fact, Shown) and verbs and use.verbs.isdisjoint(about):
             written = "when" if key == "guards" else key.replace("_", " ")
             findings.say(

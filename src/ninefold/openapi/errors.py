@@ -8,7 +8,7 @@ from typing import Any, assert_never
 
 import msgspec
 
-from ninefold.checked.endpoints import Array, Content, Each, Leaf, Object, Rows
+from ninefold.checked.endpoints import Array, Content, Each, ErrorShape, Leaf, Object, Rows
 from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.expressions.rewrite import free_variables
 from ninefold.expressions.tree import Select, Typed, Variable
@@ -73,12 +73,16 @@ def _before_the_operation(route: Served, service: Service) -> Iterator[Condition
 def _of_parameters(route: Served) -> Iterator[Condition]:
     for parameter in (*route.stored, *route.query, *route.headers):
         yield Condition("invalid", code=parameter.code)
-    lists = [admission.operation for admission in route.admissions if isinstance(admission.operation, List)]
-    if route.unknown_parameters == "refused" or any(map(_takes_parameters, lists)):
+    reading = [each.operation for each in route.admissions if isinstance(each.operation, Read | List)]
+    if route.unknown_parameters == "refused" or any(map(_takes_parameters, reading)):
         yield Condition("invalid")
 
 
-def _takes_parameters(operation: List) -> bool:
+def _takes_parameters(operation: Read | List) -> bool:
+    if operation.choices is not None:
+        return True
+    if isinstance(operation, Read):
+        return False
     paging = operation.paging
     names = (operation.sort_parameter, paging.size, paging.next, paging.start, paging.number)
     return bool(operation.filters) or any(names)
@@ -100,6 +104,8 @@ def _of_operation(operation: Operation) -> Iterator[Condition]:
             yield from (each.condition for each in operation.upholds)
             for effect in () if operation.then is None else operation.then.effects:
                 yield from _of_operation(effect.write)
+            for following in operation.further:
+                yield from _of_operation(following)
         case Stream(resume=str()):
             yield Condition("invalid")
         case Compute():
@@ -185,9 +191,10 @@ def _answer(
     contract does not."""
     told = [code.title or name for name, (code, _) in codes.items()]
     answer: Json = {"description": "; ".join(dict.fromkeys([*told, *bare]))}
-    errors = service.checked.errors
-    if codes and errors.content is not None and errors.media_type is not None:
-        body: Json = {"schema": reference(error_name(service))}
+    shape, own = _shape(route, service)
+    if codes and shape.content is not None and shape.media_type is not None:
+        schema = _schema(shape.content, service) if own else reference(error_name(service))
+        body: Json = {"schema": schema}
         examples = {
             name: {"value": value}
             for name, (code, condition) in codes.items()
@@ -195,7 +202,7 @@ def _answer(
         }
         if examples:
             body["examples"] = examples
-        answer["content"] = {errors.media_type: body}
+        answer["content"] = {shape.media_type: body}
         if bare:
             answer["x-ninefold"] = {"without a body": bare}
     return answer
@@ -205,8 +212,18 @@ def components(service: Service) -> Json:
     """The schema of an error, where the contract shows its shape. An answer with a body always has a code, and a
     title where every code has one."""
     content = service.checked.errors.content
-    if content is None:
-        return {}
+    return {} if content is None else {error_name(service): _schema(content, service)}
+
+
+def _shape(route: Served | None, service: Service) -> tuple[ErrorShape, bool]:
+    """What the errors of an endpoint look like, and whether that is its own shape."""
+    endpoints = (each.checked for each in service.endpoints if route is not None and each.checked.key == route.key)
+    own = next((each.error_shape for each in endpoints), None)
+    errors = service.checked.errors
+    return (ErrorShape(errors.media_type, errors.content), False) if own is None else (own, True)
+
+
+def _schema(content: Content, service: Service) -> Json:
     certain = {"code"} | ({"title"} if all(code.title for code in service.checked.errors.codes) else set())
 
     def given(node: Typed) -> Typed | None:
@@ -216,7 +233,7 @@ def components(service: Service) -> Json:
             case _:
                 return None
 
-    return {error_name(service): value_or_null(rewritten(content, given), service)}
+    return value_or_null(rewritten(content, given), service)
 
 
 # ── Examples ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -225,7 +242,7 @@ def components(service: Service) -> Json:
 def _example(code: ErrorCode, condition: str, service: Service, route: Served | None) -> Any:
     """The body that a code is answered with. None where it depends on more than the code: on the row, or on which
     value of the request is wrong, unless a required member that is left out can stand for all."""
-    content = service.checked.errors.content
+    content = _shape(route, service)[0].content
     detailed = next(each for each in service.checked.errors.codes if each.name == code.name).detail is not None
     if content is None or detailed or not _reads_only_the_error(content):
         return None

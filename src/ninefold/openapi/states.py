@@ -46,9 +46,9 @@ def _transition(stated_: stated.Transition, service: Service) -> Json:
     }
 
 
-def taken(endpoint: Endpoint, service: Service) -> Json:
-    """The transition that an endpoint takes."""
-    name, resource = getattr(endpoint.checked.transition, "name", None), endpoint.checked.resource
+def taken(name: str, endpoint: Endpoint, service: Service) -> Json:
+    """A transition that an endpoint takes."""
+    resource = endpoint.checked.resource
     machines = value_of(service.contract.states.machines) or ()
     machine = next(value_of(each.machine) for each in machines if each.resource.text == resource)
     transitions = () if machine is None else value_of(machine.transitions) or ()

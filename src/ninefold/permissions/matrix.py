@@ -254,6 +254,8 @@ class _Reading:
 
 
 def _becomes(found: checked.Endpoint, served: Checked | None) -> str | None:
+    if found.further:
+        return found.further[-1].to
     if found.transition is not None:
         return found.transition.to
     machine = None if served is None or found.resource is None else served.resources[found.resource].machine

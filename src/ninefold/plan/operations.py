@@ -113,12 +113,22 @@ class Untouched(msgspec.Struct, frozen=True):
     response: Response
 
 
-class PasswordCheck(msgspec.Struct, frozen=True):
+class PasswordCheck(msgspec.Struct, frozen=True, omit_defaults=True):
     """Of `sign in`: the password that the body gives in `field` is held to the hash that `find` gives, that of the row
-    which path and body name. That hash is the root `$verified` then; nothing is where the password is another."""
+    which path and body name. That hash is the root `$verified` then; nothing is where the password is another. `find`
+    None: it is a random secret, of which the row holds the SHA-256 digest: that is `$verified`, whosever it is."""
 
     field: str
+    find: Statement | None
+
+
+class Granted(msgspec.Struct, frozen=True):
+    """The scopes of a credential that is made: of the `scopes` that its scheme lists, those that `find` gives, an array
+    of what the row is granted, by `$row`, and that are asked for (`$asked`). `store` keeps them (`$issued`)."""
+
+    scopes: tuple[str, ...]
     find: Statement
+    store: Statement
 
 
 class Issue(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -129,6 +139,7 @@ class Issue(msgspec.Struct, frozen=True, omit_defaults=True):
     store: Statement
     clean: Statement
     lasts_microseconds: int | None = None
+    granted: Granted | None = None
 
 
 class Ending(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -211,7 +222,9 @@ class Write(_Operation, frozen=True, tag="write"):
     write that `issues` or `ends` credentials returns the fields of `key`, as where there is a `read`.
     """
 
-    verb: Literal["create", "update", "replace", "delete", "transition", "ensure", "remove", "sign in", "sign out"]
+    verb: Literal[
+        "create", "update", "replace", "delete", "transition", "ensure", "remove", "sign in", "grant token", "sign out"
+    ]
     statement: Statement
     judge: Judge
     assigns: tuple[Assign, ...] = ()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ninefold.checked.endpoints import PathName
-from ninefold.checked.resources import Resource
+from ninefold.checked.endpoints import Endpoint, PathName, Response
+from ninefold.checked.resources import Resource, Transition
 from ninefold.checked.service import Checked
 from ninefold.expressions.tree import Select, Variable
 from ninefold.values import Row, Type, required
@@ -24,6 +24,21 @@ def by_identifier(resource: Resource, checked: Checked) -> tuple[PathName, ...]:
             found=Select(row, name, resource.fields[name].type, "field"),
         )
         for name in resource.identifier
+    )
+
+
+def taking(transition: Transition, resource: Resource, checked: Checked) -> Endpoint:
+    """As if an endpoint took the transition of the row that its path names by the identifier."""
+    return Endpoint(
+        key=f"{transition.name} {resource.name}",
+        method="",
+        segments=by_identifier(resource, checked),
+        place=transition.place,
+        verb="transition",
+        resource=resource.name,
+        response=Response(204, None, (), transition.place),
+        admissions=(),
+        transition=transition,
     )
 
 

@@ -18,6 +18,7 @@ from ninefold.planner.cases import chosen, common, read_first
 from ninefold.planner.effects import with_effects
 from ninefold.planner.errors import error_shape
 from ninefold.planner.further import with_further
+from ninefold.planner.granting import challenge
 from ninefold.planner.perspective import Perspective
 from ninefold.planner.places import by_key, rules, traced
 from ninefold.sql.dialect import Dialect
@@ -54,6 +55,7 @@ def served(cases: Sequence[Endpoint], checked: Checked, dialect: Dialect) -> Ser
         headers=tuple(_parameter(each, endpoint, "request headers", checked) for each in endpoint.request_headers),
         unknown_parameters=checked.requests_of(endpoint).unknown_parameters,
         idempotency_key=endpoint.idempotency_key,
+        challenge=challenge(endpoint, checked),
         error_shape=None if endpoint.error_shape is None else error_shape(endpoint.error_shape),
         errors=dict(endpoint.errors),
         places=_places(endpoint, checked),

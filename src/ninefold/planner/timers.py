@@ -21,7 +21,7 @@ from ninefold.planner.effects import with_effects
 from ninefold.planner.endpoints.delete import delete
 from ninefold.planner.endpoints.rows import pieces
 from ninefold.planner.endpoints.update import update
-from ninefold.planner.identified import by_identifier
+from ninefold.planner.identified import by_identifier, taking
 from ninefold.planner.perspective import OPERATOR, Perspective
 from ninefold.planner.places import traced
 from ninefold.planner.requirements import all_of, column
@@ -111,7 +111,7 @@ def _timer_of_row(
 
 
 def _take(resource: Resource, transition: Transition, perspective: Perspective) -> Write:
-    endpoint = _endpoint(resource, transition, perspective.checked)
+    endpoint = taking(transition, resource, perspective.checked)
     return with_effects(update(endpoint, _everybody(transition.place), perspective), endpoint, perspective)
 
 
@@ -174,21 +174,6 @@ def _statement(text: Fragment, *columns: ResultColumn) -> Statement:
 
 def _everybody(place: Place) -> Admission:
     return Admission(OPERATOR, None, False, place)
-
-
-def _endpoint(resource: Resource, transition: Transition, checked: Checked) -> Endpoint:
-    """As if an endpoint took the transition of the row that its path names by the identifier."""
-    return Endpoint(
-        key=f"{transition.name} {resource.name}",
-        method="",
-        segments=by_identifier(resource, checked),
-        place=transition.place,
-        verb="transition",
-        resource=resource.name,
-        response=Response(204, None, (), transition.place),
-        admissions=(),
-        transition=transition,
-    )
 
 
 def _reads_now(resource: Resource, transition: Transition, model: Model) -> bool:

@@ -19,7 +19,7 @@ from ninefold.expressions.rewrite import free_variables
 from ninefold.plan import environment
 from ninefold.plan import operations as plan
 from ninefold.plan.events import SECRET
-from ninefold.server import conditional, flow, signing, upheld
+from ninefold.server import conditional, flow, granting, signing, upheld
 from ninefold.server.chosen import NOTHING, Chooser
 from ninefold.server.credentials import Ending, Issue, PasswordCheck
 from ninefold.server.cursor import Cursors
@@ -323,6 +323,8 @@ class Write:
         if call.body is None:
             return
         env[environment.BODY] = body = call.body
+        if self._verb == "grant token":
+            env[environment.ASKED] = granting.asked(body)
         new: Values = {}
         issued: Values = {}
         env |= {environment.NEW: new, environment.GIVEN: dict.fromkeys(body, True), "issued": issued}
@@ -453,6 +455,8 @@ class Write:
                     self._then.take_place(session, call, after, acted_on)
             if touched:
                 self._go_on(session, call, after, deleted)
+            if self._issues is not None:
+                self._issues.grant(session, after)
             if self._read is not None:
                 row = session.run(*self._read.bound(after))[0]
             for ending in self._ends:

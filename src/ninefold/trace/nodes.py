@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ninefold.plan.chosen import given
 from ninefold.plan.limits import Rate
 from ninefold.plan.operations import List, Operation, Read, Stream, Write
 from ninefold.plan.problems import Condition, Problems
@@ -79,15 +80,16 @@ def editions(plan: ServicePlan) -> tuple[Edition, ...]:
 
 
 def conditions(operation: Operation) -> tuple[Condition, ...]:
-    """What the database can refuse an operation for: the conditions of its judge, then its invariants, then
-    those of other rows, then what its effects are refused for."""
+    """What the database can refuse an operation for: the conditions of its judge, then its invariants, then those of
+    other rows, then what its effects are refused for, then what follows with the same row."""
     judge = operation.judge if isinstance(operation, Read | List | Write) else None
     judged = () if judge is None else judge.conditions
     if not isinstance(operation, Write):
         return judged
     then = () if operation.then is None else operation.then.effects
-    effects = (condition for each in then for condition in conditions(each.write))
-    return (*judged, *operation.invariants, *(each.condition for each in operation.upholds), *effects)
+    others = (*(each.write for each in then), *operation.further)
+    behind = (condition for each in others for condition in conditions(each))
+    return (*judged, *operation.invariants, *(each.condition for each in operation.upholds), *behind)
 
 
 def ends(operation: Operation) -> tuple[Response, ...]:
@@ -98,10 +100,12 @@ def ends(operation: Operation) -> tuple[Response, ...]:
 
 
 def query_parameters(route: Served) -> tuple[str, ...]:
-    """The query parameters that an endpoint knows: its own, then those of its list."""
+    """The query parameters that an endpoint knows: its own, then those of what it reads or lists."""
     found = [each.name for each in route.query]
     for admission in route.admissions:
         operation = admission.operation
+        if isinstance(operation, Read | List):
+            found += [each.parameter for each in given(operation.choices)]
         if isinstance(operation, List):
             paging = operation.paging
             own = (operation.sort_parameter, paging.size, paging.next, paging.start, paging.number)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ninefold.checked.endpoints import Admission, Endpoint
 from ninefold.checked.resources import Resource
@@ -21,6 +21,7 @@ from ninefold.planner.endpoints.writes import invariants, pointers, read_after, 
 from ninefold.planner.events import caused
 from ninefold.planner.perspective import Perspective
 from ninefold.planner.requirements import (
+    WANTED,
     Requirement,
     Scope,
     all_of,
@@ -48,24 +49,28 @@ def create(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
 
     required = parents(endpoint, perspective)
     required += belonging(endpoint, resource, perspective, Scope.VALUES)
-    required += references_there(resource, given, from_path, made, perspective)
+    required += references_there(resource, given, from_path, made, perspective, endpoint.several)
     required += values_there(resource, made, given)
     required += permission(admission, resource, perspective, Scope.VALUES)
     required += [guard(each, resource, perspective, Scope.VALUES) for each in endpoint.guards]
-    required += uniques(endpoint, resource, perspective, on_update=False)
+    distinct = uniques(endpoint, resource, perspective, on_update=False)
+    required += distinct
 
     row, targets = row_to_store(endpoint, resource, from_path, made, perspective)
+    if endpoint.several:
+        row, among_themselves = distinct_among_themselves(row, distinct, resource)
+        required += among_themselves
     name = identifier(resource.name)
     source = "(" + row + f") AS {name}"
     columns = row_columns(resource, perspective)
     response = answer(endpoint, columns, perspective)
     checks = invariants(resource, perspective)
-    events = caused("create", resource, perspective)
-    issues = issue(endpoint, resource, perspective.checked)
+    events = caused("create", resource, endpoint, perspective)
+    issues = issue(endpoint, resource, perspective)
     subscribes = resource.name == SUBSCRIPTION
     version = kept_version(resource, perspective.checked)
-    held = upheld(Change("create", resource), endpoint, perspective)
-    by_key = bool(events or issues or held or endpoint.effects) or subscribes or version is not None
+    held = upheld(Change("create", resource, several=endpoint.several), endpoint, perspective)
+    by_key = bool(events or issues or held or endpoint.goes_on) or subscribes or version is not None
     returning, read, told = read_after(endpoint, resource, columns, checks, perspective, by_key)
     statement = (
         f"INSERT INTO {name} ({', '.join(targets)}) SELECT "
@@ -74,6 +79,7 @@ def create(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
         + source
         + " WHERE "
         + all_of([each.holds for each in required])
+        + (f' ORDER BY {name}."$n"' if endpoint.several else "")
         + " ON CONFLICT DO NOTHING RETURNING "
         + returning
     )
@@ -94,6 +100,23 @@ def create(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
         version=version,
         issues=issues,
     )
+
+
+def distinct_among_themselves(
+    row: Fragment, distinct: Sequence[Requirement], resource: Resource
+) -> tuple[Fragment, list[Requirement]]:
+    """Of several new rows: the second one with the same values in fields that are unique is refused, as if the first
+    were there already. Nulls are distinct."""
+    found = []
+    for index, each in enumerate(distinct):
+        first = identifier(f"$first {index}")
+        fields = ", ".join(map(identifier, each.fields))
+        row = f'SELECT *, MIN("$n") OVER (PARTITION BY {fields}) AS {first} FROM (' + row + ")"
+        name = identifier(resource.name)
+        lacks = [column(resource.name, field) + " IS NULL" for field in each.fields]
+        is_first = join(" OR ", [*lacks, Fragment(f'{name}."$n" = {name}.{first}')])
+        found.append(Requirement(each.condition, "(" + is_first + ")", Scope.VALUES))
+    return row, found
 
 
 def references_from_path(endpoint: Endpoint, resource: Resource, perspective: Perspective) -> dict[str, Fragment]:
@@ -122,10 +145,11 @@ def references_there(
     from_path: Collection[str],
     made: Collection[str],
     perspective: Perspective,
+    of_several: bool = False,
 ) -> list[Requirement]:
     """What the new row refers to is there; those rows that the path names are required already."""
     return [
-        reference_there(field, given.get(field.name), resource, perspective, field.name in made)
+        reference_there(field, given.get(field.name), resource, perspective, field.name in made, of_several)
         for field in resource.fields.values()
         if field.stored and field.refers_to is not None and field.name not in from_path
     ]
@@ -162,7 +186,10 @@ def row_to_store(
     # A number that the database gives is none before: what reads it (a guard, say) is an error, and does not hold.
     numbers = [field.name for field in resource.fields.values() if field.serial]
     values += [Fragment(f"NULL AS {identifier(each)}") for each in numbers]
-    row = "SELECT " + join(", ", values)
+    if endpoint.several:
+        values.append(Fragment(f'{WANTED}."$n" AS "$n"'))
+        numbers.append("$n")
+    row = "SELECT " + join(", ", values) + (f" FROM {WANTED}" if endpoint.several else "")
     row = with_made(row, [*columns, *numbers], made, pointers(endpoint), resource, perspective)
     return row, [identifier(each) for each in columns]
 

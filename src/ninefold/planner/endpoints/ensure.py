@@ -72,11 +72,11 @@ def ensure(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
     created = answer(endpoint, columns, perspective)
     unchanged_ = answer(endpoint, columns, perspective, endpoint.untouched)
     checks = invariants(resource, perspective)
-    events = caused("ensure", resource, perspective)
+    events = caused("ensure", resource, endpoint, perspective)
     held = upheld(Change("create", resource), endpoint, perspective)
     shown = represented(endpoint, admission, resource, perspective)
     version = kept_version(resource, perspective.checked)
-    by_key = bool(events or held or shown or endpoint.effects) or version is not None
+    by_key = bool(events or held or shown or endpoint.goes_on) or version is not None
     returning, read, told = read_after(endpoint, resource, columns, checks, perspective, by_key)
 
     def requirements(row: _Row) -> list[Requirement]:

@@ -33,18 +33,19 @@ def givers(endpoint: Endpoint, resource: Resource, perspective: Perspective) -> 
 
 
 def _of(name: str, endpoint: Endpoint, resource: Resource, perspective: Perspective) -> Iterator[Place]:
-    places, machine, transition = perspective.checked.places, resource.machine, endpoint.transition
+    places, machine = perspective.checked.places, resource.machine
     if any(leaf.field == name for leaf in endpoint.body or ()):
         yield from stated(places, "endpoints", endpoint.key, "body")
     yield from stated(places, "endpoints", endpoint.key, "sets", name)
-    if transition is not None:
-        path = ("states", resource.name, "transitions", transition.name)
-        yield from stated(places, *path, "sets", name)
-        if machine is not None and machine.field == name:
-            yield from stated(places, *path, "to")
+    taken = (*(() if endpoint.transition is None else (endpoint.transition,)), *endpoint.further)
+    for transition in taken:
+        yield from stated(places, "states", resource.name, "transitions", transition.name, "sets", name)
     making = endpoint.verb in _MAKING
-    if making and machine is not None and machine.field == name:
-        yield from stated(places, "states", resource.name, "initial")
+    if machine is not None and machine.field == name:
+        if taken:
+            yield from stated(places, "states", resource.name, "transitions", taken[-1].name, "to")
+        elif making:
+            yield from stated(places, "states", resource.name, "initial")
     field = ("resources", resource.name, "fields", name)
     if making or resource.fields[name].again_on or endpoint.verb == "replace":
         yield from stated(places, *field, "on create")

@@ -6,12 +6,13 @@ from dataclasses import replace
 
 from ninefold.checked.endpoints import Admission, Endpoint
 from ninefold.checked.resources import Field, Resource
+from ninefold.checked.service import Issued
 from ninefold.plan.environment import REVISION_COLUMN
 from ninefold.plan.operations import Assign, PasswordCheck, Write
 from ninefold.plan.problems import Condition
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.planner import inputs
-from ninefold.planner.credentials import endings, issue
+from ninefold.planner.credentials import endings, issue, only_granted
 from ninefold.planner.endpoints.rows import acted_on, answer, pieces, row_columns
 from ninefold.planner.endpoints.update import changes, values_computed, written_further
 from ninefold.planner.endpoints.writes import invariants, read_after, uniques
@@ -35,11 +36,12 @@ from ninefold.values import Digest
 
 
 def sign_in(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> Write:
-    """Whether there is such a row at all, only its password opens: guards, permissions and their details are asked of
-    the row whose hash was verified, and of no other. No row rule hides it from whoever knows the password."""
+    """`sign in R`, and `grant token R`, which is the same for clients. Whether there is such a row at all, only its
+    password opens: guards, permissions and their details are asked of the row whose hash was verified, and of no other.
+    No row rule hides it from whoever knows the password."""
     resource = acted_on(endpoint, perspective)
     named = [resource.fields[leaf.field] for leaf in endpoint.body or ()]
-    password = next(field for field in named if field.secret == "password")
+    password = next(field for field in named if field.secret is not None)
     name = identifier(resource.name)
 
     found = _found(endpoint, resource, [field for field in named if field is not password], perspective)
@@ -51,6 +53,7 @@ def sign_in(endpoint: Endpoint, admission: Admission, perspective: Perspective) 
     refused = Condition("sign in refused", subject=resource.name, trace=traced(endpoint.place))
     required.append(Requirement(refused, there, Scope.PRESENCE))
     required += permission(admission, resource, perspective)
+    required += _granted(endpoint, resource, perspective)
     required += [guard(each, resource, perspective) for each in endpoint.guards]
     computed: dict[str, Fragment] = {}
     assigns: tuple[Assign, ...] = ()
@@ -81,7 +84,7 @@ def sign_in(endpoint: Endpoint, admission: Admission, perspective: Perspective) 
     return Write(
         resource=resource.name,
         response=response,
-        verb="sign in",
+        verb=endpoint.verb if endpoint.verb == "grant token" else "sign in",
         statement=Statement(text, tuple(columns.results)),
         judge=judge(
             f"(SELECT 1) LEFT JOIN {name} AS {name} ON " + all_of(found), required, endpoint, resource, perspective
@@ -92,11 +95,25 @@ def sign_in(endpoint: Endpoint, admission: Admission, perspective: Perspective) 
         invariants=tuple(each.condition for each in checks),
         details=told,
         upholds=upheld(Change("update", resource, frozenset(written), found), endpoint, perspective),
-        after=caused("sign in", resource, endpoint, perspective),
-        password=PasswordCheck(password.name, Statement(pieces(find), (ResultColumn("hash", Digest(nullable=True)),))),
-        issues=issue(endpoint, resource, perspective.checked),
+        after=caused(endpoint.verb, resource, endpoint, perspective),
+        password=PasswordCheck(
+            password.name,
+            Statement(pieces(find), (ResultColumn("hash", Digest(nullable=True)),))
+            if password.secret == "password"
+            else None,
+        ),
+        issues=issue(endpoint, resource, perspective),
         ends=endings(endpoint, resource, perspective.checked, _passwords(assigns)),
     )
+
+
+def _granted(endpoint: Endpoint, resource: Resource, perspective: Perspective) -> list[Requirement]:
+    """Of a grant: what is asked for is no more than the client may have."""
+    if endpoint.verb != "grant token":
+        return []
+    issued = next(each.verified for each in perspective.checked.schemes if each.name == endpoint.issues)
+    assert isinstance(issued, Issued)
+    return [only_granted(resource, issued, endpoint.place, perspective)]
 
 
 def _passwords(assigns: tuple[Assign, ...]) -> tuple[str, ...]:

@@ -89,7 +89,7 @@ def update(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
     response = answer(endpoint, columns, perspective)
     checks = invariants(resource, perspective)
     passwords = tuple(each.field for each in assigns if each.secret == "password")
-    issues = issue(endpoint, resource, perspective.checked)
+    issues = issue(endpoint, resource, perspective)
     ends = endings(endpoint, resource, perspective.checked, passwords)
     events = caused(endpoint.verb if transition is None else transition.name, resource, endpoint, perspective)
     shown = represented(endpoint, admission, resource, perspective)
