@@ -427,7 +427,10 @@ class Maker:
             endpoint["pages"] = self._pages()
         view = next(iter(made.more.get("views", ())), None)
         items = f"{view}(page.items)" if view and self.often(0.5) else "page.items"
-        whole = {"data": items, "next": "page.next", "total": "page.total"}
+        whole = {"data": items, "next": "page.next", "total": "page.total", "count": "page.count"}
+        if endpoint.get("pages", {}) != NONE and (own := endpoint.get("pages")):
+            told = ["size"] if own["by"] == "cursor" else ["size", "start", "previous"]
+            whole |= {each: f"page.{each}" for each in told}
         if not self.often(0.6):
             whole = {name: value for name, value in whole.items() if name == "data" or self.often(0.5)}
         endpoint["responses"] = {200: whole}

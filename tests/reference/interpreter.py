@@ -326,8 +326,16 @@ class _Asking:
                 keys = lists.keys_of(found[-1], order, self.seen())
                 following = self._made_cursor(endpoint, page, keys)
             else:
-                following = page.start + page.size
-        self.names["page"] = {"next": following, "total": total}
+                following = lists.following(endpoint, page)
+        self.names["page"] = {
+            "next": following,
+            "previous": lists.previous(endpoint, page),
+            "total": total,
+            "count": len(found),
+            "size": page.size,
+            "start": page.start,
+            "number": 1 if page.size is None else page.start // page.size + 1,
+        }
         return self.respond(endpoint, self.seen(), found)
 
     def _made_cursor(self, endpoint: Endpoint, page: Page, keys: lists.Keys) -> str:

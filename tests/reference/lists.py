@@ -46,7 +46,22 @@ def _of_pages(endpoint: Endpoint) -> tuple[str | None, ...]:
     pages = endpoint.pages
     if pages is None or pages.by == "none":
         return ()
-    return (pages.size, pages.next if pages.by == "cursor" else pages.start)
+    reached_by = {"cursor": pages.next, "offset": pages.start, "page": pages.number}
+    return (pages.size, reached_by[pages.by])
+
+
+def following(endpoint: Endpoint, page: Page) -> int:
+    """What asks for the next page, where pages are counted."""
+    assert endpoint.pages is not None and page.size is not None
+    return page.start // page.size + 2 if endpoint.pages.by == "page" else page.start + page.size
+
+
+def previous(endpoint: Endpoint, page: Page) -> int | None:
+    """What asks for the page before, where pages are counted and there is one."""
+    if page.size is None or page.start == 0:
+        return None
+    assert endpoint.pages is not None
+    return page.start // page.size if endpoint.pages.by == "page" else max(page.start - page.size, 0)
 
 
 def asked(endpoint: Endpoint, query: Query, reading: Reading, failures: list[Failure]) -> Page:

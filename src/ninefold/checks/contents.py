@@ -90,7 +90,7 @@ def _shown(expression: stated.Expression, scope: Scope, showing: Showing, depth:
             NOT_SHOWABLE,
             "the rows of the page are shown one after another, and nothing else is made of them",
             Label(expression.span, "reads `page.items`"),
-            help=("write `page.items`, a view applied to it, or `page.items.map(x, …)`",),
+            help=("write `page.items`, a view applied to it, or `page.items.map(x, …)`; how many there are is `page.count`",),
         )
         return None
     if (
@@ -378,6 +378,14 @@ def _field(resource: str, field: Field, showing: Showing) -> Leaf:
     row = Variable(resource, Row(resource=resource))
     through = "field" if field.computed is None else "computed"
     return Leaf(Select(row, field.name, field.type, through), field.null_shown, (field.place,))  # type: ignore[arg-type]
+
+
+def whole_of(rows: Typed, showing: Showing) -> Content:
+    """The row that a reference leads to, as a whole, or each of those that refer back."""
+    of = rows.type.items if isinstance(rows.type, ArrayType) else rows.type
+    assert isinstance(of, Row)
+    whole = whole_row(of.resource, showing)
+    return Each(rows, of.resource, whole) if isinstance(rows.type, ArrayType) else _of_row(rows, whole, showing)
 
 
 def _of_row(row: Typed, content: Content, showing: Showing) -> Content:

@@ -141,12 +141,32 @@ def check_pages(endpoint: stated.Endpoint, contract: Contract, findings: Finding
     return Pages(by.text, default, largest, _text(pages.size), following, start, number)  # type: ignore[arg-type]
 
 
-def type_of_next(endpoint: stated.Endpoint, contract: Contract) -> Type:
-    """The type of `page.next`: a cursor is text, an offset and the number of a page are integers."""
+def page_members(endpoint: stated.Endpoint, contract: Contract) -> dict[str, Type]:
+    """What `page` tells besides its rows, by how pages are reached: a cursor is text, and nobody knows where in the
+    list it stands; an offset and the number of a page are integers. All of it where that is a gap."""
+    by = _reached_by(endpoint, contract)
+    counted = by in ("offset", "page")
+    position: Type = Integer(nullable=True) if counted else Text(nullable=True)
+    members: dict[str, Type] = {"next": position, "total": Integer(), "count": Integer()}
+    if by != "none":
+        members["size"] = Integer()
+    if counted or by is None:
+        members |= {"previous": position, "start": Integer()}
+    if by in ("page", None):
+        members["number"] = Integer()
+    return members
+
+
+def _reached_by(endpoint: stated.Endpoint, contract: Contract) -> str | None:
+    """How pages of a list are reached; None: it is a gap."""
+    if isinstance(endpoint.pages or contract.limits.pages, StatedNone):
+        return "none"
     levels = [value_of(each) for each in (endpoint.pages, contract.limits.pages) if each is not None]
     said = next((each.by for each in levels if each is not None and each.by is not None), None)
+    if isinstance(said, StatedNone):
+        return "none"
     by = None if said is None else value_of(said)
-    return Integer(nullable=True) if by is not None and by.text in ("offset", "page") else Text(nullable=True)
+    return None if by is None else by.text
 
 
 def _narrowed(own: limits.Pages, shared: limits.Pages) -> limits.Pages:
@@ -173,6 +193,9 @@ def check_parameters(
         names.append(sorts.parameter)
     if pages is not None:
         names += [name for name in (pages.size, pages.next, pages.start, pages.number) if name is not None]
+    for choice in (value_of(endpoint.projection), value_of(endpoint.expand)):
+        if choice is not None and (parameter := value_of(choice.parameter)) is not None:
+            names.append(parameter.text)
     for name in sorted({name for name in names if names.count(name) > 1}):
         findings.say(
             SAME_PARAMETER, f"the parameter `{name}` of `{endpoint.key}` has two meanings", Label(endpoint.span)

@@ -7,10 +7,12 @@ from dataclasses import replace
 
 from ninefold.checked.endpoints import Array, Content, Each, Leaf, Object, Response, Rows
 from ninefold.checked.resources import Resource
+from ninefold.checks.bodies import body_members
 from ninefold.checks.codes import DELETED_ROW, NO_SUCH_END, NOT_A_STREAM, SEVERAL_RESPONSES, STATUS_OF_ITS_OWN
 from ninefold.checks.contents import Showing, check_content
 from ninefold.checks.findings import Findings, typed
-from ninefold.checks.lists import type_of_next
+from ninefold.checks.granted import granted_type
+from ninefold.checks.lists import page_members
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.requests import request_type
 from ninefold.contract import endpoints as stated
@@ -133,19 +135,21 @@ def _headers(endpoint: stated.Endpoint, scope: Scope, findings: Findings) -> Ite
 
 def _response_scope(endpoint: stated.Endpoint, verb: str, resource: Resource | None, showing: Showing) -> Scope:
     vocabulary = showing.vocabulary
-    more: dict[str, Type | None] = {"request": request_type(endpoint)}
+    members = body_members(endpoint, resource, showing.contract)
+    more: dict[str, Type | None] = {"request": request_type(endpoint, members)}
     if resource is not None:
         secrets: dict[str, Type] = {each.name: Text() for each in resource.fields.values() if each.secret == "token"}
         if (issued := value_of(endpoint.issues)) is not None:
             secrets[issued.text] = Text()
         if secrets and verb not in MAKING_NOTHING:
             more["issued"] = ObjectType(members=secrets)
+        if verb not in MAKING_NOTHING:
+            more["granted"] = granted_type(endpoint, showing.contract)
     if verb == "list" and resource is not None:
         more["page"] = ObjectType(
             members={
                 "items": ArrayType(items=Row(resource=resource.name)),
-                "next": type_of_next(endpoint, showing.contract),
-                "total": Integer(),
+                **page_members(endpoint, showing.contract),
             }
         )
         return vocabulary.scope(**more)
@@ -159,7 +163,7 @@ def expressions_of(content: Content) -> Iterator[Typed]:
         case Object():
             if content.present is not None:
                 yield content.present
-            for _, value in content.members:
+            for _, value in (*content.members, *content.expanded):
                 yield from expressions_of(value)
         case Array():
             for item in content.items:

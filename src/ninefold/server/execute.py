@@ -218,11 +218,20 @@ class List:
             if self._by == "cursor":
                 keys = [rows[-1][index] for index, _ in self._keys[page.sort.name]]
                 following = call.cursors.seal(keys, call.route, call.who, page.sort.name)
-            elif self._by == "page":
-                following = page.start // page.size + 2
             else:
-                following = page.start + page.size
-        call.env["page"] = {"next": following, "total": total}
+                following = page.number + 1 if self._by == "page" else page.start + page.size
+        previous = None
+        if page.start > 0 and page.size is not None:
+            previous = page.number - 1 if self._by == "page" else max(0, page.start - page.size)
+        call.env["page"] = {
+            "next": following,
+            "previous": previous,
+            "total": total,
+            "count": len(rows),
+            "size": page.size,
+            "start": page.start,
+            "number": page.number,
+        }
         return _conditional(call, self._shape, self._validator, NO_ROW, rows)
 
 

@@ -121,12 +121,13 @@ def refuse_to_fetch(uri: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What a request asks of a list. `size` None: all of it. `start`: how many rows come before the page. `cursor` is
-    as sent."""
+    """What a request asks of a list. `size` None: all of it. `start`: how many rows come before the page. `number`
+    counts from 1 where pages have numbers. `cursor` is as sent."""
 
     sort: plan.Sort
     size: int | None = None
     start: int = 0
+    number: int = 1
     cursor: str | None = None
     filters: dict[str, Value] = field(default_factory=dict)
 
@@ -167,14 +168,13 @@ class PageReader:
             return Page(self._sort(query, failures), filters=filters)
         sort = self._sort(query, failures)
         size = self._integer(query, self._paging.size, 1, self._paging.largest, self._paging.default, failures)
-        return Page(sort, size, self._start(query, size, failures), self._cursor(query, failures), filters)
-
-    def _start(self, query: Query, size: int, failures: list[Failure]) -> int:
         if self._paging.by != "page":
-            return self._integer(query, self._paging.start, 0, None, 0, failures)
-        number = self._integer(query, self._paging.number, 1, None, 1, failures)
-        # Where the database's integers end, there are no rows any more.
-        return min((number - 1) * size, GREATEST_INTEGER)
+            start, number = self._integer(query, self._paging.start, 0, None, 0, failures), 1
+        else:
+            number = self._integer(query, self._paging.number, 1, None, 1, failures)
+            # Where the database's integers end, there are no rows any more.
+            start = min((number - 1) * size, GREATEST_INTEGER)
+        return Page(sort, size, start, number, self._cursor(query, failures), filters)
 
     def _taken(
         self, query: Query, name: str, type_: Type, failures: list[Failure], written: Written | None = None
