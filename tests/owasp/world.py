@@ -36,7 +36,7 @@ from ninefold.operator.rows import Adding, Caller, look
 from ninefold.plan.authentication import Issued, LookedUp, Password, Scheme
 from ninefold.plan.operator import OperatorOperations
 from ninefold.plan.service import ServicePlan
-from ninefold.server.execute import NothingFound, Refusal
+from ninefold.server.judge import NothingFound, Refusal
 from ninefold.server.problems import Failure
 from ninefold.sql import credentials
 from ninefold.sql.fragment import identifier

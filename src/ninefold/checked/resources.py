@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.tree import Typed
-from ninefold.values import Type
+from ninefold.values import Digest, Type
 
 
 @dataclass(frozen=True)
@@ -94,13 +94,17 @@ class Transition:
 
 @dataclass(frozen=True)
 class Effect:
-    """What changes of another row: `verb` is `create`, `update`, `delete`, or a transition's name. `row`: which one;
-    None: a new one, or the only one that there is. `row` and what is set read the row acted on, too."""
+    """What changes of other rows: `verb` is `create`, `update`, `delete`, or a transition's name. `row`: which one, or
+    `where`: which ones; neither: a new one, or the only one that there is. `each`: one is made for each item of this
+    array. All of these and what is set read the row acted on, too: `this`, and by its resource's name where that is not
+    the one that changes."""
 
     verb: str
     resource: str
     place: Place
     row: Typed | None = None
+    where: Typed | None = None
+    each: Typed | None = None
     sets: tuple[tuple[str, Typed], ...] = ()
 
 
@@ -125,7 +129,8 @@ class Machine:
 
 @dataclass(frozen=True)
 class Resource:
-    """`creation_stopped`: the gaps for which no row can be made, by whomever, each in one line."""
+    """`creation_stopped`: the gaps for which no row can be made, by whomever, each in one line. `log`: its rows are the
+    events of the log."""
 
     name: str
     place: Place
@@ -136,11 +141,17 @@ class Resource:
     machine: Machine | None = None
     creation_stopped: tuple[str, ...] = ()
     expiry: Expiry | None = None
+    log: bool = False
 
     @property
     def key(self) -> Field:
         """The identifier, where it is one field."""
         return self.fields[self.identifier[0]]
+
+    @property
+    def readable(self) -> tuple[Field, ...]:
+        """The fields that a row rule may read of what is stored: a secret is compared with nothing."""
+        return tuple(each for each in self.fields.values() if each.stored and not isinstance(each.type, Digest))
 
     def as_given(self, name: str) -> Field:
         """What callers know of a field that they give: in an older version, what is shown in its place."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ninefold.checked.endpoints import BodyLeaf, PathName, Segment
+from ninefold.checked.endpoints import BodyLeaf, BodyMember, PathName, Segment
 from ninefold.checked.resources import Resource
 from ninefold.checks.codes import LOSES, NEVER_GIVEN, NOT_A_BODY, NOT_THE_CLIENTS
 from ninefold.checks.findings import Findings
+from ninefold.checks.schemas import SharedSchemas
 from ninefold.contract import endpoints as stated
 from ninefold.contract.expression import Items, Leaf, Members, Template
 from ninefold.contract.fact import Shown, StatedNone, value_of
@@ -17,6 +18,7 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.ast import Member, Name
+from ninefold.values import from_schema
 
 
 @dataclass(frozen=True)
@@ -49,11 +51,14 @@ def check_body(
                 help=("where no body is taken, write `body: none`",),
             )
     leaves: dict[str, BodyLeaf] = {}
+    others = {each.name for each in body_members(endpoint, resource, contract)}
     for each in named:
         field = resource.fields.get(each.field)
         machine = resource.machine
         if field is not None and field.called is None:
             continue  # an older version does not have it
+        if field is None and each.field in others:
+            continue
         if field is None:
             findings.say(
                 NOT_A_BODY,
@@ -81,6 +86,31 @@ def check_body(
         message = f"the body of `{endpoint.key}` names no field that is there"
         findings.say(NOT_A_BODY, message, Label(named[0].span, "is not there"))
     return tuple(leaves.values())
+
+
+def body_members(endpoint: stated.Endpoint, resource: Resource | None, contract: Contract) -> tuple[BodyMember, ...]:
+    """The members of a shared type that is the body, of which the resource has no such field: they are read as
+    `request.body.NAME`. Without a resource these are all."""
+    body = value_of(endpoint.body)
+    patch = value_of(endpoint.patch)
+    if body is None or body.reference is None or (patch is not None and patch.text == "json-patch"):
+        return ()
+    schemas, source = SharedSchemas(contract), contract.document.source
+    name, found = body.reference.text.removeprefix("#/types/"), []
+    for shared in contract.resources.types:
+        needed = {each.text for each in value_of(shared.required) or ()}
+        for field, schema in (value_of(shared.fields) or ()) if shared.name == name else ():
+            if resource is None or field.text not in resource.fields:
+                inlined = schemas.inlined(schema.json)
+                required = field.text in needed and not _updates(endpoint)
+                place = source.place(field.span.start)
+                found.append(BodyMember(field.text, from_schema(inlined), inlined, required, place))
+    return tuple(found)
+
+
+def _updates(endpoint: stated.Endpoint) -> bool:
+    """Whether what the body does not give stays as it is."""
+    return any(action.verb == "update" for action in value_of(endpoint.does) or ())
 
 
 def _lost(named: _Named, resource: Resource, findings: Findings) -> None:

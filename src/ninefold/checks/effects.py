@@ -6,7 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from ninefold.checked.resources import Effect, Field, Resource
-from ninefold.checks.codes import EFFECT_IN_A_CIRCLE, EFFECT_ON_NO_ROW, NEVER_GIVEN, NOT_ANOTHER_ROW, NOT_SET
+from ninefold.checks.codes import (
+    EACH_OF_NO_ARRAY,
+    EFFECT_IN_A_CIRCLE,
+    EFFECT_ON_NO_ROW,
+    NEVER_GIVEN,
+    NOT_ANOTHER_ROW,
+    NOT_SET,
+)
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.given import check_given
 from ninefold.checks.made import check_made_with
@@ -16,15 +23,19 @@ from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Fact, Gap, Proposal, Shown, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.expressions.check import check
 from ninefold.expressions.reads import needs_database
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.to_sql import sql_problem
 from ninefold.expressions.tree import Typed
-from ninefold.values import Object, Row, Type, optional
+from ninefold.values import Array, Boolean, Object, Row, Type, optional, required
 
 ON_ITS_OWN = frozenset({"create", "update", "delete"})
 """What an effect does to a row, where it takes no transition."""
 
+
+THIS, EACH = "this", "each"
+"""What effects read besides: the row acted on, where their own is of the same resource, and the item of a new row."""
 
 WITH_EFFECTS = frozenset({"create", "update", "replace", "delete", "ensure"})
 """The verbs that change other rows with the one that they act on; a transition does too."""
@@ -128,34 +139,93 @@ def _effect(
         transition = None if resource.machine is None else resource.machine.transitions.get(effect.verb)
         if transition is None:
             return None
-    if resource.name == acting.name or (effect.verb == "delete" and _falls_with(acting, resource, resources)):
-        why = "is the row acted on" if resource.name == acting.name else "may take the row acted on with it"
+    same = resource.name == acting.name
+    if effect.verb == "delete" and _falls_with(acting, resource, resources):
         message = f"an effect of an operation on `{acting.name}` acts on `{resource.name}`"
-        findings.say(NOT_ANOTHER_ROW, message, Label(effect.named, why))
+        findings.say(NOT_ANOTHER_ROW, message, Label(effect.named, "may take the row acted on with it"))
         return None
-    if (effect.row is not None) == (effect.verb == "create" or not resource.identifier):
-        message = f"`{effect.verb} {resource.name}` does not say which row"
-        label = Label(effect.span, "`row` is not stated")
-        if effect.row is not None:
-            message = f"`row` says nothing of `{effect.verb} {resource.name}`"
-            label = Label(effect.row.span, "there is a new row" if effect.verb == "create" else "there is one row")
-        findings.say(EFFECT_ON_NO_ROW, message, label)
+    if not _says_which(effect, resource, findings):
         return None
-    row = None
+    inserts = effect.verb == "create"
+    more: dict[str, Type | None] = {"request": request}
+    if same:
+        more[THIS] = Row(resource=acting.name)
+    before = vocabulary.scope(*(() if same else (acting.name,)), **more)
+    row, where, each = None, None, None
     if effect.row is not None:
-        scope = vocabulary.scope(acting.name, request=request)
-        row = _given(effect.row, scope, optional(Row(resource=resource.name)), (), findings)
-        if row is None:
+        row = _given(effect.row, before, optional(Row(resource=resource.name)), (), findings)
+    rows = dict.fromkeys((acting.name, resource.name))
+    scope = vocabulary.scope(*rows, **more)
+    if effect.where is not None:
+        where = _holds(effect.where, scope, resource, findings)
+    if effect.each is not None:
+        each = _items(effect.each, before, findings)
+        if each is None:
             return None
-    scope = vocabulary.scope(acting.name, resource.name, request=request)
+        items = each.type.items if isinstance(each.type, Array) else None
+        scope = vocabulary.scope(*rows, **more, **{EACH: items})
+    if (row is None) != (effect.row is None) or (where is None) != (effect.where is None):
+        return None
     sets = tuple(_sets(effect, resource, scope, findings))
     if len(sets) != len(effect.sets):
         return None
-    inserts = effect.verb == "create"
     check_made_with(dict(sets), Shown(effect.sets, effect.span), resource, inserts, vocabulary, findings)
     if inserts and not _is_complete(effect, resource, dict(sets), findings):
         return None
-    return Effect(effect.verb, resource.name, findings.place(effect.span), row, sets)
+    return Effect(effect.verb, resource.name, findings.place(effect.span), row, where, each, sets)
+
+
+def _says_which(effect: stated.Effect, resource: Resource, findings: Findings) -> bool:
+    """Whether it says which row, or which rows, it is about, in one way."""
+    stated_ones = {"row": effect.row, "where": effect.where, "each": effect.each}
+    inserts, alone = effect.verb == "create", not resource.identifier
+    wanted = () if alone else ("each",) if inserts else ("row", "where")
+    given = [(name, fact) for name, fact in stated_ones.items() if fact is not None]
+    done = f"`{effect.verb} {resource.name}`"
+    for name, fact in given:
+        if name not in wanted:
+            why = "there is one row" if alone else "there is a new row" if inserts else "the rows are there already"
+            findings.say(EFFECT_ON_NO_ROW, f"`{name}` says nothing of {done}", Label(fact.span, why))
+            return False
+    if len(given) > 1:
+        labels = [Label(fact.span, f"`{name}`") for name, fact in given]
+        findings.say(EFFECT_ON_NO_ROW, f"{done} says in two ways which rows", *labels)
+        return False
+    if not given and wanted and not inserts:
+        help = ("one row is named by `row`; all rows of which something holds, by `where`",)
+        label = Label(effect.span, "neither `row` nor `where`")
+        findings.say(EFFECT_ON_NO_ROW, f"{done} does not say which row", label, help=help)
+        return False
+    return True
+
+
+def _holds(expression: Expression, scope: Scope, resource: Resource, findings: Findings) -> Typed | None:
+    """A condition of the rows that change."""
+    found = typed(expression, scope, Boolean(), findings, in_sql=False)
+    if found is None:
+        return None
+    rows = (resource.name,)
+    problem = sql_problem(found, rows, model=scope.model) if needs_database(found, rows, scope.model) else None
+    if problem is None:
+        return found
+    findings.say(problem.code, problem.message, Label(expression.span, problem.label), help=problem.help)
+    return None
+
+
+def _items(expression: Expression, scope: Scope, findings: Findings) -> Typed | None:
+    """The items that rows are made of: of the request, or of the row acted on."""
+    found = typed(expression, scope, None, findings, in_sql=False)
+    if found is None:
+        return None
+    if not isinstance(found.type, Array):
+        message = f"`{expression.text}` is no array"
+        findings.say(EACH_OF_NO_ARRAY, message, Label(expression.span, "has no items"))
+        return None
+    if needs_database(found, (), scope.model) or isinstance(found.type.items, Row):
+        message = f"`{expression.text}` is read from the database"
+        findings.say(EACH_OF_NO_ARRAY, message, Label(expression.span, "its items are rows, or made of rows"))
+        return None
+    return found
 
 
 def _given(
@@ -182,10 +252,27 @@ def _sets(effect: stated.Effect, resource: Resource, scope: Scope, findings: Fin
         if why is not None:
             findings.say(NOT_SET, f"no effect gives `{resource.name}.{field.name}` a value", Label(each.span, why))
             continue
-        value = _given(each.value, scope, optional(field.type), (resource.name,), findings)
+        expected = optional(field.type)
+        if effect.verb == "create" and isinstance(field.type, Row) and field.refers_to is not None:
+            expected = _known_by(each.value, scope, field.type)
+        value = _given(each.value, scope, expected, (resource.name,), findings)
         if value is not None:
             check_given(resource.name, field, value, each.value.span, findings)
             yield each.name, value
+
+
+def _known_by(expression: Expression, scope: Scope, row: Row) -> Type:
+    """What a reference of a new row is given by: a row, or what the one field of its identifier holds; that such a row
+    is there is asked by the statement."""
+    shape = scope.model.get(row.resource)
+    found = check(expression.ast, scope).typed
+    if shape is None or found is None or len(shape.identifier) != 1:
+        return optional(row)
+    key = shape.fields[shape.identifier[0]]
+    while isinstance(key, Row):
+        target = scope.model[key.resource]
+        key = target.fields[target.identifier[0]]
+    return optional(key) if required(found.type) == required(key) else optional(row)
 
 
 def _not_set(field: Field, effect: stated.Effect, resource: Resource) -> str | None:
@@ -252,8 +339,8 @@ def _without_circles(
 
 
 def _falls_with(acting: Resource, deleted: Resource, resources: Mapping[str, Resource]) -> bool:
-    """Whether a row may be deleted by a cascade with one of another resource."""
-    reached, ahead = {deleted.name}, [deleted.name]
+    """Whether a row may be deleted by a cascade with another one."""
+    reached, ahead = set[str](), [deleted.name]
     while ahead:
         target = ahead.pop()
         more = {

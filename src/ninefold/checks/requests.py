@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from ninefold.checked.endpoints import BodyMember
 from ninefold.contract.endpoints import Endpoint, Parameter
 from ninefold.contract.fact import Fact, is_open, value_of
 from ninefold.values import Anything, Object, Type, from_schema, optional
 
 
-def request_type(endpoint: Endpoint) -> Object | None:
-    """The root `request` of an endpoint: its own parameters and headers. None: there is nothing that could be read."""
-    return _of({each: _one(fact) for each, fact in _declared(endpoint)})
+def request_type(endpoint: Endpoint, members: Collection[BodyMember] = ()) -> Object | None:
+    """The root `request` of an endpoint: its own parameters and headers, and the members of its body that are no
+    fields, where the body has been read. None: there is nothing that could be read."""
+    declared = {each: _one(fact) for each, fact in _declared(endpoint)}
+    own: dict[str, Type] = {each.name: each.type if each.required else optional(each.type) for each in members}
+    return _of(declared | ({"body": own} if own else {}))
 
 
 def request_of_any(endpoints: Collection[Endpoint]) -> Object | None:

@@ -20,7 +20,7 @@ from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.tree import Typed
 from ninefold.questions.question import INITIAL, MACHINE, STATES, OpenQuestion
-from ninefold.values import Duration, Timestamp, optional
+from ninefold.values import Duration, Object, Timestamp, optional
 
 
 def check_states(
@@ -94,12 +94,14 @@ def check_sets(
     resource: Resource,
     vocabulary: Vocabulary,
     findings: Findings,
+    request: Object | None = None,
 ) -> Iterator[tuple[str, Typed]]:
-    """`sets: {field: expression}`, of a transition or an endpoint."""
+    """`sets: {field: expression}`, of a transition or an endpoint, which reads its own `request`."""
+    own = {} if request is None else {"request": request}
     for each in value_of(fact) or ():
         field = resource.fields.get(each.name)
         expected = None if field is None else optional(field.type)
-        value = typed(each.value, vocabulary.scope(resource.name), expected, findings)
+        value = typed(each.value, vocabulary.scope(resource.name, **own), expected, findings)
         if value is not None and field is not None:
             check_given(resource.name, field, value, each.value.span, findings)
             yield each.name, value

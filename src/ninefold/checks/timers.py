@@ -108,8 +108,9 @@ def _of_effects(
 ) -> Iterator[tuple[Typed, Span]]:
     stated_all = value_of(stated_ones)
     for written, effect in zip(stated_all or (), effects, strict=False):
-        if effect.row is not None and written.row is not None:
-            yield effect.row, written.row.span
+        for typed, given in ((effect.row, written.row), (effect.where, written.where), (effect.each, written.each)):
+            if typed is not None and given is not None:
+                yield typed, given.span
         values = dict(effect.sets)
         for each in written.sets:
             if each.name in values:

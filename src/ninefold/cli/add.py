@@ -34,7 +34,7 @@ from ninefold.operator.rows import Adding, Caller, ShownRow
 from ninefold.plan.operator import Adding as AddingPlan
 from ninefold.plan.operator import OperatorOperations
 from ninefold.plan.service import ServicePlan
-from ninefold.server.execute import Refusal
+from ninefold.server.judge import Refusal
 from ninefold.server.problems import Failure
 from ninefold.values import Value
 

@@ -33,7 +33,8 @@ from ninefold.plan.routes import Served
 from ninefold.plan.service import ServicePlan
 from ninefold.server import authenticate
 from ninefold.server.authenticate import Passwords, Tokens
-from ninefold.server.execute import Call, NothingFound, Refusal
+from ninefold.server.execute import Call
+from ninefold.server.judge import NothingFound, Refusal
 from ninefold.server.passwords import is_password
 from ninefold.server.problems import Failure
 from ninefold.server.service import constants
@@ -174,8 +175,13 @@ class _Maker:
             key = {name: row[name] for name in plan.create.key}
             env |= {environment.ISSUED: {**proof, "expires": None}, environment.ROW: key}
             session.run(*Prepared(issue.store).bound(env))
+            if issue.granted is not None:
+                # For trying out: all that there are.
+                env[environment.ISSUED] |= {"scopes": list(issue.granted.scopes)}
+                session.run(*Prepared(issue.granted.store).bound(env))
         [found, *_] = session.run(*tokens.find(proof, env))
-        return Known(scheme.scheme, token, f"{resource} {ready.caller(found, env).identity or ''}")
+        row, _ = tokens.granted(found)
+        return Known(scheme.scheme, token, f"{resource} {ready.caller(row, env).identity or ''}")
 
     def with_password(self, scheme: Scheme, resource: str, turn: int, session: Session) -> Known:
         """The caller of a row with a password that is made for it; the credential is both, as `curl -u` takes them."""

@@ -31,6 +31,8 @@ EFFECTS = 60
 def effect(g: Grounds, own: Effect) -> Item:
     """Another row that changes in the same transaction."""
     facts = [] if own.row is None else [g.item(f"the row: `{own.row.text}`", own.row.span)]
+    facts += [] if own.where is None else [g.item(f"all rows of which holds: `{own.where.text}`", own.where.span)]
+    facts += [] if own.each is None else [g.item(f"a row for each of: `{own.each.text}`", own.each.span)]
     facts += [g.item(f"sets `{each.name}`: `{each.value.text}`", each.span) for each in own.sets]
     return g.item(f"then `{own.verb} {own.subject}`", own.span, facts, (EFFECTS,))
 

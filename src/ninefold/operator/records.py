@@ -12,8 +12,9 @@ from ninefold.operator.rows import Adding, Caller, look
 from ninefold.plan import environment
 from ninefold.plan.operator import OperatorOperations, Record, Records
 from ninefold.plan.service import ServicePlan
-from ninefold.server.execute import NothingFound, Refusal, Write
+from ninefold.server.execute import Write
 from ninefold.server.flow import at_once
+from ninefold.server.judge import NothingFound, Refusal
 from ninefold.server.problems import Failure
 from ninefold.values import Value
 

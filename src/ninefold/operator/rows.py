@@ -18,8 +18,9 @@ from ninefold.plan.operator import Adding as AddingPlan
 from ninefold.plan.operator import OperatorOperations
 from ninefold.server.cursor import Cursors
 from ninefold.server.decode import Body
-from ninefold.server.execute import Call, List, NothingFound, Write
+from ninefold.server.execute import Call, List, Write
 from ninefold.server.flow import Next, at_once
+from ninefold.server.judge import NothingFound
 from ninefold.server.messages import Request, Response
 from ninefold.server.parameters import Page
 from ninefold.server.problems import Failure

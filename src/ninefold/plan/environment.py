@@ -16,13 +16,20 @@ Names with a dollar sign cannot be written in a contract: they are between plann
 | `$new`     | the values that a write stores, by field                                                |
 | `$given`   | of `ensure`: true, by field, for what the body gives                                     |
 | `$filter`  | filter values by parameter                                                              |
+| `$chosen`  | the switches of what the request chooses of the response (`ninefold.plan.chosen`)       |
 | `$list`    | `limit` (one more than the page holds), `offset`, and `k0`, `k1` … the keys of a cursor   |
 | `$if`      | `match`: the revisions of If-Match, a JSON array of texts; `there`: true if it came     |
 | `$write`   | `revision`: the revision that this write gives; `was`: that of the row as it was read    |
 | `$credential` | of the one presented: `digest` (SHA-256), or `user` and the `hash` of its password    |
-| `$issued`  | of a credential just made: `digest`, and when it `expires`                              |
+| `$issued`  | of a credential just made: `digest`, when it `expires`, and its `scopes`                |
+| `granted`  | what comes with it: `expires_in`, in seconds, `scope` and `scopes`                      |
+| `$asked`   | of `grant token`: the `scopes` that are asked for; null: all                            |
 | `$verified` | `hash`: that of the password in the body, once it was found to be right                |
 | `$row`     | the identifier of the row written, by field, for the select that reads it back            |
+| `$several` | of a write of several rows: `wanted`, what is known of each before, and `written`, the keys   |
+|            | of those that were written; JSON arrays of arrays of stored forms                        |
+| `this`     | in what follows: the row that the operation acts on                                      |
+| `each`     | in what follows: the item that a row is made of                                          |
 | `$affected` | keys as they were before a write, of rows whose invariants are asked again after it      |
 | `$log`     | `position`: in the event log, the last one seen, or the one that was just given; then    |
 |            | `lane`, `due`, `version` of the deliveries, and the `subscription` that alone is meant   |
@@ -44,17 +51,22 @@ BODY = "$body"
 NEW = "$new"
 GIVEN = "$given"
 FILTER = "$filter"
+CHOSEN = "$chosen"
 LIST = "$list"
 IF = "$if"
 WRITE = "$write"
 CREDENTIAL = "$credential"
 ISSUED = "$issued"
+ASKED = "$asked"
 VERIFIED = "$verified"
 ROW = "$row"
 JUDGE = "$judge"
 DUE = "$due"
 LOG = "$log"
 AFFECTED = "$affected"
+SEVERAL = "$several"
+THIS = "this"
+EACH = "each"
 SIGNING = "$signing"
 
 REVISION_COLUMN = "$revision"

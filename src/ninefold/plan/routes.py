@@ -9,6 +9,7 @@ import msgspec
 from ninefold.expressions.tree import Typed
 from ninefold.plan.operations import Operation
 from ninefold.plan.places import Place
+from ninefold.plan.problems import ErrorShape
 from ninefold.values import Type
 
 
@@ -80,6 +81,10 @@ class Body(msgspec.Struct, frozen=True, omit_defaults=True):
     edits: bool = False
     optional: bool = False
     """`body: none`: nothing needs to come; what comes must be an object without members, or is ignored."""
+    grants: bool = False
+    """It asks for a token (`ninefold.plan.grants`), and the client may say who it is by HTTP's Basic scheme instead."""
+    members: dict[str, Type] = {}
+    """What is no field, and is read as `request.body.NAME`."""
     chosen_by: str | None = None
     """The member by which the case was chosen: it is known, whether it is a field's or not."""
 
@@ -135,7 +140,11 @@ class Served(msgspec.Struct, frozen=True, tag_field="route", tag="served", omit_
     headers: tuple[Parameter, ...] = ()
     unknown_parameters: Literal["refused", "ignored"] = "refused"
     idempotency_key: Literal["optional", "required"] | None = None
+    challenge: str | None = None
+    """How the clients are known to whom tokens are granted."""
     cases: Cases | None = None
+    error_shape: ErrorShape | None = None
+    """What the errors of this endpoint look like, where that is not what all look like."""
     errors: dict[str, str] = {}
     """Conditions that have a code of their own on this endpoint."""
     places: dict[str, Place] = {}

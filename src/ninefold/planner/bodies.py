@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from ninefold.checked.endpoints import BodyLeaf, Endpoint, Verb
-from ninefold.checked.resources import Field, Resource
+from ninefold.checked.resources import Effect, Field, Resource
 from ninefold.checked.service import Checked
 from ninefold.expressions.tree import Typed
 from ninefold.plan.routes import Body, BodyField
+from ninefold.planner import granting
+from ninefold.planner.effects import given_by_items, member_of_body
 from ninefold.planner.places import rules, traced
 from ninefold.values import Anything, Object, Text, Type, optional
 
@@ -22,12 +24,17 @@ JSON_PATCH = "application/json-patch+json"
 
 def body(endpoint: Endpoint, checked: Checked) -> Body | None:
     """How a body is read; None: the endpoint takes none."""
-    if endpoint.body is None or endpoint.resource is None:
+    if endpoint.resource is None:
+        return _of_members(endpoint, checked) if endpoint.members else None
+    if endpoint.body is None:
         return None
-    media_types = (checked.request_media_type,) if checked.request_media_type is not None else ()
+    if endpoint.verb == "grant token":
+        return granting.body(endpoint, checked.resources[endpoint.resource], checked)
+    requests = checked.requests_of(endpoint)
+    media_types = (requests.media_type,) if requests.media_type is not None else ()
     member = None if endpoint.case is None else endpoint.case.member
-    if not endpoint.body:
-        return Body(media_types, {"type": "object"}, unknown=checked.unknown_members, optional=True)
+    if not endpoint.body and not endpoint.members:
+        return Body(media_types, {"type": "object"}, unknown=requests.unknown_members, optional=True)
     resource = checked.resources[endpoint.resource]
     edits = endpoint.patch == "json-patch"
     merge = endpoint.verb == "update" and not edits
@@ -49,13 +56,68 @@ def body(endpoint: Endpoint, checked: Checked) -> Body | None:
     )
     return Body(
         media_types=(*media_types, MERGE_PATCH) if merge else (*media_types, JSON_PATCH) if edits else media_types,
-        schema=_schema(endpoint.body, resource, endpoint.verb) | _naming(endpoint, resource),
+        schema=_with_members(
+            _schema(endpoint.body, resource, endpoint.verb) | _naming(endpoint, resource), endpoint, checked
+        ),
         fields=fields,
-        unknown=checked.unknown_members,
+        unknown=requests.unknown_members,
         merge=merge,
         edits=edits,
         chosen_by=member,
+        members=_types(endpoint),
     )
+
+
+def _types(endpoint: Endpoint) -> dict[str, Type]:
+    return {each.name: each.type for each in endpoint.members}
+
+
+def _of_members(endpoint: Endpoint, checked: Checked) -> Body:
+    """A body of which no member is a field."""
+    requests = checked.requests_of(endpoint)
+    return Body(
+        media_types=(requests.media_type,) if requests.media_type is not None else (),
+        schema=_with_members({"type": "object", "properties": {}}, endpoint, checked),
+        unknown=requests.unknown_members,
+        members=_types(endpoint),
+    )
+
+
+def _with_members(schema: dict[str, Any], endpoint: Endpoint, checked: Checked) -> dict[str, Any]:
+    """With the members that are no fields. What the items of an array give the fields of rows is held to the schemas
+    of these fields as well: what is wrong is told at its place, before anything is written."""
+    properties = {**schema["properties"], **{each.name: dict(each.schema) for each in endpoint.members}}
+    for effect in endpoint.then:
+        array = None if effect.each is None else member_of_body(effect.each)
+        if array in properties:
+            held = _of_items(effect, checked.resources[effect.resource])
+            own = properties[array].get("items", {})
+            properties[array] = {**properties[array], "items": {"allOf": [own, held]} if own else held}
+    needed = [*schema.get("required", ()), *(each.name for each in endpoint.members if each.required)]
+    return {**schema, "properties": properties} | ({"required": needed} if needed else {})
+
+
+def _of_items(effect: Effect, resource: Resource) -> dict[str, Any]:
+    """What each item has to be for a row that is made of it."""
+    found: dict[str, Any] = {}
+    for leaf in given_by_items(effect):
+        field = resource.fields[leaf.field]
+        schema: dict[str, Any] = {**field.schema}
+        for name in reversed(leaf.pointer[2:]):
+            schema = {"type": "object", "properties": {name: schema}} | ({"required": [name]} if field.required else {})
+        found = _both(found, schema)
+    return found
+
+
+def _both(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
+    """A schema that asks for what two of them ask for."""
+    if not first or "properties" not in first or "properties" not in second:
+        return {"allOf": [first, second]} if first else second
+    properties = {**first["properties"]}
+    for name, schema in second["properties"].items():
+        properties[name] = _both(properties.get(name, {}), schema)
+    needed = [*dict.fromkeys((*first.get("required", ()), *second.get("required", ())))]
+    return {**first, "properties": properties} | ({"required": needed} if needed else {})
 
 
 def _naming(endpoint: Endpoint, resource: Resource) -> dict[str, Any]:

@@ -7,19 +7,22 @@ from dataclasses import replace
 
 from msgspec import structs
 
-from ninefold.checked.endpoints import Admission, Endpoint, Response
+from ninefold.checked.endpoints import Admission, BodyLeaf, Endpoint, Response
 from ninefold.checked.resources import Effect, Resource
 from ninefold.expressions.given import fields_read
+from ninefold.expressions.rewrite import rewrite
 from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.plan import operations as plan
+from ninefold.plan.environment import EACH, THIS
 from ninefold.plan.statement import Piece, ResultColumn, Statement
-from ninefold.planner import inputs
 from ninefold.planner.endpoints.create import create
 from ninefold.planner.endpoints.delete import delete
 from ninefold.planner.endpoints.update import update
+from ninefold.planner.endpoints.writes import pointer
 from ninefold.planner.identified import by_identifier
 from ninefold.planner.perspective import CONTRACT, Perspective
-from ninefold.planner.requirements import all_of, column, says_which
+from ninefold.planner.requirements import all_of, column, says_which, was_written
+from ninefold.planner.several import of_several
 from ninefold.sql.fragment import Fragment, bind, identifier, join
 from ninefold.values import Row
 
@@ -36,25 +39,25 @@ def with_effects(operation: plan.Write, endpoint: Endpoint, perspective: Perspec
         found = says_which(endpoint, {resource.name: resource.name}, perspective)
     then = plan.Effects(
         resource=resource.name,
-        acted_on=_acted_on(stated, resource, own, found),
-        effects=tuple(_effect(each, endpoint, own) for each in stated),
+        acted_on=_acted_on(stated, resource, endpoint, own, found),
+        effects=tuple(_effect(each, endpoint, resource, own) for each in stated),
     )
     return structs.replace(operation, then=then)
 
 
 def _acted_on(
-    stated: Sequence[Effect], resource: Resource, perspective: Perspective, found: Sequence[Fragment] | None
+    stated: Sequence[Effect],
+    resource: Resource,
+    endpoint: Endpoint,
+    perspective: Perspective,
+    found: Sequence[Fragment] | None,
 ) -> Statement:
     """What the effects read of the row acted on, and its identifier."""
     model, read = perspective.checked.model, set(resource.identifier)
     for each in stated:
-        for typed in (*(() if each.row is None else (each.row,)), *(value for _, value in each.sets)):
-            read |= fields_read(typed, resource.name, model)
-    if found is None:
-        found = [
-            column(resource.name, key) + " = " + bind(inputs.row_key(key, resource.fields[key].type))
-            for key in resource.identifier
-        ]
+        for typed in (each.row, each.where, each.each, *(value for _, value in each.sets)):
+            read |= frozenset() if typed is None else fields_read(_by_name(typed, resource), resource.name, model)
+    found = was_written(endpoint, resource) if found is None else found
     fields = [field for field in resource.fields.values() if field.name in read and field.secret is None]
     row = Variable(resource.name, Row(resource=resource.name))
     cells = []
@@ -66,10 +69,18 @@ def _acted_on(
         cells.append(cell)
     name = identifier(resource.name)
     text = "SELECT " + join(", ", cells or [Fragment("1")]) + f" FROM {name} AS {name} WHERE " + all_of(found)
+    if endpoint.several:
+        text = text + " ORDER BY " + join(", ", [column(resource.name, key) for key in resource.identifier])
     return Statement((Piece(text.text, text.binds),), tuple(ResultColumn(field.name, field.type) for field in fields))
 
 
-def _effect(effect: Effect, host: Endpoint, perspective: Perspective) -> plan.Effect:
+def _by_name(typed: Typed, resource: Resource) -> Typed:
+    """What is read of the row acted on, under its resource's name."""
+    own = Variable(resource.name, Row(resource=resource.name))
+    return rewrite(typed, lambda node: own if isinstance(node, Variable) and node.name == THIS else None)
+
+
+def _effect(effect: Effect, host: Endpoint, acting: Resource, perspective: Perspective) -> plan.Effect:
     checked = perspective.checked
     resource = checked.resources[effect.resource]
     inserts = effect.verb == "create"
@@ -84,23 +95,88 @@ def _effect(effect: Effect, host: Endpoint, perspective: Perspective) -> plan.Ef
         response=Response(204, None, (), effect.place),
         admissions=(),
         transition=transition,
-        body=(),
+        body=given_by_items(effect),
         errors=host.errors,
+        several=effect.where is not None or effect.each is not None,
     )
     if effect.verb != "delete":
         endpoint = replace(endpoint, sets=effect.sets)
     admission = Admission(CONTRACT, None, False, effect.place)
     plan_of = create if inserts else delete if effect.verb == "delete" else update
-    write = plan_of(endpoint, admission, perspective)
-    return plan.Effect(with_effects(write, endpoint, perspective), _find(effect, resource, perspective))
+    write = with_effects(plan_of(endpoint, admission, perspective), endpoint, perspective)
+    found = _find(effect, write, resource, acting, perspective)
+    items = None if effect.each is None else plan.Each(effect.each, _pointer_of(effect.each))
+    return plan.Effect(of_several(write, endpoint, perspective), found, items)
 
 
-def _find(effect: Effect, resource: Resource, perspective: Perspective) -> Statement | None:
-    if effect.row is None:
+def given_by_items(effect: Effect) -> tuple[BodyLeaf, ...]:
+    """What the items of an array in the body give the fields of new rows: `each.quantity` is in the body, in an item at
+    any position."""
+    array = None if effect.each is None else member_of_body(effect.each)
+    if array is None:
+        return ()
+    found = ((name, _member_of_item(value)) for name, value in effect.sets)
+    return tuple(BodyLeaf((array, ITEM, *path), name) for name, path in found if path is not None)
+
+
+ITEM = "*"
+"""In the place of an item's position."""
+
+
+def member_of_body(typed: Typed) -> str | None:
+    """The member of the body that an expression is: `request.body.NAME`."""
+    match typed:
+        case Select(operand=Select(operand=Variable(name="request"), name="body"), name=name):
+            return name
+        case _:
+            return None
+
+
+def _member_of_item(typed: Typed) -> tuple[str, ...] | None:
+    """The way to it in an item; `()`: it is the item itself."""
+    match typed:
+        case Variable(name=name) if name == EACH:
+            return ()
+        case Select(operand=operand, name=name):
+            way = _member_of_item(operand)
+            return None if way is None else (*way, name)
+        case _:
+            return None
+
+
+def _pointer_of(array: Typed) -> str | None:
+    member = member_of_body(array)
+    return None if member is None else pointer((member,))
+
+
+def _find(
+    effect: Effect, write: plan.Write, resource: Resource, acting: Resource, perspective: Perspective
+) -> Statement | None:
+    """The identifier of the row, or of each row, with what its values are made of. The row acted on is not among
+    them, nor are, where there may be several, those that are gone."""
+    if effect.row is None and effect.where is None:
         return None
-    key = resource.key
+    keys = [resource.fields[key] for key in resource.identifier]
     name = identifier(resource.name)
-    wanted = perspective.value(effect.row, {})
-    same = column(resource.name, key.name) + " = " + wanted
-    text = "SELECT " + column(resource.name, key.name) + f" FROM {name} AS {name} WHERE " + same
-    return Statement((Piece(text.text, text.binds),), (ResultColumn(key.name, key.type),))
+    which, fields = [], keys
+    if effect.row is not None:
+        which.append(column(resource.name, resource.key.name) + " = " + perspective.value(effect.row, {}))
+    if effect.where is not None:
+        which.append("(" + perspective.holds(effect.where, {resource.name: resource.name}) + ")")
+        machine = resource.machine
+        taken = None if machine is None else machine.transitions.get(effect.verb)
+        there = perspective.there(resource.name, resource.name, () if taken is None else taken.origins)
+        which += [] if there is None else [there]
+        read = () if write.current is None else write.current.columns
+        fields = [*keys, *(resource.fields[each.name] for each in read if each.name in resource.fields)]
+    if resource.name == acting.name:
+        this = Variable(THIS, Row(resource=acting.name))
+        same = [
+            column(resource.name, key.name) + " = " + bind(Select(this, key.name, key.type, "field")) for key in keys
+        ]
+        which.append("NOT (" + all_of(same) + ")")
+    cells = [column(resource.name, field.name) for field in fields]
+    text = "SELECT " + join(", ", cells) + f" FROM {name} AS {name} WHERE " + all_of(which)
+    if effect.where is not None:
+        text = text + " ORDER BY " + join(", ", cells[: len(keys)])
+    return Statement((Piece(text.text, text.binds),), tuple(ResultColumn(field.name, field.type) for field in fields))

@@ -81,9 +81,44 @@ def path_conditions(endpoint: Endpoint) -> list[Typed]:
     return [*found, *(each for each in (endpoint.row, endpoint.where) if each is not None)]
 
 
+WANTED = '"$wanted"'
+WRITTEN = '"$written"'
+"""Of a write of several rows: what is known of each beforehand, and those that were written. `$n` is the position of
+one, `key F` a field of its identifier, `new F` a value that is stored."""
+
+
+def keys_of(table: str, resource: Resource) -> list[Fragment]:
+    """The identifiers of the rows of one of these."""
+    return [Fragment(f"{table}." + identifier(f"key {key}")) for key in resource.identifier]
+
+
+def among(table: str, resource: Resource) -> Fragment:
+    """That a row is one of these."""
+    own = join(", ", [column(resource.name, key) for key in resource.identifier])
+    return "(" + own + ") IN (SELECT " + join(", ", keys_of(table, resource)) + f" FROM {table})"
+
+
+def is_wanted(resource: Resource) -> list[Fragment]:
+    """That a row is the one which a row of `$wanted` beside it is about."""
+    wanted = keys_of(WANTED, resource)
+    return [column(resource.name, key) + " = " + each for key, each in zip(resource.identifier, wanted, strict=True)]
+
+
+def was_written(endpoint: Endpoint, resource: Resource) -> list[Fragment]:
+    """That a row is one that the write has written."""
+    if endpoint.several:
+        return [among(WRITTEN, resource)]
+    return [
+        column(resource.name, key) + " = " + bind(inputs.row_key(key, resource.fields[key].type))
+        for key in resource.identifier
+    ]
+
+
 def says_which(endpoint: Endpoint, rows: Mapping[str, str | Item], perspective: Perspective) -> list[Fragment]:
     """The same as SQL, of the row that goes by the resource's name. A name that leads through a reference is looked up
     once, and not for each row that refers to anything: that is how an index on the reference is of use."""
+    if endpoint.several and endpoint.resource is not None:
+        return [among(WANTED, perspective.checked.resources[endpoint.resource])]
     found = []
     for name in endpoint.names:
         if len(name.through) == 1 and endpoint.resource is not None:
@@ -213,18 +248,24 @@ def in_state(resource: Resource, origins: Sequence[Typed], field: str, place: Pl
 
 
 def reference_there(
-    field: Field, given: str | None, resource: Resource, perspective: Perspective, in_statement: bool = False
+    field: Field,
+    given: str | None,
+    resource: Resource,
+    perspective: Perspective,
+    in_statement: bool = False,
+    of_several: bool = False,
 ) -> Requirement:
     """A stored reference points at a row; one that the client gives (at the JSON Pointer `given`), at a row that
     the client sees. Where a body that may give it does not, the contract does, by its own authority. `in_statement`:
-    the statement makes it, and the row as it would be has it."""
+    the statement makes it, and the row as it would be has it, as each of several new rows has its own."""
     target = perspective.checked.resources[field.refers_to or ""]
     alias = f"target {field.name}"
-    value = column(resource.name, field.name) if in_statement else bind(inputs.new_value(field.name, field.type))
+    in_row = in_statement or of_several
+    value = column(resource.name, field.name) if in_row else bind(inputs.new_value(field.name, field.type))
     tests = [column(alias, target.identifier[0]) + " = " + value]
-    seen = perspective.present(target.name, alias) if given is not None else None
+    seen = perspective.teller.present(target.name, alias) if given is not None else None
     if seen is not None:
-        if field.on_create is not None or in_statement:
+        if not of_several and (field.on_create is not None or in_statement):
             seen = bind(inputs.is_given(field.name)) + " IS NOT TRUE OR " + seen
         tests.append("(" + seen + ")")
     exists = f"EXISTS (SELECT 1 FROM {identifier(target.name)} AS {identifier(alias)} WHERE " + all_of(tests) + ")"
@@ -344,6 +385,8 @@ def judge(
     told = details(requirements, endpoint, resource, perspective)
     columns += ["CASE WHEN " + present + " THEN " + detail + " END" for _, detail in told]
     text = "SELECT " + join(", ", columns or [Fragment("1")]) + " FROM " + source
+    if endpoint.several:
+        text = text + ' ORDER BY "$n"'
     results = [ResultColumn(_condition_title(each.condition), Boolean()) for each in requirements]
     results += [ResultColumn(f"detail of {name}", Text(nullable=True)) for name, _ in told]
     statement = Statement((Piece(text.text, text.binds),), tuple(results))

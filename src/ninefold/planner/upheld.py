@@ -22,7 +22,7 @@ from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.planner import inputs
 from ninefold.planner.perspective import TRUE, Perspective
 from ninefold.planner.places import traced
-from ninefold.planner.requirements import Requirement, Scope, all_of, column, details
+from ninefold.planner.requirements import WRITTEN, Requirement, Scope, all_of, among, column, details, keys_of
 from ninefold.sql.fragment import Fragment, bind, identifier, join
 from ninefold.values import Array, Text
 
@@ -30,12 +30,13 @@ from ninefold.values import Array, Text
 @dataclass(frozen=True)
 class Change:
     """What a write does to the rows of a resource: it creates one, deletes one (`found` says which), or gives some
-    `fields` of one another value."""
+    `fields` of one another value; or it does so with `several`."""
 
     kind: Literal["create", "update", "delete"]
     resource: Resource
     fields: frozenset[str] = frozenset()
     found: Sequence[Fragment] = ()
+    several: bool = False
 
 
 @dataclass(frozen=True)
@@ -82,13 +83,22 @@ def _affected(change: Change, resource: Resource, invariant: Guard, perspective:
         step = each.way[-1]
         if step.kind == "field":
             if change.kind == "update" and chosen:
-                yield _towards(each.way, resource, resources, after=bind(_key(row, row.identifier[0])))
+                yield _towards(each.way, resource, resources, after=_written(change))
         elif chosen:
             same = [column(row.name, key) + " = " + bind(_key(row, key)) for key in row.identifier]
+            if change.several:
+                same = [among(WRITTEN, row)]
             after = f"SELECT {identifier(row.name)}.{identifier(step.name)} FROM {identifier(row.name)} WHERE "
             moved = change.kind == "update" and step.name in change.fields
             before = "SELECT " + column(row.name, step.name) + " AS k" if moved else None
             yield _towards(each.way, resource, resources, before, after + all_of(same))
+
+
+def _written(change: Change) -> Fragment:
+    row = change.resource
+    if change.several:
+        return "SELECT " + join(", ", keys_of(WRITTEN, row)) + f" FROM {WRITTEN}"
+    return bind(_key(row, row.identifier[0]))
 
 
 def _key(row: Resource, name: str) -> Typed:

@@ -43,11 +43,12 @@ def effect(r: Reading, node: Node, level: Level) -> Effect | None:
             r.say(NOT_AN_EFFECT, message, *labels, help=(f"write {say}",))
         return None
     row, sets = level.inner("row", expression), level.inner("sets", assignments)
+    where, each = level.inner("where", expression), level.inner("each", expression)
     named = _what(r, level, done[0])
     if named is None:
         return None
     verb, resource = named
-    return Effect(verb, resource.text, resource.span, row, sets or _NO_VALUES, node.span)
+    return Effect(verb, resource.text, resource.span, row, sets or _NO_VALUES, node.span, where, each)
 
 
 _NO_VALUES: tuple[Assignment, ...] = ()

@@ -14,11 +14,11 @@ import msgspec
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.plan import routes as plan
 from ninefold.plan.json_patch import SCHEMA as JSON_PATCH
-from ninefold.server import json_patch, media_types
+from ninefold.server import forms, json_patch, media_types
 from ninefold.server.messages import Request
 from ninefold.server.parameters import refuse_to_fetch
 from ninefold.server.problems import Failure, FieldFailure, field_failure
-from ninefold.values import Invalid, Type, Value, json_reader, to_json
+from ninefold.values import Array, Invalid, Row, Type, Value, from_schema, json_reader, to_json
 
 Path: TypeAlias = tuple[str | int, ...]
 
@@ -51,13 +51,21 @@ class Body:
             )
             for each in body.fields
         )
+        # What a reference is written as, the schema of the identifier says that it is.
+        schemas = body.schema.get("properties", {})
+        self._written = tuple(
+            (name, from_schema(schemas.get(name, {})) if isinstance(each.type, Row) else each.type)
+            for each in body.fields
+            for name in each.pointer[:1]
+        ) + tuple(body.members.items())
         self.edits = body.edits
         self._edits = jsonschema_rs.Draft202012Validator(JSON_PATCH) if body.edits else None
         self._validator = jsonschema_rs.Draft202012Validator(
             body.schema, validate_formats=True, retriever=refuse_to_fetch
         )
         self._order = _Order(body.schema, tuple(each.pointer for each in body.fields))
-        known = [each.pointer for each in body.fields]
+        self._members = {name: json_reader(type_) for name, type_ in body.members.items()}
+        known = [*(each.pointer for each in body.fields), *((name,) for name in body.members)]
         if body.chosen_by is not None and all(each[0] != body.chosen_by for each in known):
             known.append((body.chosen_by,))
         self._known = _tree(known) if body.unknown == "refused" else None
@@ -78,6 +86,24 @@ class Body:
             return _UNSUPPORTED
         return None
 
+    def is_form(self, request: Request) -> bool:
+        """Whether what is sent is a form, and not JSON. Where a form may come, no content is one without members."""
+        if forms.MEDIA_TYPE not in self._media_types or not request.has_content:
+            return forms.MEDIA_TYPE in self._media_types
+        sent = media_types.sent(request.headers.get("content-type", ""))
+        return sent is not None and sent[0] == forms.MEDIA_TYPE
+
+    def members(self, data: bytes) -> Any:
+        """The members of a form, as texts; a Failure where it is none."""
+        try:
+            return forms.parse(data)
+        except ValueError:
+            return _MALFORMED
+
+    def of_form(self, members: Mapping[str, Any]) -> dict[str, Any]:
+        """The same as JSON would have them."""
+        return forms.typed(members, self._written)
+
     def parsed(self, data: bytes) -> Any:
         """The body as JSON; a Failure where it is none."""
         if not data and self.optional:
@@ -94,6 +120,12 @@ class Body:
         found = ((path, rule) for error in self._edits.iter_errors(document) for path, rule in _rules(error))
         failures = tuple(field_failure("body", path, rule) for path, rule in dict.fromkeys(found))
         return Failure("invalid", fields=failures) if failures else None
+
+    def others(self, document: Any) -> dict[str, Value]:
+        """What the body gives that is no field, by name."""
+        if type(document) is not dict:
+            return {}
+        return {name: read(document[name]) for name, read in self._members.items() if name in document}
 
     def given(self, document: Any) -> frozenset[str]:
         """The fields that a body gives, whatever it gives them."""
@@ -167,9 +199,11 @@ class Body:
         values, wrong = self.valid(document)
         return values if wrong is None else wrong
 
-    def valid(self, document: Any, cleared: frozenset[str] = frozenset()) -> tuple[dict[str, Value], Failure | None]:
+    def valid(
+        self, document: Any, cleared: frozenset[str] = frozenset(), form: bool = False
+    ) -> tuple[dict[str, Value], Failure | None]:
         """The values that are valid, by field, and what is wrong with the others. `cleared`: the fields that are to
-        have no value."""
+        have no value. `form`: the document came as a form."""
         for each in self._fields:
             each.normalise(document)
         failures = list(self._unknown(document))
@@ -196,7 +230,21 @@ class Body:
                     failures.append(((*each.pointer, *failure.path), failure.rule))
                 except EvaluationError:
                     failures.append((each.pointer, "stored"))
+        for name, read in self._members.items() if type(document) is dict else ():
+            if name in document and (name,) not in {names[:1] for names in refused}:
+                try:
+                    read(document[name])
+                except Invalid as failure:
+                    failures.append(((name, *failure.path), failure.rule))
+        if form:
+            failures = [self._repeated(document, *each) for each in failures]
         return values, Failure("invalid", fields=self._in_order(failures)) if failures else None
+
+    def _repeated(self, document: dict[str, Any], path: Path, rule: str) -> tuple[Path, str]:
+        """What is wrong with a member of a form: one that is given several times and means one value is `repeated`."""
+        meant = next((each.type for each in self._fields if each.pointer == path[:1]), None)
+        several = meant is not None and not isinstance(meant, Array) and type(_at(document, path[:1])) is list  # type: ignore[arg-type]
+        return (path[:1], "repeated") if several else (path, rule)
 
     def _unknown(self, document: Any) -> Iterator[tuple[Path, str]]:
         if self._known is not None:

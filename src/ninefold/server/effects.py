@@ -19,25 +19,41 @@ Do: TypeAlias = Callable[[Session, T, dict[str, Any]], None]
 
 
 class Effects(Generic[T]):
-    """Those of a write, made ready. `make` makes a write ready."""
+    """Those of a write, made ready. `make` makes one ready that is of one row, `several` one that is of several."""
 
-    def __init__(self, planned: plan.Effects, make: Callable[[plan.Write], Do[T]]) -> None:
+    def __init__(
+        self,
+        planned: plan.Effects,
+        make: Callable[[plan.Write], Do[T]],
+        several: Callable[[plan.Effect], Do[T]],
+    ) -> None:
         self._resource = planned.resource
         self._acted_on = Prepared(planned.acted_on)
         self._read = RowReader(planned.acted_on)
-        self._effects = tuple((_Row(each), make(each.write)) for each in planned.effects)
+        self._effects = tuple(
+            several(each) if each.write.several else _of_one(_Row(each), make(each.write)) for each in planned.effects
+        )
 
     def acted_on(self, session: Session, env: Env) -> dict[str, Value] | None:
         """The row that the write acts on, as far as the effects read it. None: it is not there."""
-        rows = session.run(*self._acted_on.bound(env))
-        return self._read(rows[0]) if rows else None
+        return next(iter(self.all_acted_on(session, env)), None)
+
+    def all_acted_on(self, session: Session, env: Env) -> list[dict[str, Value]]:
+        """The same of each row, where the write is of several."""
+        return [self._read(row) for row in session.run(*self._acted_on.bound(env))]
 
     def take_place(self, session: Session, call: T, env: Env, acted_on: dict[str, Value]) -> None:
         """One after another; what refuses one of them refuses the whole."""
-        for row, do in self._effects:
-            own: dict[str, Any] = {**env, self._resource: acted_on}
-            if row.found(session, own):
-                do(session, call, own)
+        for do in self._effects:
+            do(session, call, {**env, self._resource: acted_on, environment.THIS: acted_on})
+
+
+def _of_one(row: _Row, do: Do[T]) -> Do[T]:
+    def done(session: Session, call: T, env: dict[str, Any]) -> None:
+        if row.found(session, env):
+            do(session, call, env)
+
+    return done
 
 
 class _Row:

@@ -48,13 +48,14 @@ class Event:
     def found(self, session: Session, env: Env) -> Row | None:
         """The row that the event is about, as it is now: identifier, what row rules read, what the payload shows; then
         what that of each other version shows."""
+        return next(iter(self.all_found(session, env)), None)
+
+    def all_found(self, session: Session, env: Env) -> list[Row]:
+        """The same of each row, where several are written at once."""
         rows = session.run(*self._select.bound(env))
-        if not rows:
-            return None
-        row = rows[0]
-        for other in self._versions:
-            row = (*row, *other.found(session, env))
-        return row
+        for other in self._versions if rows else ():
+            rows = [(*row, *shown) for row, shown in zip(rows, other.found(session, env, len(rows)), strict=True)]
+        return rows
 
     def write(self, session: Session, env: Env, row: Row, sources: Sources) -> None:
         """Write it in the transaction of its cause, with a delivery to each subscription that wants its kind."""
@@ -135,9 +136,9 @@ class _InVersion:
         else:
             self.width = 0
 
-    def found(self, session: Session, env: Env) -> Row:
-        """The columns of its payload. The row is there: the event itself has found it."""
-        return () if self._select is None else session.run(*self._select.bound(env))[0]
+    def found(self, session: Session, env: Env, several: int) -> list[Row]:
+        """The columns of its payload, of so many rows. They are there: the event itself has found them."""
+        return [()] * several if self._select is None else session.run(*self._select.bound(env))
 
     def payload(self, row: Row, env: Env) -> str | None:
         return None if self._show is None else _encode(self._show(row, (), env)).decode()

@@ -16,8 +16,8 @@ from typing import Any, assert_never
 
 from ninefold.database.protocol import Row, Stored, Unavailable
 from ninefold.plan import environment
-from ninefold.server import media_types
-from ninefold.server.authenticate import ANYONE, NOBODY, AnyCertificate, Caller, Certificates, Passwords, Tokens
+from ninefold.server import granting, media_types
+from ninefold.server.authenticate import ANYONE, NOBODY, AnyCertificate, Caller, Certificates, Passwords, Scheme, Tokens
 from ninefold.server.certificates import Certificate
 from ninefold.server.certificates import read as read_certificate
 from ninefold.server.credentials import PasswordCheck
@@ -136,7 +136,7 @@ def authenticate(x: Exchange, first: int = 0) -> Next:
             return identified(x, index, caller)
         known_by = schemes[index].known_by
         credential = None if known_by is None else schemes[index].credential(x.request, x.query)
-        if credential is None:
+        if credential is None or _is_clients(x, schemes[index]):
             continue
         match known_by:
             case Tokens():
@@ -159,7 +159,10 @@ def authenticate(x: Exchange, first: int = 0) -> Next:
 
 def looked_up(x: Exchange, index: int, credential: str, proof: Mapping[str, Stored], rows: Sequence[Row]) -> Next:
     scheme = x.service.schemes[index]
-    return identified(x, index, scheme.caller(rows[0], x.env, credential, proof) if rows else None)
+    if not rows or scheme.rows is None:
+        return identified(x, index, None)
+    row, scopes = scheme.rows.granted(rows[0])
+    return identified(x, index, scheme.caller(row, x.env, credential, proof, scopes))
 
 
 def check_password(x: Exchange, index: int, given: UserAndPassword, rows: Sequence[Row]) -> Next:
@@ -252,7 +255,12 @@ def unidentified(x: Exchange) -> Next:
 
 
 def _presented(x: Exchange) -> bool:
-    return any(scheme.presented(x.request, x.query) for scheme in x.service.schemes)
+    return any(scheme.presented(x.request, x.query) and not _is_clients(x, scheme) for scheme in x.service.schemes)
+
+
+def _is_clients(x: Exchange, scheme: Scheme) -> bool:
+    """Whether what is where a scheme looks is no caller's credential, but says to which client a token is granted."""
+    return x.endpoint.grants and scheme.where == "authorization" and granting.is_clients(x.request)
 
 
 def _resource(x: Exchange) -> str | None:
@@ -408,6 +416,11 @@ def decode(x: Exchange, data: bytes | TooLarge) -> Next:
         in_case(x, found)
     if x.form and x.endpoint.body is not None:
         x.document = x.endpoint.body.of_form(x.document)
+    if x.endpoint.grants:
+        x.document = granting.with_client(x.document, x.request)
+        if isinstance(x.document, Failure):
+            x.refuse(x.document)
+            return operate(x)
     return look(x)
 
 
@@ -445,8 +458,10 @@ def decided(x: Exchange, document: Any, cleared: frozenset[str] = frozenset()) -
         values, wrong = x.endpoint.body.valid(document, cleared, x.form)
         if wrong is None:
             x.call.body = values
+            x.env["request"] = {**x.env["request"], "body": x.endpoint.body.others(document)}
         else:
-            x.refuse(wrong)
+            for failure in granting.narrowed(wrong) if x.endpoint.grants else (wrong,):
+                x.refuse(failure)
             x.call.valid, x.call.wrong = values, x.endpoint.body.given(document) - values.keys()
     return operate(x)
 

@@ -16,8 +16,9 @@ from ninefold.plan import operations as plan
 from ninefold.plan.events import BATCH
 from ninefold.server.encode import Shape
 from ninefold.server.events import Form, Logged
-from ninefold.server.execute import Call, Judge, Refusal
+from ninefold.server.execute import Call
 from ninefold.server.flow import Chunk, Follow, Next, Select, Wait
+from ninefold.server.judge import Judge, Refusal
 from ninefold.server.messages import Response
 from ninefold.server.problems import invalid
 from ninefold.server.statements import Prepared

@@ -21,8 +21,9 @@ from ninefold.database.protocol import NoValue, Row, Session
 from ninefold.expressions.evaluate import EvaluationError
 from ninefold.plan import environment, jobs
 from ninefold.server.cursor import Cursors
-from ninefold.server.execute import Call, NothingFound, Refusal, Write
+from ninefold.server.execute import Call, Write
 from ninefold.server.flow import Next, Sweep, Wait, at_once
+from ninefold.server.judge import NothingFound, Refusal
 from ninefold.server.messages import Request
 from ninefold.server.sources import Sources
 from ninefold.server.statements import Prepared

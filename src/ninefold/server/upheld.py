@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from ninefold.database.protocol import Session, Stored
 from ninefold.expressions.evaluate import Env
@@ -24,13 +25,15 @@ class Upheld:
 
 
 def before(upheld: Sequence[Upheld], session: Session, env: Env) -> dict[str, Value]:
-    """The keys as they are before the write, by name: the root `$affected`."""
-    keys: dict[str, Value] = {}
+    """The keys as they are before the write, by name: the root `$affected`. Where several rows are written, those of
+    all of them."""
+    keys: dict[str, list[Any]] = {}
     for each in upheld:
         if each.before is not None and each.read is not None:
             for row in session.run(*each.before.bound(env)):
-                keys |= each.read(row)
-    return keys
+                for name, found in each.read(row).items():
+                    keys.setdefault(name, []).extend(found if isinstance(found, list) else ())
+    return dict(keys)
 
 
 def broken(upheld: Sequence[Upheld], session: Session, env: Env) -> Iterator[tuple[Failure, dict[str, Stored]]]:

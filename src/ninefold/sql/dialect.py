@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Protocol, TypeAlias
 
 from ninefold.sql.fragment import Fragment, join
-from ninefold.values import LONGEST_TEXT, WHITE_SPACE, Anything, Array, Boolean, Null, Object, Type
+from ninefold.values import LONGEST_TEXT, WHITE_SPACE, Anything, Array, Boolean, Digest, Null, Object, Type
 
 Build: TypeAlias = Callable[[tuple[Fragment, ...]], Fragment]
 
@@ -56,6 +56,10 @@ class Dialect(Protocol):
 
     def position(self, alias: str) -> Fragment:
         """Its position in the array, from 0."""
+
+    def rows(self, array: Fragment, columns: Sequence[tuple[str, Type]]) -> Fragment:
+        """A query for the rows of an array, each an array of values in the forms that they are stored in (bytes in
+        hexadecimal): their position, from 0, then these columns."""
 
     def length(self, array: Fragment) -> Fragment:
         """How many items an array has."""
@@ -249,6 +253,13 @@ class SQLite:
 
     def position(self, alias: str) -> Fragment:
         return Fragment(f"{alias}.key")
+
+    def rows(self, array: Fragment, columns: Sequence[tuple[str, Type]]) -> Fragment:
+        cells = ["key"]
+        for index, (_, type_) in enumerate(columns):
+            cell = f"value ->> {index}"
+            cells.append(f"unhex({cell})" if isinstance(type_, Digest) else cell)
+        return "SELECT " + ", ".join(cells) + " FROM json_each(" + array + ")"
 
     def length(self, array: Fragment) -> Fragment:
         return "json_array_length(" + array + ")"

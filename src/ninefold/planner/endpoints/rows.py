@@ -14,7 +14,7 @@ from ninefold.plan.statement import Piece
 from ninefold.planner.contents import Columns, response
 from ninefold.planner.perspective import Perspective
 from ninefold.planner.places import stated
-from ninefold.planner.requirements import all_of, says_which
+from ninefold.planner.requirements import WANTED, all_of, is_wanted, says_which
 from ninefold.sql.fragment import Fragment, identifier
 
 
@@ -34,10 +34,12 @@ def pieces(text: Fragment) -> tuple[Piece, ...]:
 
 def outer_join(resource: Resource, endpoint: Endpoint, perspective: Perspective) -> Fragment:
     """The row that the path names, or one row without values."""
+    name = identifier(resource.name)
+    if endpoint.several:
+        return f"{WANTED} LEFT JOIN {name} AS {name} ON " + all_of(is_wanted(resource))
     rows = {resource.name: resource.name}
     found = says_which(endpoint, rows, perspective)
-    name = identifier(resource.name)
-    return f"(SELECT 1) LEFT JOIN {name} AS {name} ON " + all_of(found)
+    return "(SELECT 1) LEFT JOIN " + perspective.source(resource.name) + f" AS {name} ON " + all_of(found)
 
 
 def answer(

@@ -15,7 +15,7 @@ from ninefold.planner import inputs
 from ninefold.planner.contents import Columns
 from ninefold.planner.perspective import Perspective
 from ninefold.planner.places import traced
-from ninefold.planner.requirements import Requirement, Scope, all_of, column, details, unique
+from ninefold.planner.requirements import Requirement, Scope, all_of, column, details, unique, was_written
 from ninefold.sql.fragment import Fragment, bind, identifier, join
 from ninefold.values import Boolean
 
@@ -148,13 +148,10 @@ def read_after(
     returned = [*columns.fragments, *(detail for _, detail in told), *fails] or [Fragment("1")]
     read = [*columns.expressions, *(each.when for each in resource.invariants)]
     read += [each.detail for each in perspective.checked.errors.codes if each.name in codes and each.detail is not None]
-    if not by_key and not any(reads_beyond(typed, (resource.name,), model) for typed in read):
+    if not (by_key or endpoint.several) and not any(reads_beyond(typed, (resource.name,), model) for typed in read):
         return join(", ", returned), None, codes
     keys = join(", ", [column(resource.name, key) for key in resource.identifier] or [Fragment("1")])
     name = identifier(resource.name)
-    same = [
-        column(resource.name, key) + " = " + bind(inputs.row_key(key, resource.fields[key].type))
-        for key in resource.identifier
-    ]
+    same = was_written(endpoint, resource)
     text = "SELECT " + join(", ", returned) + f" FROM {name} AS {name} WHERE " + all_of(same)
     return keys, Statement((Piece(text.text, text.binds),), tuple(columns.results)), codes

@@ -1,0 +1,72 @@
+"""What refuses an operation, and the judge that says why."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from ninefold.database.protocol import Row, Stored
+from ninefold.plan import environment, problems
+from ninefold.server.flow import Next, Select, Wait
+from ninefold.server.problems import Failure, failed_condition
+from ninefold.server.statements import Prepared
+from ninefold.values import sqlite_reader
+
+
+class Refusal(Exception):
+    """The operation is refused. `details` are those of the codes that read rows."""
+
+    def __init__(self, failures: Sequence[Failure], details: Mapping[str, Any] | None = None) -> None:
+        super().__init__(*failures)
+        self.failures = tuple(failures)
+        self.details = details or {}
+
+
+class NothingFound(Exception):
+    """A statement found nothing, and the judge sees no reason: the rows changed in between, or values made at
+    random were taken. Trying once more tells."""
+
+
+class Judge:
+    """The select that names why nothing was found or touched."""
+
+    def __init__(self, judge: problems.Judge) -> None:
+        self._statement = Prepared(judge.statement)
+        self.failures = tuple(map(failed_condition, judge.conditions))
+        columns = judge.statement.columns[len(self.failures) :]
+        self._details = tuple(
+            (code, sqlite_reader(columns[index].type) if index < len(columns) else None)
+            for index, code in enumerate(judge.details)
+        )
+
+    def bound(
+        self, env: Mapping[str, Any], values: bool, wrong: Collection[str] | None = None
+    ) -> tuple[str, list[Stored]]:
+        """`values`: all that the request gives is there. `wrong`: the fields of which that is not so; None: the body
+        was not read."""
+        judging = {
+            "values": values,
+            "read": values or wrong is not None,
+            **{f"wrong {name}": True for name in wrong or ()},
+        }
+        return self._statement.bound({**env, environment.JUDGE: judging})
+
+    def refusal(self, rows: Sequence[Row]) -> Refusal | None:
+        """What the judge's row says; None: nothing stands in the way."""
+        row = rows[0]
+        failures = [failure for failure, failed in zip(self.failures, row, strict=False) if failed]
+        if not failures:
+            return None
+        details = {
+            code: stored if read is None or stored is None else read(stored)
+            for (code, read), stored in zip(self._details, row[len(self.failures) :], strict=True)
+        }
+        return Refusal(failures, details)
+
+    def raised(self, rows: Sequence[Row]) -> Next:
+        """A step: nothing was found, and this is why."""
+        raise self.refusal(rows) or NothingFound
+
+    def asked(self, env: Mapping[str, Any]) -> Next:
+        """Ask why nothing was found."""
+        return Wait(Select(*self.bound(env, False)), self.raised)

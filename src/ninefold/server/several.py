@@ -1,0 +1,180 @@
+"""A write of several rows at once: each judged, then all written by one statement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from ninefold.database.protocol import Conflicting, Session, Stored
+from ninefold.expressions.evaluate import EvaluationError, compile
+from ninefold.plan import environment
+from ninefold.plan import operations as plan
+from ninefold.server import upheld
+from ninefold.server.effects import Effects
+from ninefold.server.events import Event, subscribe
+from ninefold.server.judge import Judge, Refusal
+from ninefold.server.problems import Failure, failed_condition
+from ninefold.server.sources import Sources
+from ninefold.server.statements import Prepared, RowReader
+from ninefold.values import Value, sqlite_writer
+
+T = TypeVar("T")
+
+_encode = msgspec.json.Encoder().encode
+
+ITEM = "*"
+"""In the pointer of a value that an item gives: the place of the item's position."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Whose request it is: what events and subscriptions keep of it."""
+
+    sources: Sources
+    who: str
+
+
+class Several(Generic[T]):
+    """A write of all rows that are found, or of one for each item, made ready. `values` makes those of one row, under
+    its roots and with what is read of it; it raises Refusal."""
+
+    def __init__(
+        self,
+        effect: plan.Effect,
+        values: Callable[[T, dict[str, Any], dict[str, Value]], Mapping[str, Any]],
+        then: Effects[T] | None,
+    ) -> None:
+        write = effect.write
+        self._resource, self._width = write.resource, len(write.key)
+        self._find = None if effect.find is None else Prepared(effect.find)
+        self._read_found = None if effect.find is None else RowReader(effect.find)
+        self._each = None if effect.each is None else compile(effect.each.items)
+        self._pointer = None if effect.each is None else effect.each.pointer
+        self._values, self._then = values, then
+        self._stored = tuple((each.field, sqlite_writer(each.type)) for each in write.assigns if not each.in_statement)
+        self._judge = Judge(write.judge)
+        self._statement = Prepared(write.statement)
+        self._read = None if write.read is None else Prepared(write.read)
+        self._invariants = tuple(map(failed_condition, write.invariants))
+        self._details = write.details
+        self._upholds = tuple(map(upheld.Upheld, write.upholds))
+        self._before, self._after = tuple(map(Event, write.before)), tuple(map(Event, write.after))
+        self._version = write.version
+
+    def do(self, session: Session, call: T, asking: Asking, env: dict[str, Any]) -> None:
+        """All of it, under the roots that it reads; raises what refuses it."""
+        wanted = self._made(call, env) if self._find is None else self._found(session, call, env)
+        if not wanted:
+            return
+        many: dict[str, Value] = {"wanted": _encode(wanted).decode()}
+        own = {**env, environment.SEVERAL: many, environment.WRITE: {"revision": asking.sources.revision()}}
+        self._judged(session, own)
+        if self._upholds:
+            own[environment.AFFECTED] = upheld.before(self._upholds, session, own)
+        events = [(event, event.all_found(session, own)) for event in self._before]
+        try:
+            touched = session.run(*self._statement.bound(own))
+        except Conflicting:
+            touched = []
+        if len(touched) != len(wanted):
+            # What each row is judged by holds of all of them: it is among themselves that they collide.
+            raise Refusal([Failure("conflict", self._resource)])
+        keys = [[_in_json(each) for each in row[: self._width]] for row in (touched if self._find is None else wanted)]
+        many["written"] = _encode(keys).decode()
+        if self._version is not None:
+            for key in keys:
+                subscribe(session, str(key[0]), asking.who, env["caller"], self._version)
+        if self._then is not None:
+            for acted_on in self._then.all_acted_on(session, own):
+                self._then.take_place(session, call, own, acted_on)
+        self._hold(session, own)
+        for event, rows in (*events, *((each, each.all_found(session, own)) for each in self._after)):
+            for row in rows:
+                event.write(session, env, row, asking.sources)
+
+    def _found(self, session: Session, call: T, env: dict[str, Any]) -> list[list[Stored]]:
+        """What is known of each row that is there: its identifier and the values that it is to have."""
+        assert self._find is not None and self._read_found is not None
+        wanted: list[list[Stored]] = []
+        for row in session.run(*self._find.bound(env)):
+            new = self._values(call, dict(env), self._read_found(row))
+            wanted.append([*map(_in_json, row[: self._width]), *self._forms(new)])
+        return wanted
+
+    def _made(self, call: T, env: dict[str, Any]) -> list[list[Stored]]:
+        """The values of a new row for each item. What is wrong with any of them is told at once."""
+        assert self._each is not None
+        try:
+            items: Any = self._each(env) or ()
+        except EvaluationError:
+            items = ()
+        wanted: list[list[Stored]] = []
+        failures: list[Failure] = []
+        for position, item in enumerate(items):
+            try:
+                new = self._values(call, {**env, environment.EACH: item}, {})
+            except Refusal as refused:
+                failures += [self._at(failure, position) for failure in refused.failures]
+            else:
+                wanted.append(self._forms(new))
+        if failures:
+            raise Refusal(failures)
+        return wanted
+
+    def _forms(self, new: Mapping[str, Any]) -> list[Stored]:
+        forms = []
+        for name, write in self._stored:
+            value = new.get(name)
+            forms.append(_in_json(value if write is None else write(value)))
+        return forms
+
+    def _judged(self, session: Session, env: dict[str, Any]) -> None:
+        """Each row by itself, before any is written. Of new rows all that is wrong is told; of others, what is wrong
+        with the first."""
+        failures: list[Failure] = []
+        details: dict[str, Any] = {}
+        for position, row in enumerate(session.run(*self._judge.bound(env, True))):
+            refusal = self._judge.refusal([row])
+            if refusal is not None:
+                failures += [self._at(failure, position) for failure in refusal.failures]
+                details = details or dict(refusal.details)
+                if self._find is not None:
+                    break
+        if failures:
+            raise Refusal(tuple(dict.fromkeys(failures)), details)
+
+    def _hold(self, session: Session, env: dict[str, Any]) -> None:
+        """The invariants, of the rows as they have become and of others that read them."""
+        failed: list[Failure] = []
+        told: dict[str, Any] = {}
+        for row in () if self._read is None else session.run(*self._read.bound(env)):
+            end = len(row) - len(self._invariants)
+            broken = [each for each, fails in zip(self._invariants, row[end:], strict=True) if fails]
+            if broken:
+                failed += [each for each in broken if each not in failed]
+                told = told or dict(zip(self._details, row[end - len(self._details) : end], strict=True))
+        for other, of_codes in upheld.broken(self._upholds, session, env):
+            if other not in failed:
+                failed.append(other)
+                told |= of_codes
+        if failed:
+            raise Refusal(failed, told)
+
+    def _at(self, failure: Failure, position: int) -> Failure:
+        """A failure at the item that it is of, where the body gives the items."""
+        if self._pointer is None or not failure.fields:
+            return failure
+        before, now = f"{self._pointer}/{ITEM}", f"{self._pointer}/{position}"
+        fields = tuple(
+            replace(each, pointer=now + each.pointer.removeprefix(before)) if each.pointer.startswith(before) else each
+            for each in failure.fields
+        )
+        return replace(failure, fields=fields)
+
+
+def _in_json(stored: Stored) -> Stored:
+    """A stored form as JSON has it: bytes in hexadecimal."""
+    return stored.hex() if isinstance(stored, bytes) else stored

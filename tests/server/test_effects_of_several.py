@@ -1,0 +1,314 @@
+"""Effects on many rows: all that `where` holds of, and one for `each` item."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.events.service import Running, running
+
+pytestmark = pytest.mark.serves
+
+CONTRACT = """# Shop
+
+## 1. What the service does
+
+Keeps orders with their lines.
+
+## 2. Resources and their fields
+
+```yaml
+product:
+  identifier: id
+  fields:
+    id:    {type: string}
+    price: {type: integer}
+  required: [price]
+order:
+  identifier: id
+  fields:
+    id:    {type: integer, on create: serial()}
+    note:  {type: string}
+    total: {type: integer, computed: "order.lines.map(l, l.amount).sum()"}
+    state: {state: true}
+  invariants: [{when: order.lines.size() <= 4, otherwise: too_many}]
+line:
+  identifier: id
+  fields:
+    id:       {type: integer, on create: serial()}
+    order:    {refers to: order, back: lines, on delete: cascade}
+    product:  {refers to: product, on delete: refuse}
+    quantity: {type: integer, minimum: 1}
+    amount:   {type: integer, on create: line.product.price * line.quantity}
+    changed:  {type: integer, on create: "0", on change: line.changed + 1}
+    state:    {state: true}
+  required: [order, product, quantity]
+  unique: [[order, product]]
+  invariants: [{when: line.quantity <= 100, otherwise: too_many}]
+  views: {shown: [product, state, changed, quantity]}
+address:
+  identifier: [owner, number]
+  fields:
+    owner:   {type: string}
+    number:  {type: integer}
+    default: {type: boolean}
+types:
+  wanted_line:
+    fields:
+      product:  {type: string}
+      quantity: {type: integer}
+    required: [product]
+  wanted_order:
+    fields:
+      note:  {type: string}
+      lines: {type: array, minItems: 1, items: {$ref: "#/types/wanted_line"}}
+    required: [lines]
+```
+
+## 3. States and transitions
+
+```yaml
+product: none
+address: none
+order:
+  field: state
+  initial: open
+  states: [open, closed]
+  final: closed
+  transitions:
+    close: {from: open, to: closed, then: [{take: ship line, where: line.order == order}]}
+line:
+  field: state
+  initial: waiting
+  states: [waiting, shipped, lost]
+  final: lost
+  transitions:
+    ship: {from: waiting, to: shipped, when: line.quantity < 50, otherwise: too_heavy}
+    lose: {from: [waiting, shipped], to: lost}
+```
+
+## 4. Endpoints
+
+```yaml
+requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
+responses: {media type: application/json}
+POST /products: {does: create product, body: [id, price], responses: {201: product}}
+POST /orders:
+  does: create order
+  body: {$ref: "#/types/wanted_order"}
+  then:
+    - create: line
+      each: request.body.lines
+      sets: {order: order, product: each.product, quantity: each.quantity}
+  responses:
+    201:
+      id: order.id
+      note: order.note
+      total: order.total
+      lines: order.lines.sortBy(l, l.id).map(l, l.product.id)
+PUT /orders/{id}:
+  does: replace order
+  body: {$ref: "#/types/wanted_order"}
+  then:
+    - {delete: line, where: line.order == order}
+    - create: line
+      each: request.body.lines
+      sets: {order: order, product: each.product, quantity: each.quantity}
+  responses: {200: {note: order.note, total: order.total}}
+GET /orders/{id}:
+  does: read order
+  responses: {200: {total: order.total, lines: "shown(order.lines.sortBy(l, l.id))"}}
+POST /orders/{id}/double:
+  does: update order
+  body: none
+  patch: merge
+  then: [{update: line, where: line.order == order && line.quantity > 1, sets: {quantity: line.quantity * 2}}]
+  responses: {200: {total: order.total}}
+POST /orders/{id}/close: {does: close order, body: none, responses: {200: {state: order.state}}}
+POST /addresses:
+  does: create address
+  body: [owner, number, default]
+  then: [{update: address, where: address.owner == this.owner, sets: {default: "false"}}]
+  responses: {201: {default: address.default}}
+GET /addresses:
+  does: list address
+  sorts: {default: [owner, number]}
+  pages: {by: none}
+  responses: {200: {defaults: "page.items.map(a, a.default)"}}
+```
+
+## 5. Authentication
+
+```yaml
+schemes: none
+permissions: {all others: anyone}
+rows: any
+```
+
+## 6. Events
+
+```yaml
+kinds:
+  line.added:   {upon: create line, payload: {line: line.id, product: line.product.id}}
+  line.removed: {upon: delete line, payload: {line: line.id}}
+  line.shipped: {upon: ship line, payload: {line: line.id, state: line.state}}
+delivery: {stream: {format: server-sent events, kept: P1D}}
+```
+
+## 7. Errors
+
+```yaml
+shape:
+  media type: application/problem+json
+  body: {code: error.code, fields: error.fields}
+codes:
+  too_many:  {status: 409, title: Too many}
+  too_heavy: {status: 409, title: Too heavy}
+  taken:     {status: 409, title: Taken, when: [conflict, illegal transition]}
+  wrong:     {status: 422, title: Wrong, when: invalid}
+```
+
+## 8. Limits
+
+```yaml
+rates: none
+sizes: {body: 64 KiB}
+time-outs: none
+```
+
+## 9. Versioning
+
+Versions: none.
+"""
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Running]:
+    with running(tmp_path / "shop.db", CONTRACT) as service:
+        for id, price in (("tea", 3), ("cup", 5), ("pot", 20)):
+            made = service.http.post("/products", json={"id": id, "price": price})
+            assert made.status_code == 201, made.text
+        yield service
+
+
+def ordered(service: Running, *lines: tuple[str, int]) -> dict[str, object]:
+    wanted = [{"product": product, "quantity": quantity} for product, quantity in lines]
+    made = service.http.post("/orders", json={"note": "soon", "lines": wanted})
+    assert made.status_code == 201, made.text
+    found: dict[str, object] = made.json()
+    return found
+
+
+def kinds(service: Running) -> list[tuple[str, str]]:
+    with sqlite3.connect(service.path) as database:
+        return database.execute('SELECT kind, payload FROM "$event" ORDER BY seq').fetchall()
+
+
+def test_a_row_is_made_for_each_item(service: Running) -> None:
+    made = ordered(service, ("tea", 2), ("cup", 1))
+    assert made == {"id": 1, "note": "soon", "total": 11, "lines": ["tea", "cup"]}
+    assert kinds(service) == [
+        ("line.added", '{"line":1,"product":"tea"}'),
+        ("line.added", '{"line":2,"product":"cup"}'),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lines", "status", "pointers"),
+    [
+        (
+            [{"product": "tea", "quantity": 1}, {"product": "cup", "quantity": 0}],
+            422,
+            [("/lines/1/quantity", "minimum")],
+        ),
+        ([{"product": "tea", "quantity": 1}, {"product": "cup"}], 422, [("/lines/1/quantity", "required")]),
+        ([{"quantity": 1}], 422, [("/lines/0/product", "required")]),
+        ([{"product": "tea", "quantity": 1, "x": 1}], 422, [("/lines/0/x", "unknown")]),
+        ([], 422, [("/lines", "minItems")]),
+        (None, 422, [("/lines", "required")]),
+        (
+            [{"product": "ten", "quantity": 1}, {"product": "tea", "quantity": 1}, {"product": "no", "quantity": 1}],
+            422,
+            [("/lines/0/product", "refers to"), ("/lines/2/product", "refers to")],
+        ),
+        (
+            [{"product": "tea", "quantity": 1}, {"product": "cup", "quantity": 1}, {"product": "tea", "quantity": 1}],
+            409,
+            [("/lines/2/product", "unique")],
+        ),
+    ],
+)
+def test_what_is_wrong_with_an_item_is_told_at_its_place(
+    service: Running, lines: list[object] | None, status: int, pointers: list[tuple[str, str]]
+) -> None:
+    refused = service.http.post("/orders", json={"note": "x"} | ({} if lines is None else {"lines": lines}))
+    assert refused.status_code == status, refused.text
+    assert [(each["pointer"], each["rule"]) for each in refused.json()["fields"]] == pointers
+    assert service.http.get("/orders/1").status_code == 404
+    assert kinds(service) == []
+
+
+def test_invariants_hold_of_new_rows_and_of_those_that_read_them(service: Running) -> None:
+    for id in ("a", "b"):
+        service.http.post("/products", json={"id": id, "price": 1})
+    wanted = [{"product": each, "quantity": 1} for each in ("tea", "cup", "pot", "a", "b")]
+    refused = service.http.post("/orders", json={"lines": wanted})
+    assert (refused.status_code, refused.json()["code"]) == (409, "too_many"), refused.text
+    refused = service.http.post("/orders", json={"lines": [{"product": "tea", "quantity": 101}]})
+    assert (refused.status_code, refused.json()["code"]) == (409, "too_many"), refused.text
+
+
+def test_all_rows_are_replaced(service: Running) -> None:
+    ordered(service, ("tea", 2), ("cup", 1))
+    ordered(service, ("tea", 7))
+    put = service.http.put("/orders/1", json={"note": "now", "lines": [{"product": "tea", "quantity": 5}]})
+    assert (put.status_code, put.json()) == (200, {"note": "now", "total": 15}), put.text
+    assert service.http.get("/orders/2").json()["total"] == 21
+    assert [kind for kind, _ in kinds(service)[3:]] == ["line.removed", "line.removed", "line.added"]
+
+
+def test_all_rows_of_which_it_holds_are_updated(service: Running) -> None:
+    ordered(service, ("tea", 2), ("cup", 1), ("pot", 3))
+    ordered(service, ("tea", 2))
+    doubled = service.http.post("/orders/1/double")
+    assert doubled.status_code == 200, doubled.text
+    lines = service.http.get("/orders/1").json()["lines"]
+    assert [(each["quantity"], each.get("changed")) for each in lines] == [(4, 1), (1, 0), (6, 1)]
+    assert service.http.get("/orders/2").json()["lines"][0]["quantity"] == 2
+
+
+def test_one_row_that_refuses_refuses_the_whole(service: Running) -> None:
+    ordered(service, ("tea", 60), ("cup", 1))
+    refused = service.http.post("/orders/1/double")
+    assert (refused.status_code, refused.json()["code"]) == (409, "too_many"), refused.text
+    refused = service.http.post("/orders/1/close")
+    assert (refused.status_code, refused.json()["code"]) == (409, "too_heavy"), refused.text
+    assert [each["state"] for each in service.http.get("/orders/1").json()["lines"]] == ["waiting", "waiting"]
+
+
+def test_a_transition_is_taken_of_all(service: Running) -> None:
+    ordered(service, ("tea", 2), ("cup", 1))
+    closed = service.http.post("/orders/1/close")
+    assert (closed.status_code, closed.json()) == (200, {"state": "closed"}), closed.text
+    assert [each["state"] for each in service.http.get("/orders/1").json()["lines"]] == ["shipped", "shipped"]
+    assert kinds(service)[2:] == [
+        ("line.shipped", '{"line":1,"state":"shipped"}'),
+        ("line.shipped", '{"line":2,"state":"shipped"}'),
+    ]
+
+
+def test_the_other_rows_of_the_same_resource(service: Running) -> None:
+    for owner, number in (("ann", 1), ("ann", 2), ("bob", 1), ("ann", 3)):
+        made = service.http.post("/addresses", json={"owner": owner, "number": number, "default": True})
+        assert (made.status_code, made.json()) == (201, {"default": True}), made.text
+    assert service.http.get("/addresses").json() == {"defaults": [False, False, True, True]}
+
+
+def test_many_items_are_no_many_statements(service: Running) -> None:
+    """The statements are those of one item: what grows is the array that they read."""
+    wanted = [{"product": f"p{number}", "quantity": 1} for number in range(1_000)]
+    refused = service.http.post("/orders", json={"lines": wanted})
+    assert refused.status_code == 422, refused.text
+    assert len(refused.json()["fields"]) == 1_000
