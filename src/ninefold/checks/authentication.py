@@ -72,7 +72,7 @@ def _scheme(
     kind = value_of(scheme.type)
     if kind is None:
         return None
-    verified = _verified(scheme, kind.text, resources, findings)
+    verified = _verified(scheme, kind.text, resources, vocabulary, findings)
     place = findings.place(scheme.span)
     realm = value_of(scheme.realm)
     quoted = "" if realm is None else ' realm="' + realm.replace("\\", "\\\\").replace('"', '\\"') + '"'
@@ -100,17 +100,21 @@ def _scheme(
             adds.append((added.name, value))
     # RFC 7617, section 2.1: it is how clients know in which characters user-id and password are sent.
     charset = ("," if quoted else "") + ' charset="UTF-8"' if scheme.is_basic else ""
-    return Scheme(scheme.name, where, parameter, challenge + quoted + charset, verified, tuple(adds), place)
+    return Scheme(scheme.name, where, parameter, challenge + quoted + charset, verified, tuple(adds), place, realm)
 
 
 def _verified(
-    scheme: stated.Scheme, kind: str, resources: Mapping[str, Resource], findings: Findings
+    scheme: stated.Scheme,
+    kind: str,
+    resources: Mapping[str, Resource],
+    vocabulary: Vocabulary,
+    findings: Findings,
 ) -> Verification | None:
     """How a good credential is told from a bad one; None where this build cannot, or something is not shown."""
     if kind == "mutualTLS":
         return certificate(scheme, resources, findings)
     looked_up, signed = _matches(scheme, resources, findings), _signed(scheme, findings)
-    issued = check_issued(scheme, resources, findings)
+    issued = check_issued(scheme, resources, vocabulary, findings)
     return check_password(scheme, resources, findings) if scheme.is_basic else looked_up or issued or signed
 
 

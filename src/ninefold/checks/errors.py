@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ninefold.checked.endpoints import Content
+from ninefold.checked.endpoints import ErrorShape
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import ErrorCode, Errors
 from ninefold.checks.codes import DETAIL_OF_ANOTHER, DETAIL_OF_TWO, NEVER_ARISES, UNUSED_CODE
@@ -12,7 +12,9 @@ from ninefold.checks.contents import Showing, check_content
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.contract import errors as stated
-from ninefold.contract.fact import value_of
+from ninefold.contract.endpoints import Endpoint
+from ninefold.contract.errors import Shape
+from ninefold.contract.fact import Fact, Shown, value_of, within
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.rewrite import free_variables
@@ -45,16 +47,7 @@ def check_errors(
     contract: Contract, resources: Mapping[str, Resource], vocabulary: Vocabulary, findings: Findings
 ) -> Errors:
     part = contract.errors
-    shape = value_of(part.shape)
-    media_type = content = None
-    if shape is not None:
-        named, template = value_of(shape.media_type), value_of(shape.body)
-        checked: Content | None = None
-        if template is not None:
-            showing = Showing(contract, resources, vocabulary, findings)
-            checked = check_content(template, vocabulary.scope(error=ERROR), showing)
-        if named is not None and checked is not None:
-            media_type, content = named.text, checked
+    shape = _shape(part.shape, Showing(contract, resources, vocabulary, findings))
     codes = tuple(
         checked_code
         for code in value_of(part.codes) or ()
@@ -68,13 +61,36 @@ def check_errors(
         for when in value_of(code.when) or ():
             conditions[f"{when.condition} {when.subject}" if when.subject else when.condition] = code.name
     return Errors(
-        media_type=media_type,
-        content=content,
+        media_type=shape.media_type,
+        content=shape.content,
         codes=codes,
         conditions=conditions,
         messages={message.rule: message.text for message in value_of(part.messages) or ()},
         precedence=tuple(each.text for each in value_of(part.precedence) or ()),
     )
+
+
+def check_own_shape(endpoint: Endpoint, showing: Showing) -> ErrorShape | None:
+    """What the errors of an endpoint look like. What it does not say of that, part 7 says."""
+    own, of_all = endpoint.error_shape, showing.contract.errors.shape
+    if own is None:
+        return None
+    if not isinstance(own, Shown):
+        return ErrorShape(None, None)
+    media_type = own.value.media_type or within(of_all, lambda each: each.media_type)
+    body = own.value.body or within(of_all, lambda each: each.body)
+    return _shape(Shown(Shape(media_type, body), own.span), showing)
+
+
+def _shape(fact: Fact[Shape] | None, showing: Showing) -> ErrorShape:
+    """Of a shape, either all is known or nothing."""
+    shape = value_of(fact)
+    named = None if shape is None else value_of(shape.media_type)
+    template = None if shape is None else value_of(shape.body)
+    if template is None:
+        return ErrorShape(None, None)
+    content = check_content(template, showing.vocabulary.scope(error=ERROR), showing)
+    return ErrorShape(None, None) if named is None or content is None else ErrorShape(named.text, content)
 
 
 def _code(

@@ -141,7 +141,8 @@ def _response_scope(endpoint: stated.Endpoint, verb: str, resource: Resource | N
         secrets: dict[str, Type] = {each.name: Text() for each in resource.fields.values() if each.secret == "token"}
         if (issued := value_of(endpoint.issues)) is not None:
             secrets[issued.text] = Text()
-        if secrets and verb not in MAKING_NOTHING:
+        secrets = {name: Text() for name in tokens_of_effects(endpoint, resource, showing)} | secrets
+        if secrets and (verb not in MAKING_NOTHING or endpoint.then is not None):
             more["issued"] = ObjectType(members=secrets)
         if verb not in MAKING_NOTHING:
             more["granted"] = granted_type(endpoint, showing.contract)
@@ -154,6 +155,18 @@ def _response_scope(endpoint: stated.Endpoint, verb: str, resource: Resource | N
         )
         return vocabulary.scope(**more)
     return vocabulary.scope(*(() if resource is None else (resource.name,)), **more)
+
+
+def tokens_of_effects(endpoint: stated.Endpoint, resource: Resource, showing: Showing) -> Iterator[str]:
+    """The tokens of rows that are made one by one with the row acted on: `issued.NAME` tells them too."""
+    taken = {each.verb for each in value_of(endpoint.does) or ()}
+    transitions = () if resource.machine is None else resource.machine.transitions.values()
+    made = [each.resource for transition in transitions if transition.name in taken for each in transition.then
+            if each.verb == "create" and each.each is None]  # fmt: skip
+    made += [each.subject for each in value_of(endpoint.then) or () if each.verb == "create" and each.each is None]
+    for name in made:
+        fields = showing.resources[name].fields.values() if name in showing.resources else ()
+        yield from (each.name for each in fields if each.secret == "token" and each.on_create is not None)
 
 
 def expressions_of(content: Content) -> Iterator[Typed]:

@@ -25,6 +25,7 @@ from ninefold.plan.responses import Response
 from ninefold.plan.routes import Admission, Blocked, Body, Cases, Route, Served
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.statement import Statement, switched
+from ninefold.sql.credentials import create_scopes
 
 
 def listing(plan: ServicePlan) -> str:
@@ -61,6 +62,10 @@ def _tables(plan: ServicePlan) -> Iterator[str]:
         yield ""
     for name in plan.schema.credentials:
         for statement in create_credentials(name, plan.schema):
+            yield textwrap.indent(statement + ";", "  ")
+        yield ""
+    for name in plan.schema.scoped:
+        for statement in create_scopes(name):
             yield textwrap.indent(statement + ";", "  ")
         yield ""
 
@@ -177,7 +182,9 @@ def _operation(operation: Operation) -> Iterator[str]:
             for event in operation.before:
                 yield f"the event {event.kind}: its row, before the deletion"
                 yield from _indent(_statement(event.select), 1)
-            if operation.password is not None:
+            if operation.password is not None and operation.password.find is None:
+                yield f"  $verified.hash: the digest of the body's {operation.password.field}"
+            elif operation.password is not None and operation.password.find is not None:
                 yield f"  $verified.hash: that of the password in the body's {operation.password.field}, if it is right"
                 yield from _indent(_statement(operation.password.find), 2)
             yield from _indent(_statement(operation.statement), 1)
@@ -200,6 +207,11 @@ def _operation(operation: Operation) -> Iterator[str]:
             if operation.issues is not None:
                 yield f"a credential of {operation.issues.scheme}, in the same transaction"
                 yield from _indent(_statement(operation.issues.store), 1)
+                if operation.issues.granted is not None:
+                    granted = operation.issues.granted
+                    yield f"of the scopes {', '.join(granted.scopes)}, those that it is granted"
+                    yield from _indent(_statement(granted.find), 1)
+                    yield from _indent(_statement(granted.store), 1)
                 yield from _indent(_statement(operation.issues.clean), 1)
             for condition in operation.invariants:
                 yield f"undone if it fails {_condition(condition)}"

@@ -35,6 +35,8 @@ class Scheme:
     algorithms: Fact[tuple[Name, ...]] | None
     keys: Fact[Expression] | None
     scopes: Fact[tuple[Name, ...]] | None
+    granted: Fact[Expression] | None
+    """Of issued credentials: an array of texts over the row, which of the scopes it may be granted."""
     realm: Fact[str] | None
     flows: Fact[Node] | None
     caller: Fact[tuple[Assignment, ...]] | None

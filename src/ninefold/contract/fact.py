@@ -6,12 +6,14 @@ there. Whether that is a gap is decided by the questions (`ninefold.questions`),
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeAlias, TypeVar
 
 from ninefold.diagnostics.source import Span
 
 T = TypeVar("T")
+W = TypeVar("W")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,17 @@ class Name:
 def value_of(fact: Fact[T] | None) -> T | None:
     """The stated value, if a value is stated."""
     return fact.value if isinstance(fact, Shown) else None
+
+
+def within(whole: Fact[W] | None, part: Callable[[W], Fact[T] | None]) -> Fact[T] | None:
+    """A fact inside another. Where the whole is `none`, not shown or proposed, so is each part of it."""
+    match whole:
+        case Shown(value):
+            return part(value)
+        case Proposal(_, span):
+            return Proposal(StatedNone(span), span)
+        case _:
+            return whole
 
 
 def is_open(fact: Fact[T] | None) -> bool:

@@ -93,6 +93,7 @@ class _Copy:
         self._old, self._new = old, new
         self._stored = {table.name: table for table in stored.tables}
         self._issued = frozenset(stored.credentials)
+        self._scoped = frozenset(stored.scoped)
         self._schema = schema
         self._make = make
         self._left: list[str] = []
@@ -186,6 +187,14 @@ class _Copy:
         )
         for row in self._old.execute(f"SELECT {listed} FROM {name}"):
             self._new.execute(keep, row)
+        if resource in self._scoped and resource in self._schema.scoped:
+            digest, scopes, table = credentials.DIGEST, credentials.SCOPES, credentials.scopes_of(resource)
+            along = (
+                f"INSERT INTO {table} ({digest}, {scopes}) SELECT ?1, ?2"
+                f" WHERE EXISTS (SELECT 1 FROM {name} WHERE {digest} = ?1)"
+            )
+            for row in self._old.execute(f"SELECT {digest}, {scopes} FROM {table}"):
+                self._new.execute(along, row)
 
     def _references(self, schema: Schema) -> None:
         """A reference to a row that stayed behind is cleared where it may be, else its row stays behind as well, and

@@ -14,7 +14,8 @@ import msgspec
 
 from ninefold.database import tables
 from ninefold.plan.schema import Column, Index, Reference, Schema, Table
-from ninefold.sql.events import CREATE_LOG, CREATE_SUBSCRIBED, CREATE_VERSIONS, create_broker
+from ninefold.sql import credentials
+from ninefold.sql.events import CREATE_LOG, CREATE_READING, CREATE_SUBSCRIBED, CREATE_VERSIONS, create_broker
 from ninefold.sql.idempotency import CREATE as CREATE_KEYS
 from ninefold.values import (
     Anything,
@@ -84,6 +85,8 @@ def shape(schema: Schema) -> Schema:
         schema.versions,
         schema.subscribers,
         schema.broker,
+        schema.log,
+        schema.scoped,
     )
 
 
@@ -141,6 +144,11 @@ def compare(stored: Schema, wanted: Schema) -> Comparison:
         if name not in stored.credentials:
             create_them = tables.create_credentials(name, wanted)
             additions.append(Addition(f"the credentials that are issued to a `{name}`", create_them))
+        if name in wanted.scoped and name not in stored.scoped:
+            create_them = credentials.create_scopes(name)
+            additions.append(Addition(f"the scopes of the credentials that are issued to a `{name}`", create_them))
+    if wanted.log and not stored.log:
+        create += CREATE_READING
     if additions:
         return Additions(tuple(additions), tuple(drop), tuple(create))
     return Same(tuple(drop), tuple(create))

@@ -17,6 +17,7 @@ from ninefold.sql import credentials
 from ninefold.sql.events import (
     CREATE_DELIVERIES,
     CREATE_LOG,
+    CREATE_READING,
     CREATE_SUBSCRIBED,
     CREATE_VERSIONS,
     create_broker,
@@ -53,11 +54,13 @@ def create_schema(schema: Schema) -> tuple[str, ...]:
         *statements,
         *(CREATE_KEYS if schema.idempotency else ()),
         *(CREATE_LOG if schema.events else ()),
+        *(CREATE_READING if schema.log else ()),
         *(deliveries(schema) if schema.subscriptions else ()),
         *(create_broker(schema.broker) if schema.broker is not None else ()),
         *(CREATE_VERSIONS if schema.versions else ()),
         *(CREATE_SUBSCRIBED if schema.versions and schema.subscriptions else ()),
         *(statement for resource in schema.credentials for statement in create_credentials(resource, schema)),
+        *(statement for resource in schema.scoped for statement in credentials.create_scopes(resource)),
     )
 
 

@@ -84,7 +84,7 @@ class OfSubscriptions:
             return kept
         found = await rows(self._database, *scheme.rows.again(kept, self._service.env))
         env = {**self._service.env, "now": self._service.sources.now()}
-        return scheme.caller(found[0], env).values if found else None
+        return scheme.caller(found[0], env, scopes=kept.get("scopes", ())).values if found else None
 
 
 class OfRows:

@@ -180,8 +180,8 @@ class _Maker:
                 env[environment.ISSUED] |= {"scopes": list(issue.granted.scopes)}
                 session.run(*Prepared(issue.granted.store).bound(env))
         [found, *_] = session.run(*tokens.find(proof, env))
-        row, _ = tokens.granted(found)
-        return Known(scheme.scheme, token, f"{resource} {ready.caller(row, env).identity or ''}")
+        of_row, _ = tokens.granted(found)
+        return Known(scheme.scheme, token, f"{resource} {ready.caller(of_row, env).identity or ''}")
 
     def with_password(self, scheme: Scheme, resource: str, turn: int, session: Session) -> Known:
         """The caller of a row with a password that is made for it; the credential is both, as `curl -u` takes them."""

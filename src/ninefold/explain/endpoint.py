@@ -50,7 +50,7 @@ def explain_endpoint(loaded: Loaded, endpoint: Endpoint, with_statements: bool =
         Section("Events", tuple(writes.written_events(g, endpoint))),
         Section("Limits", tuple(limits.holding(g, endpoint))),
         Section("Versions", tuple(versioning.asked(g))),
-        Section("The shape of an error", tuple(errors.shape(g))),
+        Section("The shape of an error", tuple(errors.shape(g, endpoint))),
         Section("Errors, in the order in which they count", (*errors.order(g), *refusals.refusals(g, endpoint))),
         Section("What the operator gives", tuple(outcome.operator_values(g, endpoint))),
     ]

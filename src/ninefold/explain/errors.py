@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.errors import ErrorCode
-from ninefold.contract.fact import Name, value_of
+from ninefold.contract.fact import Name, value_of, within
 from ninefold.diagnostics.source import Span
 from ninefold.explain import responses
 from ninefold.explain.explanation import Item
@@ -22,15 +22,19 @@ def code(g: Grounds, own: ErrorCode, items: tuple[Item, ...] = ()) -> Item:
     return g.together(f"`{own.name}`", own.span, [*facts, *items])
 
 
-def shape(g: Grounds) -> list[Item]:
-    stated = value_of(g.contract.errors.shape)
-    if stated is None:
-        return g.fact("the shape of an error", g.contract.errors.shape)
-    items = g.sentence("media type", stated.media_type, "errors are written as {}")
-    template = value_of(stated.body)
-    if template is None or stated.body is None:
-        return items + g.fact("the body of an error", stated.body)
-    return [*items, g.item("the body of an error", stated.body.span, responses.content(g, template))]
+def shape(g: Grounds, endpoint: Endpoint | None = None) -> list[Item]:
+    """What errors look like; those of an endpoint as it says itself, else as part 7 does."""
+    of_all = g.contract.errors.shape
+    own = None if endpoint is None else endpoint.error_shape
+    if value_of(own or of_all) is None:
+        return g.fact("the shape of an error", own or of_all)
+    media_type = within(own, lambda each: each.media_type) or within(of_all, lambda each: each.media_type)
+    body = within(own, lambda each: each.body) or within(of_all, lambda each: each.body)
+    items = g.sentence("media type", media_type, "errors are written as {}")
+    template = value_of(body)
+    if template is None or body is None:
+        return items + g.fact("the body of an error", body)
+    return [*items, g.item("the body of an error", body.span, responses.content(g, template))]
 
 
 def order(g: Grounds) -> list[Item]:

@@ -20,6 +20,7 @@ _OTHERWISE_DESCRIBED = frozenset(("accept", "authorization", "content-type"))
 def parameters(endpoint: Endpoint, names: tuple[str, ...], service: Service) -> list[Json]:
     """All parameters; `names` are those of the path, as the document calls them."""
     found = [*_of_path(endpoint, names, service), *_of_list(endpoint, service)]
+    found += [*_choosing(endpoint)]
     found += [_declared(each, "query", service) for each in endpoint.route.query]
     found += [_declared(each, "header", service) for each in endpoint.route.headers]
     found += [*_conditional(endpoint), *_idempotency_key(endpoint), *version_parameters(service)]
@@ -56,6 +57,20 @@ def _of_list(endpoint: Endpoint, service: Service) -> Iterator[Json]:
         offered = [sort.name for sort in first.sorts if sort.name]
         yield {"name": first.sort_parameter, "in": "query", "schema": {"type": "string", "enum": offered}}
     yield from page_parameters(first.paging)
+
+
+def _choosing(endpoint: Endpoint) -> Iterator[Json]:
+    """What a request chooses of the response: names of a closed list, each once."""
+    for each in (endpoint.checked.projection, endpoint.checked.expansion):
+        if each is None:
+            continue
+        name: Json = {"type": "string", "enum": list(each.offered)}
+        if each.written is None:
+            yield {"name": each.parameter, "in": "query", "schema": name}
+        else:
+            schema = {"type": "array", "items": name, "minItems": 1, "uniqueItems": True}
+            form = {"style": "form", "explode": each.written == "repeated"}
+            yield {"name": each.parameter, "in": "query", **form, "schema": schema}
 
 
 def _declared(parameter: Parameter, where: str, service: Service) -> Json:

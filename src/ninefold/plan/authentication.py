@@ -54,9 +54,11 @@ class LookedUp(_OfRow, frozen=True, tag="looked up"):
 
 class Issued(_OfRow, frozen=True, tag="issued"):
     """The service made it, and keeps its SHA-256 digest (`$credential.digest`) for as long as it lasts: that many
-    microseconds, or, None, for as long as its row is there."""
+    microseconds, or, None, for as long as its row is there. `scopes`: which of those that it was granted are
+    `caller.scopes`; the first column of `find` gives these, before those of `again`. Empty: there is no such member."""
 
     lasts_microseconds: int | None = None
+    scopes: tuple[str, ...] = ()
 
 
 class Password(_OfRow, frozen=True, tag="password"):

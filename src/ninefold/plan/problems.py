@@ -58,6 +58,13 @@ class ErrorCode(msgspec.Struct, frozen=True, omit_defaults=True):
     places: dict[str, Place] = {}
 
 
+class ErrorShape(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The media type and the body of errors; both None: every error is a bare status."""
+
+    media_type: str | None = None
+    content: Content | None = None
+
+
 class Problems(msgspec.Struct, frozen=True, omit_defaults=True):
     """`conditions` maps a condition, or a narrowed one (`missing article`), to its code. What has no code is
     answered with its status of the table of fixed meanings (`statuses`) and an empty body, and so is everything

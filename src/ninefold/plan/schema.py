@@ -62,7 +62,7 @@ class Schema(msgspec.Struct, frozen=True, omit_defaults=True):
     and `subscriptions`, what is to be delivered of it (`ninefold.sql.events`); and for each resource in `credentials`,
     those that are issued to its rows (`ninefold.sql.credentials`). `versions`: events may be something else in another
     version. `subscribers`: the table of those that events are delivered to, and its key, where it is the contract's
-    own. `broker`: the name of what the log is sent to."""
+    own. `broker`: the name of what the log is sent to. `log`: the log is read as a resource."""
 
     tables: tuple[Table, ...] = ()
     idempotency: bool = False
@@ -72,3 +72,6 @@ class Schema(msgspec.Struct, frozen=True, omit_defaults=True):
     versions: bool = False
     subscribers: tuple[str, str] | None = None
     broker: str | None = None
+    log: bool = False
+    scoped: tuple[str, ...] = ()
+    """Those in `credentials` whose credentials have scopes."""

@@ -53,14 +53,16 @@ def _verification(stated: checked.Scheme, perspective: Perspective) -> Verificat
                 find=_row(resource, found, perspective),
                 again=_row(resource, _same(resource), perspective),
             )
-        case checked.Issued(resource=name, lasts=lasts):
+        case checked.Issued(resource=name, lasts=lasts, scopes=scopes):
             resource = perspective.checked.resources[name]
-            source, is_this = credentials.found(resource, stated.name)
+            source, is_this = credentials.found(resource, stated.name, bool(scopes))
+            first = (credentials.SCOPES_COLUMN,) if scopes else ()
             return Issued(
                 resource=name,
-                find=_row(resource, is_this, perspective, source),
+                find=_row(resource, is_this, perspective, source, first),
                 again=_row(resource, _same(resource), perspective),
                 lasts_microseconds=lasts,
+                scopes=scopes,
             )
         case checked.Password(resource=name, user=user, password=password):
             return _password(perspective.checked.resources[name], user, password, perspective)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from ninefold.checked.endpoints import Array, Content, Each, Leaf, Object, Response, Rows
 from ninefold.diagnostics.source import Place
@@ -12,8 +14,9 @@ from ninefold.expressions.rewrite import walk
 from ninefold.expressions.to_sql import Item
 from ninefold.expressions.tree import Call, Select, Typed, Variable
 from ninefold.plan import responses as planned
+from ninefold.plan.chosen import expanded, hidden
 from ninefold.plan.environment import REVISION_COLUMN
-from ninefold.plan.statement import ResultColumn
+from ninefold.plan.statement import Piece, ResultColumn
 from ninefold.planner.perspective import Perspective
 from ninefold.planner.places import stated, traced
 from ninefold.sql.dialect import ROWS
@@ -30,16 +33,37 @@ class Columns:
     fragments: list[Fragment] = field(default_factory=list)
     results: list[ResultColumn] = field(default_factory=list)
     expressions: list[Typed] = field(default_factory=list)
+    readers: list[Switch | None] = field(default_factory=list)
+    """Of each column, what alone reads it, if that is something that a request chooses."""
+    reader: Switch | None = None
+    """What reads the columns that are added now."""
 
     def add(self, typed: Typed) -> int:
         """The number of the column that gives this expression."""
         for index, known in enumerate(self.expressions):
             if known == typed:
+                if self.readers[index] != self.reader:
+                    self.readers[index] = None
                 return index
+        return self._added(typed, ResultColumn(_title(typed, len(self.results)), typed.type), self._shown(typed))
+
+    def _shown(self, typed: Typed) -> Fragment:
+        return self.perspective.shown(typed, self.rows)
+
+    def _added(self, typed: Typed, result: ResultColumn, fragment: Fragment) -> int:
         self.expressions.append(typed)
-        self.results.append(ResultColumn(_title(typed, len(self.results)), typed.type))
-        self.fragments.append(self.perspective.shown(typed, self.rows))
+        self.results.append(result)
+        self.fragments.append(fragment)
+        self.readers.append(self.reader)
         return len(self.results) - 1
+
+    @contextmanager
+    def read_by(self, switch: Switch) -> Iterator[None]:
+        """The columns added meanwhile are read by what a request chooses, and perhaps by nothing else."""
+        before = self.reader
+        self.reader = switch
+        yield
+        self.reader = before
 
     def add_each(self, wanted: Each) -> tuple[int, tuple[ResultColumn, ...], planned.Content]:
         """The number of the column that gives the items of an array, what it holds of each, and how that is shown."""
@@ -47,17 +71,17 @@ class Columns:
         within = Columns(self.perspective, {**self.rows, wanted.variable: items.item})
         item = content(wanted.item, within)
         types = [each.type for each in within.results]
-        self.expressions.append(Call("each", [wanted.range, *within.expressions], ROWS))
-        self.results.append(ResultColumn(_title(wanted.range, len(self.results)), ROWS))
-        self.fragments.append(items.gathered(within.fragments, types, self.perspective.dialect))
-        return len(self.results) - 1, tuple(within.results), item
+        number = self._added(
+            Call("each", [wanted.range, *within.expressions], ROWS),
+            ResultColumn(_title(wanted.range, len(self.results)), ROWS),
+            items.gathered(within.fragments, types, self.perspective.dialect),
+        )
+        return number, tuple(within.results), item
 
     def add_revision(self, resource: str) -> int:
         """The number of the column that gives the revision of a row, from which its entity tag is made."""
-        self.expressions.append(Variable(REVISION_COLUMN, Text()))
-        self.results.append(ResultColumn("revision", Text()))
-        self.fragments.append(Fragment(f"{identifier(str(self.rows[resource]))}.{identifier(REVISION_COLUMN)}"))
-        return len(self.results) - 1
+        revision = Fragment(f"{identifier(str(self.rows[resource]))}.{identifier(REVISION_COLUMN)}")
+        return self._added(Variable(REVISION_COLUMN, Text()), ResultColumn("revision", Text()), revision)
 
     def add_presence(self, row: Typed) -> int | None:
         """The number of a column that has a value if a row that is referred to is there and seen; None if the row
@@ -70,15 +94,55 @@ class Columns:
             return self.add(row) if row.type.nullable else None
         table, key = identifier(resource.name), identifier(resource.identifier[0])
         found = f"(SELECT 1 FROM {table} AS {identifier(alias)} WHERE {identifier(alias)}.{key} = "
-        self.expressions.append(Call("present", [row], Boolean()))
-        self.results.append(ResultColumn(f"{_title(row, len(self.results))} is there", Boolean(nullable=True)))
-        self.fragments.append(found + self.perspective.shown(row, self.rows) + " AND (" + seen + "))")
-        return len(self.results) - 1
+        return self._added(
+            Call("present", [row], Boolean()),
+            ResultColumn(f"{_title(row, len(self.results))} is there", Boolean(nullable=True)),
+            found + self._shown(row) + " AND (" + seen + "))",
+        )
 
     @property
     def listed(self) -> Fragment:
         """What stands after SELECT or RETURNING: a row that is there is found, also where nothing of it is shown."""
         return join(", ", self.fragments) if self.fragments else Fragment("1")
+
+    def select(self, source: Fragment) -> tuple[Piece, ...]:
+        """The select of the columns from a source. A column that only something chosen reads is null, and not worked
+        out, where it is not chosen."""
+        pieces, text = list[Piece](), Fragment("SELECT ") + ("" if self.fragments else "1")
+        columns = zip(self.fragments, map(self._switch, range(len(self.fragments))), strict=True)
+        for number, (switch, together) in enumerate(groupby(columns, key=lambda column: column[1])):
+            fragments = [fragment for fragment, _ in together]
+            text = text + (", " if number else "")
+            if switch is None:
+                text = text + join(", ", fragments)
+            else:
+                pieces += (Piece(text.text, text.binds), *_switched(fragments, switch))
+                text = Fragment("")
+        text = text + source
+        return (*pieces, Piece(text.text, text.binds))
+
+    def _switch(self, number: int) -> Switch | None:
+        """On what it depends whether a column is worked out. One of the row itself costs nothing."""
+        typed = self.expressions[number]
+        stored = isinstance(typed, Select) and typed.through == "field" and isinstance(typed.operand, Variable)
+        return None if stored else self.readers[number]
+
+
+@dataclass(frozen=True)
+class Switch:
+    """What a request chooses, by its name (`ninefold.plan.chosen`). `on`: it is shown where the switch is on; else
+    where it is off."""
+
+    name: str
+    on: bool
+
+
+def _switched(fragments: Sequence[Fragment], switch: Switch) -> tuple[Piece, Piece]:
+    """Columns, and as many nulls in their place."""
+    columns, nothing = join(", ", fragments), ", ".join("NULL" for _ in fragments)
+    if switch.on:
+        return Piece(columns.text, columns.binds, when=switch.name), Piece(nothing, unless=switch.name)
+    return Piece(columns.text, columns.binds, unless=switch.name), Piece(nothing, when=switch.name)
 
 
 def _title(typed: Typed, number: int) -> str:
@@ -98,6 +162,8 @@ def content(wanted: Content, columns: Columns) -> planned.Content:
             return leaf(wanted, columns)
         case Object():
             present = None if wanted.present is None else columns.add_presence(wanted.present)
+            if wanted.optional or wanted.expanded:
+                return _chosen(wanted, present, columns)
             members = tuple((name, content(value, columns)) for name, value in wanted.members)
             return planned.ObjectOf(members, present, wanted.null_shown, trace=traced(*wanted.trace))
         case Array():
@@ -108,6 +174,29 @@ def content(wanted: Content, columns: Columns) -> planned.Content:
         case Each():
             index, within, item = columns.add_each(wanted)
             return planned.EachOf(index, within, item, trace=traced(*wanted.trace))
+
+
+def _chosen(wanted: Object, present: int | None, columns: Columns) -> planned.ObjectOf:
+    """An object of whose members a request chooses."""
+    members = []
+    for name, value in wanted.members:
+        if name in wanted.optional:
+            with columns.read_by(Switch(hidden(name), on=False)):
+                members.append((name, content(value, columns)))
+        else:
+            members.append((name, content(value, columns)))
+    asked = []
+    for name, value in wanted.expanded:
+        with columns.read_by(Switch(expanded(name), on=True)):
+            asked.append((name, content(value, columns)))
+    return planned.ObjectOf(
+        tuple(members),
+        present,
+        wanted.null_shown,
+        optional=wanted.optional,
+        expanded=tuple(asked),
+        trace=traced(*wanted.trace),
+    )
 
 
 def leaf(wanted: Leaf, columns: Columns) -> planned.FromColumn | planned.FromExpression:

@@ -8,14 +8,24 @@ from ninefold.checked import service as checked
 from ninefold.checked.endpoints import Endpoint
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import Checked
-from ninefold.expressions.tree import Constant
-from ninefold.plan.operations import Ending, Issue
-from ninefold.plan.statement import Piece, Statement
+from ninefold.diagnostics.source import Place
+from ninefold.expressions.tree import Constant, Typed
+from ninefold.plan.operations import Ending, Granted, Issue
+from ninefold.plan.problems import Condition, Location
+from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.planner import inputs
-from ninefold.planner.requirements import all_of
+from ninefold.planner.perspective import Perspective
+from ninefold.planner.places import traced
+from ninefold.planner.requirements import Requirement, Scope, all_of
 from ninefold.sql import credentials as stored
 from ninefold.sql.fragment import Fragment, bind, identifier, join
-from ninefold.values import Text
+from ninefold.values import Array, Text
+
+SCOPES_COLUMN = (
+    Fragment(f"{identifier('$granted')}.{stored.SCOPES}"),
+    ResultColumn("$scopes", Array(items=Text(), nullable=True)),
+)
+"""The scopes that a credential was granted."""
 
 
 def issued_to(service: Checked) -> tuple[str, ...]:
@@ -24,11 +34,21 @@ def issued_to(service: Checked) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each.resource for each in schemes if isinstance(each, checked.Issued)))
 
 
-def found(resource: Resource, scheme: str) -> tuple[Fragment, Fragment]:
+def scoped(service: Checked) -> tuple[str, ...]:
+    """Those of them whose credentials have scopes."""
+    issued = [each.verified for each in service.schemes if isinstance(each.verified, checked.Issued)]
+    return tuple(dict.fromkeys(each.resource for each in issued if each.scopes))
+
+
+def found(resource: Resource, scheme: str, has_scopes: bool = False) -> tuple[Fragment, Fragment]:
     """Where the row of a credential comes from, and what says which one: its digest, while it lasts."""
     alias, name = identifier("$credential"), identifier(resource.name)
     same = [f"{alias}.{identifier(key)} = {name}.{identifier(key)}" for key in resource.identifier]
     source = Fragment(f"{stored.table_of(resource.name)} AS {alias} JOIN {name} AS {name} ON {' AND '.join(same)}")
+    if has_scopes:
+        scopes = identifier("$granted")
+        table = f"{stored.scopes_of(resource.name)} AS {scopes}"
+        source = source + f" LEFT JOIN {table} ON {scopes}.{stored.DIGEST} = {alias}.{stored.DIGEST}"
     is_this = (
         f"{alias}.{stored.DIGEST} = "
         + bind(inputs.CREDENTIAL_DIGEST)
@@ -41,19 +61,15 @@ def found(resource: Resource, scheme: str) -> tuple[Fragment, Fragment]:
     return source, is_this
 
 
-def issue(endpoint: Endpoint, resource: Resource, service: Checked) -> Issue | None:
+def issue(endpoint: Endpoint, resource: Resource, perspective: Perspective) -> Issue | None:
     """How an endpoint's credential is kept, for the row that it has just written or found."""
-    scheme = next((each for each in service.schemes if each.name == endpoint.issues), None)
+    scheme = next((each for each in perspective.checked.schemes if each.name == endpoint.issues), None)
     if scheme is None or not isinstance(scheme.verified, checked.Issued):
         return None
     table = stored.table_of(resource.name)
     verified = scheme.verified
-    columns = [stored.DIGEST, stored.SCHEME, stored.EXPIRES]
+    columns = [stored.DIGEST, stored.SCHEME, stored.EXPIRES, *map(identifier, resource.identifier)]
     values = [bind(inputs.ISSUED_DIGEST), bind(Constant(scheme.name, Text())), bind(inputs.ISSUED_EXPIRES)]
-    if verified.scopes:
-        columns.append(stored.SCOPES)
-        values.append(bind(inputs.ISSUED_SCOPES))
-    columns += map(identifier, resource.identifier)
     values += [bind(inputs.row_key(key, resource.fields[key].type)) for key in resource.identifier]
     store = f"INSERT INTO {table} ({', '.join(columns)}) VALUES (" + join(", ", values) + ")"
     clean = (
@@ -65,15 +81,12 @@ def issue(endpoint: Endpoint, resource: Resource, service: Checked) -> Issue | N
         _statement(store),
         _statement(clean),
         verified.lasts,
-        verified.scopes,
-        _granted(resource, verified.granted, perspective),
+        None if verified.granted is None else _granted(resource, verified.scopes, verified.granted, perspective),
     )
 
 
-def _granted(resource: Resource, granted: Typed | None, perspective: Perspective) -> Statement | None:
+def _granted(resource: Resource, scopes: tuple[str, ...], granted: Typed, perspective: Perspective) -> Granted:
     """Which scopes the row is granted: by the contract's own authority, whatever rows the caller sees."""
-    if granted is None:
-        return None
     name = identifier(resource.name)
     same = [
         Fragment(f"{identifier(key)} = ") + bind(inputs.row_key(key, resource.fields[key].type))
@@ -81,21 +94,24 @@ def _granted(resource: Resource, granted: Typed | None, perspective: Perspective
     ]
     value = perspective.value(granted, {resource.name: resource.name})
     text = "SELECT " + value + f" FROM {name} AS {name} WHERE " + all_of(same)
-    return Statement((Piece(text.text, text.binds),), (ResultColumn("granted", granted.type),))
+    store = f"INSERT INTO {stored.scopes_of(resource.name)} ({stored.DIGEST}, {stored.SCOPES}) VALUES ("
+    kept = store + join(", ", [bind(inputs.ISSUED_DIGEST), bind(inputs.ISSUED_SCOPES)]) + ")"
+    find = Statement((Piece(text.text, text.binds),), (ResultColumn("granted", granted.type),))
+    return Granted(scopes, find, _statement(kept))
 
 
 def only_granted(resource: Resource, issued: checked.Issued, place: Place, perspective: Perspective) -> Requirement:
     """Every scope that is asked for is one that the row is granted."""
-    assert issued.granted is not None
-    dialect, name, type_ = perspective.dialect, {resource.name: resource.name}, Text()
+    dialect, type_ = perspective.dialect, Text()
     asked, of_row, listed = (identifier(f"{each} scope") for each in ("asked", "granted", "listed"))
-    granted = perspective.value(issued.granted, name)
-    known = bind(Constant(list(issued.scopes), Array(items=Text())))
-    among = "(SELECT " + dialect.item(of_row, type_) + " FROM " + dialect.items(granted, of_row) + ")"
-    there = "(SELECT " + dialect.item(listed, type_) + " FROM " + dialect.items(known, listed) + ")"
     one = dialect.item(asked, type_)
     wrong = "SELECT 1 FROM " + dialect.items(bind(inputs.ASKED_SCOPES), asked)
-    wrong = wrong + " WHERE (" + one + " IN " + among + " AND " + one + " IN " + there + ") IS NOT TRUE"
+    if issued.granted is not None:
+        granted = perspective.value(issued.granted, {resource.name: resource.name})
+        known = bind(Constant(list(issued.scopes), Array(items=Text())))
+        among = "(SELECT " + dialect.item(of_row, type_) + " FROM " + dialect.items(granted, of_row) + ")"
+        there = "(SELECT " + dialect.item(listed, type_) + " FROM " + dialect.items(known, listed) + ")"
+        wrong = wrong + " WHERE (" + one + " IN " + among + " AND " + one + " IN " + there + ") IS NOT TRUE"
     location = Location("body", "/scope", "scope")
     condition = Condition("invalid", subject="scope", location=location, rule="enum", trace=traced(place))
     return Requirement(condition, "NOT EXISTS (" + wrong + ")", Scope.ROW)

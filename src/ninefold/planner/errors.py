@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from ninefold.checked import endpoints as checked_endpoints
 from ninefold.checked.endpoints import Array, Content, Each, Leaf, Object, Rows
 from ninefold.checked.service import Checked
 from ninefold.meanings import BARE_STATUSES, precedence
 from ninefold.plan import responses as planned
 from ninefold.plan.places import Place
-from ninefold.plan.problems import ErrorCode, Problems
+from ninefold.plan.problems import ErrorCode, ErrorShape, Problems
 from ninefold.planner.places import by_key, stated, traced
 
 
@@ -35,6 +36,13 @@ def problems(checked: Checked) -> Problems:
         messages=dict(errors.messages),
         places=_places(checked),
     )
+
+
+def error_shape(stated: checked_endpoints.ErrorShape) -> ErrorShape:
+    """The shape that an endpoint has alone."""
+    if stated.media_type is None or stated.content is None:
+        return ErrorShape()
+    return ErrorShape(stated.media_type, _content(stated.content))
 
 
 _OF_A_CODE = ("status", "title", "detail", "about", "when")

@@ -12,7 +12,7 @@ from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.plan.environment import ENTERED_COLUMN
 from ninefold.plan.events import SUBSCRIPTION
 from ninefold.plan.schema import Column, Index, Machine, Reference, Schema, Table
-from ninefold.planner.credentials import issued_to
+from ninefold.planner.credentials import issued_to, scoped
 from ninefold.planner.subscribers import subscribers
 from ninefold.values import Row
 
@@ -20,15 +20,22 @@ from ninefold.values import Row
 def schema(checked: Checked) -> Schema:
     to = subscribers(checked)
     return Schema(
-        tuple(_table(resource, checked) for resource in checked.resources.values()),
+        tuple(_table(resource, checked) for resource in checked.resources.values() if not resource.log),
         idempotency=any(endpoint.idempotency_key is not None for endpoint in checked.in_all_versions),
-        events=bool(checked.events.kinds) or SUBSCRIPTION in checked.resources,
+        events=bool(checked.events.kinds) or SUBSCRIPTION in checked.resources or _is_read(checked),
         subscriptions=SUBSCRIPTION in checked.resources or to is not None,
         credentials=issued_to(checked),
         versions=bool(checked.events.kinds) and checked.versions is not None,
         broker=None if not checked.events.kinds or checked.events.broker is None else checked.events.broker.operator,
         subscribers=None if to is None else (to.resource, checked.resources[to.resource].identifier[0]),
+        log=_is_read(checked),
+        scoped=scoped(checked),
     )
+
+
+def _is_read(checked: Checked) -> bool:
+    """Whether the log of events is read as a resource."""
+    return any(each.log for each in checked.resources.values())
 
 
 def _table(resource: Resource, checked: Checked) -> Table:

@@ -7,11 +7,12 @@ from typing import Any
 
 from ninefold.contract.authentication import ANY, Every, Scheme
 from ninefold.contract.endpoints import Endpoint
-from ninefold.contract.fact import Fact, StatedNone, value_of
+from ninefold.contract.fact import Fact, Shown, StatedNone, value_of
 from ninefold.questions.question import (
     AUDIENCE,
     CALLERS,
     CREDENTIAL,
+    GRANTED,
     LASTS,
     PRESENTED,
     ROWS,
@@ -65,6 +66,12 @@ def _of_scheme(survey: Survey, scheme: Scheme) -> Iterator[OpenQuestion]:
             yield blocking(CREDENTIAL, scheme.name, at, naming)
         if at := unanswered(scheme.lasts, scheme.span):
             yield blocking(LASTS, scheme.name, at, naming)
+        if isinstance(scheme.scopes, Shown) and (at := unanswered(scheme.granted, scheme.span)):
+            yield blocking(GRANTED, scheme.name, at, naming)
+        granting = survey.granting(scheme.name)
+        if granting and not scheme.is_basic and (at := unanswered(scheme.realm, scheme.span)):
+            text = f"the realm of `{scheme.name}`, which clients are told that are to be granted a token"
+            yield blocking(PRESENTED, scheme.name, at, granting, text)
     elif (kind is not None and kind.text == "openIdConnect") or any(fact is not None for fact in signed):
         yield from _of_signed(scheme, naming)
     elif at := unanswered(None, scheme.span):

@@ -7,28 +7,31 @@ from dataclasses import replace
 from typing import Any
 
 from ninefold.contract.events import Delivery, Webhooks
-from ninefold.contract.fact import Fact, Shown, StatedNone, value_of
+from ninefold.contract.fact import Fact, Shown, StatedNone, value_of, within
 from ninefold.diagnostics.source import Span
 from ninefold.questions.question import (
     DELIVERY,
     KINDS,
+    LOG,
     PAYLOAD,
     UPON,
     At,
     OpenQuestion,
+    blocking,
     first_unanswered,
     leaving_out,
     unanswered,
-    within,
 )
 from ninefold.questions.survey import Survey, actions
+from ninefold.questions.survey import subject as acts_on
 
 
 def ask(survey: Survey) -> Iterator[OpenQuestion]:
     events = survey.contract.events
     place = survey.contract.document.part("events").place
     if at := unanswered(events.kinds, place):
-        yield blocking_about(survey, EVENT_VERBS, leaving_out(KINDS, "kinds", at, "events"))
+        kinds = leaving_out(KINDS, "kinds", at, "events")
+        yield blocking_about(survey, EVENT_VERBS, kinds, tuple(about_log(survey)))
     for kind in value_of(events.kinds) or ():
         left_out = f"events of the kind `{kind.name}`"
         if at := unanswered(kind.upon, kind.span):
@@ -37,6 +40,10 @@ def ask(survey: Survey) -> Iterator[OpenQuestion]:
             yield leaving_out(PAYLOAD, kind.name, at, left_out)
     if not value_of(events.kinds):
         return
+    lasts = within(events.log, lambda each: each.lasts)
+    enclosing = events.log.span if isinstance(events.log, Shown) else place
+    if survey.reading_log and (at := unanswered(lasts, enclosing)):
+        yield blocking(LOG, "log", at, survey.reading_log)
     if at := unanswered(events.delivery, place):
         yield blocking_about(survey, STREAMING, leaving_out(DELIVERY, "delivery", at, "the delivery of events"))
     elif isinstance(events.delivery, Shown):
@@ -56,9 +63,17 @@ EVENT_VERBS = STREAMING | {"subscribe", "unsubscribe"}
 """Verbs that do nothing where there are no events."""
 
 
-def blocking_about(survey: Survey, verbs: frozenset[str], question: OpenQuestion) -> OpenQuestion:
+def about_log(survey: Survey) -> Iterator[str]:
+    """The endpoints that act on the log of events, which are about nothing else."""
+    log = survey.graph.log
+    yield from (e.key for e in survey.endpoints if log is not None and any(acts_on(a) == log for a in actions(e)))
+
+
+def blocking_about(
+    survey: Survey, verbs: frozenset[str], question: OpenQuestion, more: tuple[str, ...] = ()
+) -> OpenQuestion:
     """What leaves out events, or their delivery, blocks the endpoints that are about nothing else."""
-    about = _about(survey, verbs)
+    about = (*_about(survey, verbs), *more)
     return replace(question, effect="blocks", blocks=about) if about else question
 
 

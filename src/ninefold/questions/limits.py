@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from ninefold.contract.endpoints import Endpoint
-from ninefold.contract.fact import Fact, Shown, StatedNone, is_open, value_of
+from ninefold.contract.fact import Fact, Shown, StatedNone, is_open, value_of, within
 from ninefold.contract.limits import Pages, Rate
 from ninefold.diagnostics.source import Span
 from ninefold.questions.question import (
@@ -22,7 +22,6 @@ from ninefold.questions.question import (
     first_unanswered,
     leaving_out,
     unanswered,
-    within,
 )
 from ninefold.questions.survey import Survey, actions
 

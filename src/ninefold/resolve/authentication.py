@@ -92,6 +92,7 @@ def scheme(r: Reading, entry: Entry) -> Scheme:
         algorithms=level.fact("algorithms", leaves.name_or_names),
         keys=level.fact("keys", expression),
         scopes=level.fact("scopes", leaves.name_or_names),
+        granted=level.fact("granted", expression),
         realm=level.fact("realm", leaves.text),
         flows=level.fact("flows", flows),
         caller=added,

@@ -195,7 +195,7 @@ NOT_AN_EFFECT = _error(
 NOT_JSON = _error(
     "NF0327", "A body would not be JSON",
     "The bodies of requests, responses and errors are JSON. Their media type is `application/json`, or one that ends "
-    "in `+json` (RFC 6839, section 3.1).",
+    "in `+json` (RFC 6839, section 3.1). Requests may besides be forms: `application/x-www-form-urlencoded`.",
     "requests: {media type: multipart/form-data}", "requests: {media type: application/json}",
 )  # fmt: skip
 
@@ -211,6 +211,13 @@ INCLUDED_CYCLE = _error(
     "A resource takes over the fields of those that it includes, and of those that they include: there is no end to it "
     "where they lead back to it; and few need more than two or three, one including the next.",
     "task: {includes: note}\nnote: {includes: task}", "task: {includes: note}\nnote: {fields: {text: {type: string}}}",
+)  # fmt: skip
+
+NOT_WRITTEN = _error(
+    "NF0328", "The log of events is only read",
+    "`event` is the log: what the kinds of part 6 say arises, and nothing else, is written to it, once and for all. "
+    "Endpoints can `read event` and `list event`. A contract that has a resource `event` of its own means that one.",
+    "DELETE /events/{id}: {does: delete event}", "GET /events/{id}: {does: read event}",
 )  # fmt: skip
 
 CODES = (
@@ -241,4 +248,5 @@ CODES = (
     INCLUDED_CYCLE,
     NOT_AN_EFFECT,
     NOT_JSON,
+    NOT_WRITTEN,
 )

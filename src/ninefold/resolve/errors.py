@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ninefold.contract.errors import CONDITIONS, ConditionName, ErrorCode, Errors, Message, Shape
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.resolve import leaves
@@ -33,18 +35,23 @@ def errors(r: Reading, part: Part) -> Errors:
         return Errors(said, said, said, said)
     level = r.level(part.facts, 7, "", "")
     return Errors(
-        shape=level.fact("shape", shape),
+        shape=level.fact("shape", shape(7, "shape")),
         codes=level.fact("codes", codes),
         messages=level.fact("messages", messages),
         precedence=level.fact("precedence", leaves.names),
     )
 
 
-def shape(r: Reading, node: Node, slot: Slot) -> Shape | None:
-    level = r.level(node, 7, "shape", "shape")
-    if not isinstance(node, Mapping):
-        return None
-    return Shape(media_type=level.fact("media type", leaves.media_type), body=level.fact("body", template))
+def shape(part: int, path: str) -> Callable[[Reading, Node, Slot], Shape | None]:
+    """What reads the shape of an error, which has the same keys in part 7 as beside an endpoint."""
+
+    def read(r: Reading, node: Node, slot: Slot) -> Shape | None:
+        level = r.level(node, part, path, slot.called)
+        if not isinstance(node, Mapping):
+            return None
+        return Shape(media_type=level.fact("media type", leaves.media_type), body=level.fact("body", template))
+
+    return read
 
 
 def codes(r: Reading, node: Node, slot: Slot) -> tuple[ErrorCode, ...] | None:

@@ -12,15 +12,12 @@ from ninefold.resolve.reading import Reading, quoted
 from ninefold.syntax.nodes import Scalar
 
 ROOTS: Final = frozenset(
-    ["now", "value", "caller", "request", "page", "error", "claims", "issued", "operator", "before", "all"]
+    ["now", "value", "caller", "request", "page", "error", "claims", "issued", "granted", "operator", "before", "all"]
 )
 """What an expression can read, or call, besides the resource by its own name."""
 
 RESOURCE_NAMES: Final = ROOTS | {"types", "terms", "subscription", "any", "anyone"}
 """Names that no resource can have."""
-
-BUILT_IN: Final = {"subscription": ("id", "url", "kinds")}
-"""The resources that the language has itself, with their fields."""
 
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _KEYWORDS: Final = frozenset(["true", "false", "null", "in"])

@@ -10,6 +10,7 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.resolve.codes import NOT_IN_FORM, NOT_JSON, SAME_NAME, WRONG_WORD
 from ninefold.resolve.reading import Reading, Slot, quoted
 from ninefold.syntax.nodes import Node, Scalar, Sequence
+from ninefold.vocabulary.endpoints import FORM
 from ninefold.vocabulary.shapes import Integer, ListOf, OneOf, Shape, Word
 
 _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
@@ -148,20 +149,28 @@ def only_true(r: Reading, node: Node, slot: Slot) -> bool | None:
     return None
 
 
-def media_type(r: Reading, node: Node, slot: Slot) -> Name | None:
+def media_type(r: Reading, node: Node, slot: Slot, besides: tuple[str, ...] = ()) -> Name | None:
     """A media type (RFC 9110, 8.3.1) of JSON: `application/json`, or one with the suffix `+json` (RFC 6839, 3.1)."""
     found = name(r, node, slot)
     if found is None:
         return None
     if not _MEDIA_TYPE.fullmatch(found.text):
-        meant = _SHORT_MEDIA_TYPES.get(found.text.casefold().strip("./"), "application/json")
+        short = found.text.casefold().strip("./")
+        is_form = FORM in besides and short in ("form", "urlencoded", "x-www-form-urlencoded")
+        meant = FORM if is_form else _SHORT_MEDIA_TYPES.get(short, "application/json")
         r.say(NOT_IN_FORM, f"{quoted(found.text)} is not a media type", Label(found.span), help=(f"write `{meant}`",))
         return None
     essence = found.text.partition(";")[0].strip().casefold()
-    if not essence.endswith(("/json", "+json")):
-        r.say(NOT_JSON, f"`{essence}` is no media type of JSON", Label(found.span, "bodies are JSON"))
+    if not essence.endswith(("/json", "+json")) and essence not in besides:
+        about = f"is neither JSON nor {FORM}" if FORM in besides else "bodies are JSON"
+        r.say(NOT_JSON, f"`{essence}` is no media type of JSON", Label(found.span, about))
         return None
     return found
+
+
+def request_media_type(r: Reading, node: Node, slot: Slot) -> Name | None:
+    """The same, or that of forms."""
+    return media_type(r, node, slot, (FORM,))
 
 
 def header(r: Reading, node: Node, slot: Slot) -> Name | None:

@@ -28,7 +28,7 @@ from ninefold.resolve.reading import Reading, quoted
 from ninefold.resolve.schemas import TYPE_REFERENCE
 from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence
 from ninefold.vocabulary.built_in import READ_ONLY
-from ninefold.vocabulary.endpoints import VERBS
+from ninefold.vocabulary.endpoints import CONDITIONS_OF_GRANTS, GRANT, VERBS
 from ninefold.vocabulary.events import EVENT_VERBS
 
 
@@ -60,6 +60,8 @@ class _Uses:
     def __init__(self, r: Reading, known: Declared) -> None:
         self.r = r
         self.known = known
+        self.grants = True
+        """Whether an endpoint grants tokens."""
 
     # One name
 
@@ -185,6 +187,10 @@ class _Uses:
     # Part 4
 
     def endpoints(self, part: Endpoints) -> None:
+        endpoints = listed(part.endpoints)
+        self.grants = endpoints is None or any(
+            action.verb == GRANT for endpoint in endpoints for action in listed(endpoint.does) or ()
+        )
         for endpoint in listed(part.endpoints) or ():
             self.of_endpoint(endpoint)
 
@@ -252,11 +258,12 @@ class _Uses:
         if whose == "an endpoint" and action.verb in READ_ONLY[subject]:
             return
         shown = " and ".join(f"`{verb} {subject}`" for verb in READ_ONLY[subject])
+        is_cause = whose == "an event's cause"
         self.r.say(
             NOT_WRITTEN,
             f"{quoted(action.verb)} is nothing that {whose} does to `{subject}`, the log of events",
-            Label(action.span, "nobody writes the log"),
-            help=(f"endpoints can {shown}; a resource of your own that is called `{subject}` would come before it",),
+            Label(action.span, "no event is about an event" if is_cause else "nobody writes the log"),
+            help=() if is_cause else (f"endpoints can {shown}",),
         )
 
     # Part 5
@@ -336,6 +343,8 @@ class _Uses:
                 self.use_subject(ConditionName(*narrowed, name.span))
 
     def use_subject(self, condition: ConditionName) -> None:
+        if condition.condition == "invalid" and condition.subject in CONDITIONS_OF_GRANTS and self.grants:
+            return
         if condition.subject is not None:
             self.use_path(self.end_of(condition.span, condition.subject), "a resource")
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import json
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from types import MappingProxyType
@@ -63,6 +64,8 @@ class Rows:
         self.resource = verified.resource
         self._key = key
         self._sensitive = frozenset(sensitive)
+        self.scopes = verified.scopes if isinstance(verified, plan.Issued) else ()
+        """Those that a credential may have been granted: what `find` gives begins with these then."""
         self._find = Prepared(verified.find)
         self._again = Prepared(verified.again)
         self._read = RowReader(verified.again)
@@ -77,6 +80,13 @@ class Rows:
 
     def read(self, row: Row) -> dict[str, Any]:
         return self._read(row)
+
+    def granted(self, found: Row) -> tuple[Row, tuple[str, ...]]:
+        """The row that `find` gives, as `again` gives it, and the scopes of the credential."""
+        if not self.scopes:
+            return found, ()
+        kept = json.loads(found[0]) if isinstance(found[0], str) else []
+        return found[1:], tuple(each for each in self.scopes if each in kept)
 
     def identity(self, found: Mapping[str, Any]) -> str | None:
         return "/".join(str(found.get(field, "")) for field in self._key) or None
@@ -192,15 +202,20 @@ class Scheme:
                 return request.certificate
 
     def caller(
-        self, row: Row, env: Env, credential: str | None = None, proof: Mapping[str, Stored] = NOTHING
+        self,
+        row: Row,
+        env: Env,
+        credential: str | None = None,
+        proof: Mapping[str, Stored] = NOTHING,
+        scopes: Sequence[str] = (),
     ) -> Caller:
-        """The caller to whom the row belongs, which is given as `again` gives it."""
+        """The caller to whom the row belongs, which is given as `again` gives it. `scopes`: those of the credential."""
         rows = self.rows
         assert rows is not None
         found = rows.read(row)
         return Caller(
             self.name,
-            self._added({rows.resource: found}, env),
+            self._added({rows.resource: found} | ({"scopes": list(scopes)} if rows.scopes else {}), env),
             rows.identity(found),
             logged=rows.logged(found),
             credential=credential,

@@ -16,6 +16,7 @@ from ninefold.server.flow import Compute, Next, Select, Wait
 from ninefold.server.passwords import is_password
 from ninefold.server.sources import Sources
 from ninefold.server.statements import Prepared
+from ninefold.values import sqlite_reader
 
 Env: TypeAlias = dict[str, Any]
 
@@ -33,6 +34,7 @@ class Issue:
         self._store = Prepared(issue.store)
         self._clean = Prepared(issue.clean)
         self._lasts = issue.lasts_microseconds
+        self._granted = None if issue.granted is None else Granted(issue.granted)
 
     def make(self, env: Env, sources: Sources) -> None:
         """Make it: from here on it is `caller.credential`."""
@@ -40,12 +42,41 @@ class Issue:
         expires = None if self._lasts is None else _later(env["now"], self._lasts)
         env[environment.ISSUED] = {"digest": digest(credential), "expires": expires}
         env["issued"] = {self._scheme: credential, **env["issued"]}
+        env["granted"] = {"expires_in": None if self._lasts is None else self._lasts // 1_000_000}
         env["caller"] = {**env["caller"], "credential": credential}
+
+    def grant(self, session: Session, env: Env) -> None:
+        """Find out which scopes it has: from here on they are `granted`."""
+        if self._granted is not None:
+            self._granted.find(session, env)
 
     def keep(self, session: Session, env: Env) -> None:
         """Keep its digest, in the transaction of what it was made for."""
         session.run(*self._store.bound(env))
+        if self._granted is not None:
+            self._granted.keep(session, env)
         session.run(*self._clean.bound(env))
+
+
+class Granted:
+    """The scopes of a credential: those of its row, or of these what is asked for."""
+
+    def __init__(self, granted: plan.Granted) -> None:
+        self._scopes = granted.scopes
+        self._find = Prepared(granted.find)
+        self._read = sqlite_reader(granted.find.columns[0].type)
+        self._store = Prepared(granted.store)
+
+    def find(self, session: Session, env: Env) -> None:
+        [(stored,)] = session.run(*self._find.bound(env))
+        value = stored if stored is None or self._read is None else self._read(stored)
+        may, asked = set(value if isinstance(value, list) else ()), env.get(environment.ASKED, {}).get("scopes")
+        scopes = [each for each in self._scopes if each in may and (asked is None or each in asked)]
+        env[environment.ISSUED]["scopes"] = scopes
+        env["granted"] |= {"scope": " ".join(scopes) or None, "scopes": scopes}
+
+    def keep(self, session: Session, env: Env) -> None:
+        session.run(*self._store.bound(env))
 
 
 class Ending:
@@ -65,10 +96,15 @@ class PasswordCheck:
 
     def __init__(self, check: plan.PasswordCheck) -> None:
         self._field = check.field
-        self._find = Prepared(check.find)
+        self._find = None if check.find is None else Prepared(check.find)
 
     def step(self, env: Env, then: Callable[[bool], Next]) -> Next:
-        """Check it, and go on. Where there is no such row it takes as long, and the password is not right either."""
+        """Check it, and go on. Where there is no such row it takes as long, and the password is not right either. A
+        random secret is found by its digest: the row says whether it is its own."""
+        if self._find is None:
+            secret = env[environment.BODY].get(self._field)
+            env[environment.VERIFIED] = {"hash": digest(secret if isinstance(secret, str) else "")}
+            return then(True)
         return Wait(Select(*self._find.bound(env)), partial(self._found, env, then))
 
     def _found(self, env: Env, then: Callable[[bool], Next], rows: list[Row]) -> Next:

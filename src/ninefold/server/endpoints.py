@@ -8,14 +8,15 @@ from typing import Any, Literal
 
 from ninefold.expressions.evaluate import Env, EvaluationError, compile, holds
 from ninefold.plan import routes as plan
+from ninefold.plan.grants import GRANT_TYPE
 from ninefold.server.authenticate import Scheme
 from ninefold.server.decode import Body
-from ninefold.server.execute import List, Write
+from ninefold.server.execute import List, Read, Write
 from ninefold.server.idempotency import IN_PROGRESS, MISMATCH
-from ninefold.server.messages import HeaderFields
+from ninefold.server.messages import HeaderFields, header_value
 from ninefold.server.operations import Operation, ready
 from ninefold.server.parameters import Declared
-from ninefold.server.problems import Failure, Problems, field_failure
+from ninefold.server.problems import Failure, Problems, Shape, field_failure
 from ninefold.server.rates import Rate
 from ninefold.values import Type, Value
 
@@ -79,7 +80,11 @@ class Endpoint:
     cases: Cases | None = None
     case: int = 0
     """The number of the case that this is one of; 0: of none, or not yet known of which."""
+    grants: bool = False
+    """It grants tokens, to clients that say who they are."""
     errors: Mapping[str, str] | None = None
+    shape: Shape | None = None
+    """What its own errors look like; None: what all look like."""
     lowest: Lowest = Lowest(0, 0, 0)
 
 
@@ -192,6 +197,8 @@ def _served(
     any_operation = next((each.operation for each in admissions.values()), None)
     own = (*route.query, *route.headers)
     lists = any_operation.pages.names if isinstance(any_operation, List) else frozenset()
+    if isinstance(any_operation, Read | List) and any_operation.chooser is not None:
+        lists |= any_operation.chooser.names
     in_database = min((each.lowest for each in admissions.values()), default=problems.last)
     in_body = rank(*_OF_BODIES) if body is not None else problems.last
     if body is not None and body.edits:
@@ -200,6 +207,8 @@ def _served(
     if route.idempotency_key is not None:
         in_body = min(in_body, rank(MISMATCH, IN_PROGRESS))
     in_parameters = rank(Failure("invalid"), *(Failure("invalid", code=each.code) for each in own))
+    if body is not None and body.grants:
+        in_body = min(in_body, rank(Failure("invalid", GRANT_TYPE)))
     resource = any_operation.resource if any_operation is not None else None
     if any(each.admits is not None for each in admissions.values()) or (route.cases and route.cases.by is not None):
         in_parameters = min(in_parameters, rank(Failure("forbidden", resource)))
@@ -223,7 +232,8 @@ def _served(
         offers=route.offers,
         admissions=admissions,
         any_operation=any_operation,
-        challenges=challenges([each for each in known if each.name in route.schemes] or known),
+        challenges=_challenges(route, known),
+        grants=body is not None and body.grants,
         stored=Declared(route.stored, "path") if route.stored else None,
         query=Declared(route.query, "query") if route.query else None,
         headers=Declared(route.headers, "header") if route.headers else None,
@@ -234,6 +244,7 @@ def _served(
         body=None if body is None else Body(body),
         case=case,
         errors=route.errors,
+        shape=None if (looks := route.error_shape) is None else Shape(looks.media_type, looks.content),
         lowest=lowest,
     )
 
@@ -244,6 +255,15 @@ _OF_BODIES = (
     Failure("malformed"),
     Failure("invalid"),
 )
+
+
+def _challenges(route: plan.Served, known: Sequence[Scheme]) -> Challenges:
+    """Those of the schemes that it admits, or of all; and where it grants tokens, that of its clients."""
+    admitted = [each for each in known if each.name in route.schemes]
+    if route.challenge is None:
+        return challenges(admitted or known)
+    others, own = challenges(admitted), ((b"www-authenticate", header_value(route.challenge)),)
+    return Challenges(own + others.stated, own + others.to_bad_token)
 
 
 def challenges(schemes: Sequence[Scheme]) -> Challenges:

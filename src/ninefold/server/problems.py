@@ -12,7 +12,7 @@ import msgspec
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.plan import problems as plan
 from ninefold.plan.places import Place
-from ninefold.plan.responses import In
+from ninefold.plan.responses import Content, In
 from ninefold.server.encode import NO_ROW, roots, show
 from ninefold.server.messages import HeaderFields, Response, header_value
 
@@ -80,6 +80,19 @@ def failed_condition(condition: plan.Condition) -> Failure:
     return Failure(condition.condition, condition.subject, condition.code, fields, condition.trace)
 
 
+class Shape:
+    """What errors look like, made ready."""
+
+    def __init__(self, media_type: str | None, content: Content | None) -> None:
+        self.show = None if content is None else show(content, ())
+        self.content_type: HeaderFields = (
+            () if media_type is None else ((b"content-type", header_value(media_type)),)
+        )
+        # A body that says nothing of the request is made once.
+        self.constant = content is not None and roots(content) <= {"error"}
+        self.bodies: dict[str, bytes] = {}
+
+
 class Problems:
     """Part 7 of a plan made ready. `own` is what an endpoint says otherwise: conditions with codes of its own."""
 
@@ -92,13 +105,7 @@ class Problems:
         """The rank of what the precedence does not hold: behind everything in it."""
         self._details = {code.name: compile(code.detail) for code in problems.codes if code.detail is not None}
         self._messages = problems.messages
-        self._show = None if problems.content is None else show(problems.content, ())
-        self._content_type: HeaderFields = (
-            () if problems.media_type is None else ((b"content-type", header_value(problems.media_type)),)
-        )
-        # A body that says nothing of the request is made once.
-        self._constant = problems.content is not None and roots(problems.content) <= {"error"}
-        self._bodies: dict[str, bytes] = {}
+        self._shape = Shape(problems.media_type, problems.content)
 
     def code(self, failure: Failure, own: Mapping[str, str]) -> str | None:
         """The name of the code with which a failure is answered; None: a bare status."""
@@ -121,15 +128,18 @@ class Problems:
         own: Mapping[str, str],
         env: Env,
         details: Mapping[str, Any] = {},
+        shape: Shape | None = None,
     ) -> Response:
         """The answer to the failure that counts, which is the first of those with the lowest rank; with it, the
-        fields of the others that have its code and its rank. `details` are those that the judge gave, by code."""
+        fields of the others that have its code and its rank. `details` are those that the judge gave, by code; `shape`
+        is the endpoint's own, where it has one."""
+        shape = shape or self._shape
         rank, first = min(((self.rank(failure, own), failure) for failure in failures), key=lambda pair: pair[0])
         name = self.code(first, own)
         code = None if name is None else self._codes.get(name)
         if code is None:
             return Response(self._statuses.get(first.condition, 500))
-        if self._show is None:
+        if shape.show is None:
             return Response(code.status)
         fields = dict.fromkeys(
             field
@@ -140,12 +150,14 @@ class Problems:
         detail = details.get(code.name)
         if detail is None and code.name in self._details:
             detail = self._detail(code.name, env)
-        if fields or detail is not None or not self._constant:
-            return Response(code.status, self._content_type, self._body(code, tuple(fields), detail, env))
-        body = self._bodies.get(code.name)
-        if body is None:
-            body = self._bodies[code.name] = self._body(code, (), None, env)
-        return Response(code.status, self._content_type, body)
+        if fields or detail is not None or not shape.constant:
+            body = shape.show(NO_ROW, (), {**env, "error": self._error(code, tuple(fields), detail)})
+            return Response(code.status, shape.content_type, msgspec.json.encode(body))
+        known = shape.bodies.get(code.name)
+        if known is None:
+            body = shape.show(NO_ROW, (), {**env, "error": self._error(code, (), None)})
+            known = shape.bodies[code.name] = msgspec.json.encode(body)
+        return Response(code.status, shape.content_type, known)
 
     def _detail(self, name: str, env: Env) -> Any:
         try:
@@ -153,8 +165,9 @@ class Problems:
         except EvaluationError:
             return None
 
-    def _body(self, code: plan.ErrorCode, fields: Sequence[FieldFailure], detail: Any, env: Env) -> bytes:
-        error = {
+    def _error(self, code: plan.ErrorCode, fields: Sequence[FieldFailure], detail: Any) -> dict[str, Any]:
+        """The root `error`."""
+        error: dict[str, Any] = {
             "code": code.called or code.name,
             "status": code.status,
             "fields": [self._field(field) for field in fields],
@@ -164,8 +177,7 @@ class Problems:
             error["title"] = code.title
         if detail is not None:
             error["detail"] = detail
-        assert self._show is not None
-        return msgspec.json.encode(self._show(NO_ROW, (), {**env, "error": error}))
+        return error
 
     def _field(self, field: FieldFailure) -> dict[str, str]:
         shown = {"in": field.place, "pointer": field.pointer, "name": field.name, "rule": field.rule}

@@ -9,6 +9,13 @@
 | `$expires` | when it ends; null: as long as its row is there                              |
 | the others | the identifier of the row that it belongs to, under the names that it has there |
 
+`$scopes R`, where a scheme of such credentials lists scopes:
+
+| column     | value                                                    |
+|------------|----------------------------------------------------------|
+| `$digest`  | that of the credential                                   |
+| `$scopes`  | the scopes that it was granted, a JSON array of texts    |
+
 A credential ends with its row: the table refers to it, and deletions cascade. They are part of how a database of ours
 is laid out (`ninefold.database.shape`).
 """
@@ -20,6 +27,7 @@ from ninefold.sql.fragment import identifier
 DIGEST = identifier("$digest")
 SCHEME = identifier("$scheme")
 EXPIRES = identifier("$expires")
+SCOPES = identifier("$scopes")
 
 CLEANED = 8
 """Expired credentials that go when one is issued: more than come, so the table holds few that have expired."""
@@ -28,6 +36,20 @@ CLEANED = 8
 def table_of(resource: str) -> str:
     """The name of the table, quoted."""
     return identifier(f"$credential {resource}")
+
+
+def scopes_of(resource: str) -> str:
+    """The name of the table of their scopes, quoted."""
+    return identifier(f"$scopes {resource}")
+
+
+def create_scopes(resource: str) -> tuple[str, ...]:
+    """The statements that create the table of scopes."""
+    return (
+        f"CREATE TABLE IF NOT EXISTS {scopes_of(resource)} (\n"
+        f"  {DIGEST} BLOB NOT NULL PRIMARY KEY REFERENCES {table_of(resource)} ({DIGEST}) ON DELETE CASCADE,\n"
+        f"  {SCOPES} TEXT NOT NULL\n) STRICT",
+    )
 
 
 def create(resource: str, key: tuple[tuple[str, str], ...]) -> tuple[str, ...]:

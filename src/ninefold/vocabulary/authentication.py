@@ -21,6 +21,7 @@ SCHEMES = "schemes"
 PRESENTED = "presented"
 CREDENTIAL = "credential"
 LASTS = "lasts"
+GRANTED = "granted"
 AUDIENCE = "audience"
 CALLERS = "callers"
 ROWS = "rows"
@@ -69,8 +70,12 @@ KEYS: tuple[Key, ...] = (
           "A gap where there is no `openIdConnectUrl` that leads to them."),
     names(5, _S + ".scopes", Names("a new name"), "Scopes that conditions may ask for.",
           "Each use of a scope is an error."),
+    asked(5, f"{_S}.granted", Expression(), GRANTED,
+          "Of issued credentials: which of the scopes a row may be granted, an array of texts over that row.",
+          "A gap where the scheme lists scopes: endpoints that name the scheme are not served."),
     asked(5, f"{_S}.realm", Text(), PRESENTED, "The realm that a challenge names (RFC 9110, 11.5).",
-          "A gap of HTTP's Basic scheme, which has to name one (RFC 7617); other challenges name none."),
+          "A gap of HTTP's Basic scheme, which has to name one (RFC 7617), and of one whose tokens are granted, since "
+          "clients come for these by that scheme; other challenges name none."),
     tells(5, f"{_S}.flows", Members(), "OpenAPI's flows of an `oauth2` scheme."),
     names(5, f"{_S}.caller", MappingOf("names to expressions"), "What the scheme adds to `caller`, from `claims.NAME`.",
           "Each use of such a name is an error."),

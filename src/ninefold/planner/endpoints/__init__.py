@@ -48,7 +48,7 @@ def _plan(endpoint: Endpoint, admission: Admission, perspective: Perspective) ->
             return ensure(endpoint, admission, perspective)
         case "remove":
             return remove(endpoint, admission, perspective)
-        case "sign in":
+        case "sign in" | "grant token":
             return sign_in(endpoint, admission, perspective)
         case "sign out":
             return sign_out(endpoint, admission, perspective)

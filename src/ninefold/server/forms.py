@@ -1,0 +1,71 @@
+"""Forms as bodies: `application/x-www-form-urlencoded` (WHATWG URL, section 5), read as JSON would be.
+
+What a form gives is text. A member whose field is a number or a truth value is read as JSON writes these; one that is
+repeated is an array. A text that is none of what is meant stays as it is, for the field's schema to refuse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+from ninefold.values import Array, Boolean, Integer, Invalid, Number, Type, from_text
+
+MEDIA_TYPE = "application/x-www-form-urlencoded"
+
+LONGEST_INTEGER = 400
+"""Digits of an integer that is looked at; what is longer is beyond a double too."""
+
+
+def parse(data: bytes) -> dict[str, Any]:
+    """The members of a form, each a text, or, where it is repeated, a list of texts. Raises ValueError for what is not
+    in UTF-8."""
+    members: dict[str, Any] = {}
+    for pair in data.split(b"&"):
+        if not pair:
+            continue
+        name, _, written = pair.partition(b"=")
+        key, value = decoded(name), decoded(written)
+        known = members.get(key)
+        if known is None:
+            members[key] = value
+        elif isinstance(known, list):
+            known.append(value)
+        else:
+            members[key] = [known, value]
+    return members
+
+
+def decoded(written: bytes) -> str:
+    """What is written of a name or a value: `+` is a space, `%` with two digits a byte. Raises ValueError."""
+    return unquote_to_bytes(written.replace(b"+", b" ")).decode("utf-8")
+
+
+def typed(members: Mapping[str, Any], fields: Iterable[tuple[str, Type]]) -> dict[str, Any]:
+    """The members as JSON would have them, where they are those of fields of these types."""
+    document = dict(members)
+    for name, type_ in fields:
+        if name in document:
+            document[name] = _typed(document[name], type_)
+    return document
+
+
+def _typed(given: Any, type_: Type) -> Any:
+    match type_:
+        case Array(items=items):
+            return [_one(each, items) for each in (given if isinstance(given, list) else [given])]
+        case _:
+            return given if isinstance(given, list) else _one(given, type_)
+
+
+def _one(text: str, type_: Type) -> Any:
+    match type_:
+        case Integer() | Number() | Boolean():
+            try:
+                return from_text(type_, text)
+            except Invalid as invalid:
+                # An integer beyond 64 bits is one all the same, which no bound admits.
+                return int(text) if invalid.rule == "range" and len(text) < LONGEST_INTEGER else text
+        case _:
+            return text
