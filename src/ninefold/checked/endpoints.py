@@ -165,7 +165,7 @@ class Sorts:
 
 @dataclass(frozen=True)
 class Pages:
-    """`largest` None: stated `none`."""
+    """`largest` None: stated `none`. `first`: the number of the first page."""
 
     by: Literal["cursor", "offset", "page", "none"]
     default: int = 0
@@ -174,6 +174,7 @@ class Pages:
     next: str | None = None
     start: str | None = None
     number: str | None = None
+    first: Literal[0, 1] = 1
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 from ninefold.checked.endpoints import Filter, Pages, SortKeys, Sorts
 from ninefold.checked.resources import Resource
@@ -12,16 +13,13 @@ from ninefold.checks.model import Vocabulary
 from ninefold.checks.requests import request_type
 from ninefold.checks.resources import is_key
 from ninefold.contract import endpoints as stated
-from ninefold.contract import limits
 from ninefold.contract.fact import Shown, StatedNone, value_of
+from ninefold.contract.limits import narrowed
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.rewrite import free_variables
 from ninefold.expressions.scope import INFERRED
 from ninefold.values import Array, Boolean, Integer, Number, Object, Row, Text, Timestamp, Type, optional, required
-
-PAGE_KEYS = ("default", "largest", "by", "size", "next", "start", "number")
-"""What `pages` says, but for its place."""
 
 
 def check_filters(
@@ -113,7 +111,7 @@ def check_pages(endpoint: stated.Endpoint, contract: Contract, findings: Finding
     own, shared = value_of(endpoint.pages), value_of(contract.limits.pages)
     if isinstance(endpoint.pages or contract.limits.pages, StatedNone):
         return Pages("none")
-    pages = _narrowed(own, shared) if own is not None and shared is not None else own or shared
+    pages = narrowed(own, shared) if own is not None and shared is not None else own or shared
     if pages is None:
         return None
     by = value_of(pages.by)
@@ -137,8 +135,17 @@ def check_pages(endpoint: stated.Endpoint, contract: Contract, findings: Finding
     # What part 8 says for lists that go by another is not said of this one.
     following = _text(pages.next) if by.text == "cursor" else None
     start = _text(pages.start) if by.text == "offset" else None
-    number = _text(pages.number) if by.text == "page" else None
-    return Pages(by.text, default, largest, _text(pages.size), following, start, number)  # type: ignore[arg-type]
+    number, index = (_text(each) if by.text == "page" else None for each in (pages.number, pages.index))
+    if number is not None and index is not None:
+        findings.say(
+            PAGE_BOUNDS,
+            "pages are numbered from 0, and from 1",
+            Label(pages.number.span, "from 1"),  # type: ignore[union-attr]
+            Label(pages.index.span, "from 0"),  # type: ignore[union-attr]
+        )
+    first: Literal[0, 1] = 0 if index is not None else 1
+    size = _text(pages.size)
+    return Pages(by.text, default, largest, size, following, start, number or index, first)  # type: ignore[arg-type]
 
 
 def page_members(endpoint: stated.Endpoint, contract: Contract) -> dict[str, Type]:
@@ -149,7 +156,7 @@ def page_members(endpoint: stated.Endpoint, contract: Contract) -> dict[str, Typ
     position: Type = Integer(nullable=True) if counted else Text(nullable=True)
     members: dict[str, Type] = {"next": position, "total": Integer(), "count": Integer()}
     if by != "none":
-        members["size"] = Integer()
+        members |= {"size": Integer(), "pages": Integer()}
     if counted or by is None:
         members |= {"previous": position, "start": Integer()}
     if by in ("page", None):
@@ -167,12 +174,6 @@ def _reached_by(endpoint: stated.Endpoint, contract: Contract) -> str | None:
         return "none"
     by = None if said is None else value_of(said)
     return None if by is None else by.text
-
-
-def _narrowed(own: limits.Pages, shared: limits.Pages) -> limits.Pages:
-    """A list's own bounds, and those of part 8 for what it does not say."""
-    stated = {name: value for name in PAGE_KEYS if (value := getattr(own, name)) is not None}
-    return replace(shared, **stated, span=own.span)
 
 
 def _text(fact: object) -> str | None:

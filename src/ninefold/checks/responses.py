@@ -197,7 +197,9 @@ def all_expressions(response: Response) -> Iterator[Typed]:
 
 def mentions_total(response: Response) -> bool:
     return any(
-        isinstance(node, Select) and node.name == "total" and node.operand == Variable("page", node.operand.type)
+        isinstance(node, Select)
+        and node.name in ("total", "pages")
+        and node.operand == Variable("page", node.operand.type)
         for typed_ in all_expressions(response)
         for node in walk(typed_)
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Fact, Name
@@ -37,8 +37,19 @@ class Pages:
     start: Fact[Name] | None
     """The parameter that gives the offset."""
     number: Fact[Name] | None
-    """The parameter that gives the number of a page."""
+    """The parameter that gives the number of a page, from 1."""
+    index: Fact[Name] | None
+    """The parameter that gives the number of a page, from 0."""
     span: Span
+
+
+def narrowed(own: Pages, shared: Pages) -> Pages:
+    """The bounds of one list: its own, and those of part 8 for what it does not say. One name of pages by their number
+    stands for the other."""
+    stated = {each.name: value for each in fields(own) if (value := getattr(own, each.name)) is not None}
+    if stated.keys() & {"number", "index"}:
+        shared = replace(shared, number=None, index=None)
+    return replace(shared, **stated)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from ninefold.contract.authentication import Every
 from ninefold.contract.endpoints import Endpoint, PathName
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Shown, StatedNone, value_of
+from ninefold.contract.limits import narrowed
 from ninefold.diagnostics.source import Span
 from ninefold.explain import writes
 from ninefold.explain.authentication import CHALLENGES, PASSWORDS, SIGNED, is_signed
@@ -207,13 +208,14 @@ def of_parameters(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
 
 def _of_pages(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
     """What is wrong with the parameters that the list goes by; its own `pages` wins over part 8, key by key."""
-    levels = [value_of(each) for each in (endpoint.pages, g.contract.limits.pages) if each is not None]
-    if not levels or levels[0] is None:
+    shared = g.contract.limits.pages
+    own, pages = value_of(endpoint.pages or shared), value_of(shared)
+    if own is None:
         return
+    pages = own if pages is None else narrowed(own, pages)
 
     def said(name: str) -> Shown[Any] | None:
-        facts = [getattr(each, name) for each in levels if each is not None]
-        found = next((each for each in facts if each is not None), None)
+        found = getattr(pages, name)
         return found if isinstance(found, Shown) else None
 
     by, largest = said("by"), said("largest")
@@ -230,7 +232,7 @@ def _of_pages(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
 _REACHED: Final[Mapping[str, Mapping[str, str]]] = {
     "cursor": {"next": "a cursor that the service made for this list"},
     "offset": {"start": "a whole number from 0 upwards"},
-    "page": {"number": "a whole number from 1 upwards"},
+    "page": {"number": "a whole number from 1 upwards", "index": "a whole number from 0 upwards"},
 }
 """By how pages are reached: what the parameter that says which one has to be."""
 

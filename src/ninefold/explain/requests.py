@@ -9,7 +9,7 @@ from typing import Any, Final
 from ninefold.contract.endpoints import Action, Endpoint, Filter, Parameter, PathName, SortKey
 from ninefold.contract.expression import Items, Leaf, Members, Template
 from ninefold.contract.fact import Fact, StatedNone, is_open, value_of
-from ninefold.contract.limits import Pages
+from ninefold.contract.limits import Pages, narrowed
 from ninefold.contract.resources import Field
 from ninefold.diagnostics.source import Span
 from ninefold.explain import resources
@@ -294,21 +294,23 @@ def pages(g: Grounds, own: Fact[Pages] | None, shared: Fact[Pages] | None = None
     if first is None and second is None:
         return g.fact("pages", shared)
 
+    bounds = narrowed(first, second) if first is not None and second is not None else first or second
+
     def said(name: str) -> Fact[Any] | None:
-        stated = getattr(first, name) if first is not None else None
-        return stated if stated is not None or second is None else getattr(second, name)
+        return getattr(bounds, name)  # type: ignore[no-any-return]
 
     items = g.word("pages by", said("by"))
     items += g.fact("rows of a page whose size is not given", said("default"), str, (5,))
     items += g.fact("most rows of a page", said("largest"), str, (5,))
-    named = {"size": "size of a page", "next": "cursor of the next page", "start": "offset", "number": "page's number"}
+    named = {"size": "size of a page", "next": "cursor of the next page", "start": "offset"}
+    named |= {"number": "page's number, from 1", "index": "page's number, from 0"}
     by = value_of(said("by"))
     for name, called in named.items():
-        if by is not None and name in _REACHED.values() and _REACHED.get(by.text) != name:
+        if by is not None and name != "size" and name not in _REACHED.get(by.text, ()):
             continue  # what part 8 says for lists that go by another
         items += g.fact(f"the query parameter of the {called}", said(name), lambda word: f"`{word.text}`", (5,))
     return items
 
 
-_REACHED: Final = {"cursor": "next", "offset": "start", "page": "number"}
-"""The parameter that says which page, by how pages are reached."""
+_REACHED: Final = {"cursor": ("next",), "offset": ("start",), "page": ("number", "index")}
+"""The parameters that may say which page, by how pages are reached."""

@@ -24,7 +24,7 @@ def page_parameters(paging: Paging) -> Iterator[Json]:
     if paging.by == "offset" and paging.start is not None:
         yield _query(paging.start, {**INTEGER, "minimum": 0})
     if paging.by == "page" and paging.number is not None:
-        yield _query(paging.number, {**INTEGER, "minimum": 1, "default": 1})
+        yield _query(paging.number, {**INTEGER, "minimum": paging.first, "default": paging.first})
 
 
 def _query(name: str, schema: Json) -> Json:

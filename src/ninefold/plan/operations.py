@@ -54,8 +54,8 @@ class Sort(msgspec.Struct, frozen=True):
 
 
 class Paging(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`largest` None: no bound. With `by: none` the list is given whole. `number` counts from 1. `places`: where each
-    is stated."""
+    """`largest` None: no bound. With `by: none` the list is given whole. `number` counts from `first`. `places`: where
+    each is stated."""
 
     by: Literal["cursor", "offset", "page", "none"]
     default: int = 0
@@ -64,6 +64,7 @@ class Paging(msgspec.Struct, frozen=True, omit_defaults=True):
     next: str | None = None
     start: str | None = None
     number: str | None = None
+    first: Literal[0, 1] = 1
     places: dict[str, Place] = {}
 
 

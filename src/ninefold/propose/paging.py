@@ -52,7 +52,7 @@ def pages(survey: Survey, endpoint: Endpoint | None) -> tuple[Proposed, ...]:
 
 def _first_parameters(said: Pages | None) -> bool:
     """Whether no parameter is said yet."""
-    return said is None or (said.size, said.next, said.start, said.number) == (None,) * 4
+    return said is None or (said.size, said.next, said.start, said.number, said.index) == (None,) * 5
 
 
 def _by(survey: Survey, fact: Fact[object] | None) -> str | None:

@@ -108,7 +108,8 @@ def _unbounded(survey: Survey, endpoint: Endpoint, place: Span) -> At | None:
         case Shown(name) if name.text == "offset":
             facts.append(bound(lambda pages: pages.start))
         case Shown(name) if name.text == "page":
-            facts.append(bound(lambda pages: pages.number))
+            index = bound(lambda pages: pages.index)
+            facts.append(index if index is not None else bound(lambda pages: pages.number))
         case Shown(name) if name.text == "none":
             return None
     return first_unanswered(facts, enclosing)

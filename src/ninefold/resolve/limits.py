@@ -89,6 +89,7 @@ def pages(part: int, path: str) -> Read[Pages]:
             next=parameter("next"),
             start=parameter("start"),
             number=parameter("number"),
+            index=parameter("index"),
             span=node.span,
         )
 

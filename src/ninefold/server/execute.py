@@ -29,6 +29,7 @@ from ninefold.server.events import Event, Form, subscribe
 from ninefold.server.flow import Next, Select, Transact, Wait
 from ninefold.server.judge import Judge, NothingFound, Refusal
 from ninefold.server.messages import Request, Response
+from ninefold.server.pages import page_told
 from ninefold.server.parameters import Page, PageReader
 from ninefold.server.passwords import hashed
 from ninefold.server.problems import Failure, failed_condition, invalid
@@ -212,26 +213,13 @@ class List:
     def _shown(self, call: Call, rows: list[Row], total: Stored) -> Next:
         page = call.page
         assert page is not None
-        following: str | int | None = None
-        if page.size is not None and len(rows) > page.size:
-            rows = rows[: page.size]
-            if self._by == "cursor":
-                keys = [rows[-1][index] for index, _ in self._keys[page.sort.name]]
-                following = call.cursors.seal(keys, call.route, call.who, page.sort.name)
-            else:
-                following = page.number + 1 if self._by == "page" else page.start + page.size
-        previous = None
-        if page.start > 0 and page.size is not None:
-            previous = page.number - 1 if self._by == "page" else max(0, page.start - page.size)
-        call.env["page"] = {
-            "next": following,
-            "previous": previous,
-            "total": total,
-            "count": len(rows),
-            "size": page.size,
-            "start": page.start,
-            "number": page.number,
-        }
+        more = page.size is not None and len(rows) > page.size
+        rows = rows[: page.size]
+        cursor = None
+        if more and self._by == "cursor":
+            keys = [rows[-1][index] for index, _ in self._keys[page.sort.name]]
+            cursor = call.cursors.seal(keys, call.route, call.who, page.sort.name)
+        call.env["page"] = page_told(page, self._by, len(rows), total, more, cursor)
         return _conditional(call, self._shape, self._validator, NO_ROW, rows)
 
 

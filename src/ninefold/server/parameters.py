@@ -122,7 +122,7 @@ def refuse_to_fetch(uri: str) -> Any:
 @dataclass(frozen=True, slots=True)
 class Page:
     """What a request asks of a list. `size` None: all of it. `start`: how many rows come before the page. `number`
-    counts from 1 where pages have numbers. `cursor` is as sent."""
+    is as requests number pages. `cursor` is as sent."""
 
     sort: plan.Sort
     size: int | None = None
@@ -171,9 +171,10 @@ class PageReader:
         if self._paging.by != "page":
             start, number = self._integer(query, self._paging.start, 0, None, 0, failures), 1
         else:
-            number = self._integer(query, self._paging.number, 1, None, 1, failures)
+            first = self._paging.first
+            number = self._integer(query, self._paging.number, first, None, first, failures)
             # Where the database's integers end, there are no rows any more.
-            start = min((number - 1) * size, GREATEST_INTEGER)
+            start = min((number - first) * size, GREATEST_INTEGER)
         return Page(sort, size, start, number, self._cursor(query, failures), filters)
 
     def _taken(

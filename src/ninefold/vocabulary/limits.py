@@ -43,7 +43,11 @@ def pages(part: int, path: str) -> tuple[Key, ...]:
         asked(part, f"{path}.parameters.start", Name("a query parameter"), PAGES, "The one that gives the offset.",
               "A gap where pages are reached by offset."),
         asked(part, f"{path}.parameters.number", Name("a query parameter"), PAGES,
-              "The one that gives the number of a page, from 1.", "A gap where pages are reached by their number."),
+              "The one that gives the number of a page, from 1.",
+              "A gap where pages are reached by their number, unless `index` is there."),
+        asked(part, f"{path}.parameters.index", Name("a query parameter"), PAGES,
+              "The one that gives the number of a page, from 0.",
+              "A gap where pages are reached by their number, unless `number` is there."),
     )  # fmt: skip
 
 

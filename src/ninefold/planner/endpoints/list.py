@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ninefold.checked.endpoints import Admission, Endpoint, Filter, SortKeys
+from ninefold.checked.endpoints import Admission, Endpoint, Filter, Pages, SortKeys
 from ninefold.checked.resources import Resource
 from ninefold.expressions.rewrite import substitute
 from ninefold.expressions.tree import Select, Typed, Variable
@@ -88,17 +88,20 @@ def _paging(endpoint: Endpoint, perspective: Perspective) -> Paging:
     pages = endpoint.pages
     if pages is None or pages.by == "none":
         return Paging(by="none")
-    places = _page_places(endpoint, perspective)
-    return Paging(pages.by, pages.default, pages.largest, pages.size, pages.next, pages.start, pages.number, places)
+    places = _page_places(endpoint, pages, perspective)
+    return Paging(
+        pages.by, pages.default, pages.largest, pages.size, pages.next, pages.start, pages.number, pages.first, places
+    )
 
 
-def _page_places(endpoint: Endpoint, perspective: Perspective) -> dict[str, Place]:
+def _page_places(endpoint: Endpoint, pages: Pages, perspective: Perspective) -> dict[str, Place]:
     """Those of the list itself, and of all lists where it says nothing."""
     places, found = perspective.checked.places, dict[str, Place]()
     for path in (("limits", "pages"), ("endpoints", endpoint.key, "pages")):
         found |= by_key(places, ("default", "largest", "by", "parameters"), *path)
-        found |= by_key(places, ("size", "next", "start", "number"), *path, "parameters")
-    return found
+        found |= by_key(places, ("size", "next", "start", "number", "index"), *path, "parameters")
+    # One name stands for both, as a list has but one of them.
+    return found | ({"number": found["index"]} if pages.first == 0 else {})
 
 
 def _filter(stated: Filter, columns: Columns, perspective: Perspective) -> Piece:
