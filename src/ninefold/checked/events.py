@@ -81,6 +81,15 @@ class Broker:
 
 
 @dataclass(frozen=True)
+class Log:
+    """The log is read as the resource `event`. `lasts` in microseconds: how long an event can be read; None: without an
+    end."""
+
+    lasts: int | None
+    place: Place
+
+
+@dataclass(frozen=True)
 class Events:
     """What is in force of part 6. `source`: the envelope is CloudEvents, and this is its source."""
 
@@ -90,3 +99,4 @@ class Events:
     stream: Stream | None = None
     source: Typed | None = None
     in_order: bool = False
+    log: Log | None = None

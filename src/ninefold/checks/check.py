@@ -68,17 +68,17 @@ def check(contract: Contract, open_questions: tuple[OpenQuestion, ...]) -> Outco
         isinstance(field.back, Gap | Proposal) for each in known.values() for field in value_of(each.fields) or ()
     )
     vocabulary = model(known, contract, caller_type(contract, known), findings)
-    resources = check_states(
-        check_resources(known, contract, vocabulary, findings), contract, open_questions, vocabulary, findings
-    )
+    resources = check_resources(known, contract, vocabulary, findings)
+    read = has_log(contract)
+    if read is not None:
+        # What a row is made of and always holds does not depend on what has happened; whatever happens may.
+        vocabulary = with_log(vocabulary, contract)
+        resources[EVENT] = event(contract, read, findings)
+    resources = check_states(resources, contract, open_questions, vocabulary, findings)
     subscribed = has_subscriptions(contract)
     if subscribed is not None:
         vocabulary = with_subscriptions(vocabulary)
         resources[SUBSCRIPTION] = subscription(contract, subscribed, findings)
-    read = has_log(contract)
-    if read is not None:
-        vocabulary = with_log(vocabulary, contract)
-        resources[EVENT] = event(contract, read, findings)
     check_views(Showing(contract, resources, vocabulary, findings))
     records = check_records(contract, resources, findings)
     schemes = check_schemes(contract, resources, vocabulary, findings)

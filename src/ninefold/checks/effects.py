@@ -37,7 +37,11 @@ ON_ITS_OWN = frozenset({"create", "update", "delete"})
 THIS, EACH = "this", "each"
 """What effects read besides: the row acted on, where their own is of the same resource, and the item of a new row."""
 
-WITH_EFFECTS = frozenset({"create", "update", "replace", "delete", "ensure"})
+WITH_EFFECTS = frozenset(
+    {
+        "create", "update", "replace", "delete", "ensure", "remove", "sign in", "sign out", "subscribe", "unsubscribe"
+    }
+)  # fmt: skip
 """The verbs that change other rows with the one that they act on; a transition does too."""
 
 
@@ -291,6 +295,8 @@ def _not_set(field: Field, effect: stated.Effect, resource: Resource) -> str | N
 
 def _is_complete(effect: stated.Effect, resource: Resource, sets: Mapping[str, Typed], findings: Findings) -> bool:
     """Whether a new row has everything that it needs."""
+    if resource.log:
+        return True  # nobody writes it, which has been said
     complete = True
     for field in resource.fields.values():
         made = field.on_create is not None or field.on_change is not None or field.serial or field.computed is not None

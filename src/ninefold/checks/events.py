@@ -13,6 +13,7 @@ from ninefold.checked.resources import Field, Resource
 from ninefold.checks.codes import NOT_A_SUBJECT
 from ninefold.checks.contents import Showing, check_content
 from ninefold.checks.credentials import check_payload
+from ninefold.checks.event_log import check_log
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.subscribers import check_keys, check_subscribers
@@ -104,14 +105,15 @@ def check_events(
         for each in value_of(contract.events.kinds) or ()
         if (kind := _kind(each, resources, vocabulary, showing)) is not None
     )
-    delivery = value_of(contract.events.delivery)
+    log, delivery = check_log(contract, findings), value_of(contract.events.delivery)
     if delivery is None:
-        return Events(kinds)
+        return Events(kinds, log=log)
     enveloped, source = _envelope(delivery, findings)
     if not enveloped:
-        return Events(kinds)
+        return Events(kinds, log=log)
     return Events(
         kinds,
+        log=log,
         broker=_broker(delivery, value_of(contract.events.kinds) or (), findings),
         webhooks=_webhooks(delivery, resources, vocabulary, findings),
         stream=_stream(delivery, findings),

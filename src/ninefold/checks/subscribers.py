@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ninefold.checked.events import Subscribers
 from ninefold.checked.resources import Resource
-from ninefold.checks.codes import SAYS_NOTHING, TIMER_WITHOUT_REQUEST, TWO_RECEIVERS
+from ninefold.checks.codes import SAYS_NOTHING, TIMER_WITHOUT_REQUEST, TWO_MEANINGS, TWO_RECEIVERS
 from ninefold.checks.due import OF_REQUESTS, roots
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
@@ -18,9 +18,10 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Typed
+from ninefold.plan.events import EVENT
 from ninefold.values import Boolean, Object, Row, Text, Timestamp, Type
 
-EVENT = Object(
+HAPPENED = Object(
     members={
         "id": Text(),
         "kind": Text(),
@@ -78,10 +79,15 @@ def check_subscribers(
         what = f"delivery to rows of `{resource.name}`, which have not one identifier,"
         findings.left_for_later(what, "no webhook is called", to.span)
         return None
-    if resource.name == "event":
-        findings.left_for_later("delivery to rows of a resource called `event`", "no webhook is called", to.span)
+    if resource.name == EVENT:
+        findings.say(
+            TWO_MEANINGS,
+            f"`{EVENT}` would be what has happened, and a row that is told of it",
+            Label(to.span, "rows of this name"),
+            help=("call the resource of the receivers otherwise",),
+        )
         return None
-    when = _of_row(webhooks.when, resource.name, {"event": EVENT}, Boolean(), vocabulary, findings)
+    when = _of_row(webhooks.when, resource.name, {EVENT: HAPPENED}, Boolean(), vocabulary, findings)
     url = _of_row(webhooks.url, resource.name, {}, Text(), vocabulary, findings)
     secret = _of_row(webhooks.secret, resource.name, {}, Text(), vocabulary, findings)
     if when is None or url is None or secret is None:

@@ -61,6 +61,14 @@ class Delivery:
 
 
 @dataclass(frozen=True, slots=True)
+class Log:
+    """The log as the resource `event`. `lasts` in microseconds: how long an event can be read."""
+
+    lasts: Fact[int] | None
+
+
+@dataclass(frozen=True, slots=True)
 class Events:
     kinds: Fact[tuple[EventKind, ...]] | None
     delivery: Fact[Delivery] | None
+    log: Fact[Log] | None = None

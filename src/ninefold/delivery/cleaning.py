@@ -1,7 +1,8 @@
-"""The end of events: those that no stream goes back to and that have reached whom they were for.
+"""The end of events: those that nobody goes back to, by a stream or in the log, and that have reached whom they were
+for.
 
 It is done a little at a time, so that no write waits for it, and it is never in a hurry: what is kept too long is
-shown to nobody, since a stream asks for the time as well.
+shown to nobody, since those who go back ask for the time as well.
 """
 
 from __future__ import annotations

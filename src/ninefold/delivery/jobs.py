@@ -10,6 +10,7 @@ from ninefold.delivery.addresses import Network
 from ninefold.delivery.broker import Broker, address_of
 from ninefold.delivery.cleaning import Cleaning
 from ninefold.delivery.webhooks import Webhooks
+from ninefold.plan.events import Delivery
 from ninefold.plan.service import ServicePlan
 from ninefold.server.app import Job
 from ninefold.server.service import Service
@@ -21,11 +22,10 @@ def jobs(plan: ServicePlan, service: Service, database: Database, allowed: Seque
     delivery, log = plan.delivery, service.log
     if delivery is None or log is None:
         return ()
-    kept = timedelta(microseconds=delivery.kept_microseconds or 0)
-    cleaning = Cleaning(service, plan.schema, kept, database).run
+    kept = _kept(delivery)
+    found: list[Job] = [] if kept is None else [Cleaning(service, plan.schema, kept, database).run]
     if not log.form.complete:
-        return (cleaning,)
-    found: list[Job] = [cleaning]
+        return tuple(found)
     if delivery.webhooks is not None and plan.schema.subscriptions:
         webhooks = Webhooks(delivery.webhooks, service, log.form, database, allowed, delivery.unversioned)
         found.insert(0, webhooks.run)
@@ -33,3 +33,12 @@ def jobs(plan: ServicePlan, service: Service, database: Database, allowed: Seque
     if delivery.broker is not None and address is not None:
         found.insert(0, Broker(delivery.broker, address, log.form, database).run)
     return tuple(found)
+
+
+def _kept(delivery: Delivery) -> timedelta | None:
+    """How long events are kept for those who come back to them; None: without an end."""
+    streamed = delivery.kept_microseconds or 0
+    if delivery.log is None:
+        return timedelta(microseconds=streamed)
+    lasts = delivery.log.lasts_microseconds
+    return None if lasts is None else timedelta(microseconds=max(streamed, lasts))

@@ -11,7 +11,9 @@ from ninefold.explain import events
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
 from ninefold.explain.quantities import duration
+from ninefold.explain.requests import GRANTED
 from ninefold.questions.survey import actions
+from ninefold.vocabulary.endpoints import GRANT
 
 ANYONE = "anyone"
 
@@ -86,6 +88,7 @@ def scheme(g: Grounds, own: Scheme) -> Item:
     facts += g.word("audience", own.audience)
     facts += g.names("algorithms", own.algorithms)
     facts += g.names("scopes", own.scopes)
+    facts += g.expression("granted", own.granted)
     facts += g.fact("realm", own.realm, str)
     facts += g.fact("flows", own.flows)
     facts += [g.item(f"`caller.{each.name}` is `{each.value.text}`", each.span) for each in value_of(own.caller) or ()]
@@ -98,7 +101,7 @@ def _meanings(own: Scheme) -> tuple[int, ...]:
     if own.is_certificate:
         return (CERTIFICATES,)
     if isinstance(own.issued_to, Shown):
-        return (ISSUED,)
+        return (ISSUED, GRANTED) if own.scopes is not None else (ISSUED,)
     return (SIGNED, SCOPES) if is_signed(own) and own.scopes is not None else (SIGNED,) if is_signed(own) else ()
 
 
@@ -134,7 +137,7 @@ def rows(g: Grounds, endpoint: Endpoint) -> list[Item]:
         items += g.sentence("unseen rows", facts.unseen_rows, "a row that the caller may not see is {}")
     if first is not None and first not in seen:
         verb = next((action.verb for action in actions(endpoint)), "")
-        deed = {"sign in": "signs in to", "sign out": "signs out of"}.get(verb, "makes")
+        deed = {"sign in": "signs in to", GRANT: "grants a token to", "sign out": "signs out of"}.get(verb, "makes")
         words = f"the `{first}` that a request {deed} is shown in its response"
         items.append(g.item(words, meanings=(17,)))
     return items

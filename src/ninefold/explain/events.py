@@ -49,6 +49,15 @@ def delivery(g: Grounds) -> list[Item]:
     return items + g.word("order", stated.order)
 
 
+def log(g: Grounds) -> list[Item]:
+    """The log as a resource, where something is said of it."""
+    stated = value_of(g.contract.events.log)
+    if stated is None or g.contract.events.log is None:
+        return g.fact("the log", g.contract.events.log)
+    facts = g.fact("can be read for", stated.lasts, duration)
+    return [_meaning(g.together("the log", g.contract.events.log.span, facts), 63)]
+
+
 def _meaning(item: Item, number: int) -> Item:
     return replace(item, meanings=(*item.meanings, number))
 
@@ -56,4 +65,4 @@ def _meaning(item: Item, number: int) -> Item:
 def part(g: Grounds) -> list[Item]:
     kinds = value_of(g.contract.events.kinds)
     items = [kind(g, each) for each in kinds or ()] or g.fact("kinds", g.contract.events.kinds)
-    return items if g.contract.events.delivery is g.contract.events.kinds else items + delivery(g)
+    return items if g.contract.events.delivery is g.contract.events.kinds else [*items, *delivery(g), *log(g)]

@@ -37,12 +37,22 @@ INFERRED: Final = Inferred.INFERRED
 
 
 @dataclass(frozen=True, slots=True)
+class Log:
+    """The event log, whose rows are events. `version`: they are as that one has them; None: there are no versions.
+    `lasts`: for how many microseconds an event can be read; None: without an end."""
+
+    lasts: int | None
+    version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ResourceShape:
     """A resource as expressions see it.
 
     `fields` holds the types of all fields, computed ones too; one that may have no value is nullable; a
     reference is a `Row`. `back` leads from the name of a back-reference to (resource, its referring field).
-    `computed` holds the expressions of computed fields, in which the resource's own name is the row.
+    `computed` holds the expressions of computed fields, in which the resource's own name is the row. `log`: its rows
+    are no table's.
     """
 
     name: str
@@ -52,6 +62,7 @@ class ResourceShape:
     computed: Mapping[str, Typed] = field(default_factory=dict)
     computed_fields: Collection[str] = frozenset()
     """The names of computed fields whose expressions are not known yet (while they are being checked)."""
+    log: Log | None = None
 
     @property
     def identifier_type(self) -> Type | None:

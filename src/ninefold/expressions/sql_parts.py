@@ -18,6 +18,7 @@ from ninefold.expressions.reads import (
     needs_database,
 )
 from ninefold.expressions.scope import Model, ResourceShape
+from ninefold.expressions.sql_log import source
 from ninefold.expressions.tree import (
     Typed,
 )
@@ -199,7 +200,7 @@ class Parts(ABC):
         alias = self.fresh()
         seen = self.visible(resource, alias[1:-1])
         return (
-            Fragment(f"{identifier(resource)} AS {alias}"),
+            source(resource, self.model) + f" AS {alias}",
             TableRow(resource, alias),
             () if seen is None else (seen,),
         )

@@ -14,6 +14,9 @@ from ninefold.plan.statement import Statement
 SUBSCRIPTION = "subscription"
 """The resource that the language has itself: who is called with which kinds of event."""
 
+EVENT = "event"
+"""The resource that the log of events is, unless the contract calls one of its own so."""
+
 SECRET = "secret"
 """The member of `issued` that holds the signing secret of a subscription that was just made."""
 
@@ -104,6 +107,12 @@ class Broker(msgspec.Struct, frozen=True, omit_defaults=True):
     trace: tuple[Place, ...] = ()
 
 
+class Log(msgspec.Struct, frozen=True):
+    """The log is read as the resource `event`; for how many microseconds an event is. None: without an end."""
+
+    lasts_microseconds: int | None
+
+
 class Delivery(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """`kept_microseconds`: how long an event is kept for streams to be resumed from; None: there is no stream.
     `in_order`: the events of one row go to a subscription one after another, in the order of their commits."""
@@ -115,3 +124,4 @@ class Delivery(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     in_order: bool = False
     unversioned: str | None = None
     """The version of subscriptions that were made when there were none; None: there are no versions now either."""
+    log: Log | None = None

@@ -13,13 +13,24 @@ from ninefold.checked.resources import Resource
 from ninefold.checked.service import Checked
 from ninefold.expressions.sql_log import LOG
 from ninefold.expressions.tree import Constant, Variable
-from ninefold.plan.events import BATCH, SUBSCRIPTION, Broker, Called, Delivery, Envelope, Event, InVersion, Log, Webhooks
+from ninefold.plan.events import (
+    BATCH,
+    SUBSCRIPTION,
+    Broker,
+    Called,
+    Delivery,
+    Envelope,
+    Event,
+    InVersion,
+    Log,
+    Webhooks,
+)
 from ninefold.plan.operations import Stream
 from ninefold.plan.responses import FromExpression, Response
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.planner import inputs, subscribers
 from ninefold.planner.contents import Columns, content
-from ninefold.planner.perspective import OPERATOR, TRUE, Perspective
+from ninefold.planner.perspective import OPERATOR, Perspective
 from ninefold.planner.places import traced
 from ninefold.planner.requirements import WANTED, WRITTEN, all_of, column, was_written
 from ninefold.sql.dialect import Dialect

@@ -49,6 +49,8 @@ def operator_operations(checked: Checked, dialect: Dialect) -> Iterator[Operator
     )
     perspective = Perspective(own, OPERATOR, dialect)
     for resource in resources.values():
+        if resource.log:  # the operator has other means to look at it
+            continue
         admission = Admission(OPERATOR, None, False, resource.place)
         adding = None
         if not resource.creation_stopped:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from ninefold.checked.service import Checked
 from ninefold.diagnostics.source import Place
+from ninefold.expressions.sql_log import ABOUT, SEEN, source
 from ninefold.expressions.to_sql import Item, Items, items_of, to_sql
 from ninefold.expressions.tree import Constant, Typed
 from ninefold.sql.dialect import Dialect
@@ -42,10 +43,53 @@ class Perspective:
         """What they see who are told of a refusal: whoever's authority is at work, details of rows are for these."""
         return self if self.told is None else Perspective(self.checked, self.told, self.dialect)
 
+    def source(self, resource: str) -> Fragment:
+        """What stands in FROM for the rows of a resource, before its alias."""
+        return source(resource, self.checked.model)
+
     def visible(self, resource: str, alias: str) -> Fragment | None:
         """The condition of the rows of a resource that this caller sees; None: all of them."""
         if self.who in (OPERATOR, CONTRACT):
             return None
+        if self.checked.resources[resource].log:
+            own = self._ruled(resource, alias)
+            told = "(" + self.told_of(alias) + ")"
+            return told if own is None else told + " AND (" + own + ")"
+        return self._ruled(resource, alias)
+
+    def told_of(self, event: str) -> Fragment:
+        """The condition of the events whose row this caller sees: as the event found it, and, if it is still there, as
+        it is now. A row that has gone to somebody else takes its past with it, and nobody gains the past of a row that
+        comes to them later. `event`: the alias of the log (`ninefold.expressions.sql_log`)."""
+        kinds = self.checked.events.kinds
+        resources = dict.fromkeys(cause.resource for kind in kinds for cause in kind.causes)
+        cases = [f" WHEN '{name}' THEN (" + self._row_seen(name, event) + ")" for name in resources]
+        if not cases:
+            return FALSE
+        return f"(CASE {identifier(event)}.resource" + join("", cases) + " ELSE FALSE END) IS TRUE"
+
+    def _row_seen(self, resource: str, event: str) -> Fragment:
+        then, now = f"{resource} then", f"{resource} now"
+        as_it_was, as_it_is = self.visible(resource, then), self.visible(resource, now)
+        if as_it_was is None or as_it_is is None:
+            return TRUE
+        own, log = self.checked.resources[resource], identifier(event)
+        kept = [f"json_extract({log}.{SEEN}, '$.{each.name}') AS {identifier(each.name)}" for each in own.readable]
+        same = [
+            f"{identifier(now)}.{identifier(key)} = json_extract({log}.{ABOUT}, '$[{n}]')"
+            for n, key in enumerate(own.identifier)
+        ]
+        row = f"SELECT 1 FROM {identifier(resource)} AS {identifier(now)} WHERE " + " AND ".join(same or ["TRUE"])
+        past = f"(SELECT {', '.join(kept)}) AS {identifier(then)}"
+        return (
+            f"EXISTS (SELECT 1 FROM {past} WHERE "
+            + as_it_was
+            + f") AND (NOT EXISTS ({row}) OR EXISTS ({row} AND ("
+            + as_it_is
+            + ")))"
+        )
+
+    def _ruled(self, resource: str, alias: str) -> Fragment | None:
         rules = self.checked.row_rules.get(resource)
         if rules is None or self.who not in rules:
             return FALSE
@@ -53,14 +97,24 @@ class Perspective:
         return None if rule is None else self.holds(rule, {resource: alias})
 
     def rule(self, resource: str) -> tuple[Place, ...]:
-        """Where the contract says which rows of a resource this caller sees, and what the others are to it."""
-        places, rules = self.checked.places, self.checked.row_rules.get(resource, {})
-        if self.who in (OPERATOR, CONTRACT) or (self.who in rules and rules[self.who] is None):
+        """Where the contract says which rows of a resource this caller sees, and what the others are to it. Of an
+        event, also where it says whose rows are seen, and how long it can be read."""
+        if self.who in (OPERATOR, CONTRACT):
             return ()
+        places, found = self.checked.places, [resource]
+        if self.checked.resources[resource].log:
+            found += [cause.resource for kind in self.checked.events.kinds for cause in kind.causes]
+        ruled = [each for each in dict.fromkeys(found) if not self._sees_all(each)]
+        rules = [place for each in ruled for place in places.nearest("authentication", "rows", each, self.who)]
         return (
-            *places.nearest("authentication", "rows", resource, self.who),
-            *places.at("authentication", "unseen rows"),
+            *dict.fromkeys(rules),
+            *(places.at("authentication", "unseen rows") if ruled else ()),
+            *(places.at("events", "log", "lasts") if self.checked.resources[resource].log else ()),
         )
+
+    def _sees_all(self, resource: str) -> bool:
+        rules = self.checked.row_rules.get(resource, {})
+        return self.who in rules and rules[self.who] is None
 
     def there(self, resource: str, alias: str, besides: Collection[str] = ()) -> Fragment | None:
         """The condition of the rows that are not in a state of `gone`, or in one of the states `besides`; None: all

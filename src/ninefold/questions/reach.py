@@ -25,6 +25,7 @@ from ninefold.expressions.ast import (
     Name,
     Unary,
 )
+from ninefold.vocabulary.built_in import LOG
 
 MACROS = frozenset({"exists", "exists_one", "all", "filter", "map", "flatMap", "sortBy"})
 
@@ -37,6 +38,11 @@ class Graph:
     resources: Mapping[str, Resource]
     fields: Mapping[str, Mapping[str, Field]]
     back: Mapping[str, Mapping[str, str]]
+
+    @property
+    def log(self) -> str | None:
+        """What the log of events is called as a resource; None: the contract has a resource of that name."""
+        return None if LOG in self.resources else LOG
 
 
 def graph_of(resources: tuple[Resource, ...]) -> Graph:
@@ -166,7 +172,7 @@ class Walk:
 
     def invoke(self, call: Invocation, roots: Mapping[str, str]) -> str | None:
         match call:
-            case Invocation("all", None, (Name(resource),)) if resource in self.graph.resources:
+            case Invocation("all", None, (Name(resource),)) if resource in (*self.graph.resources, self.graph.log):
                 self.reached.add(resource)
                 return resource
             case Invocation(macro, target, (Name(variable), *bodies)) if macro in MACROS and target is not None:

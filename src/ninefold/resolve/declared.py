@@ -19,7 +19,7 @@ from ninefold.contract.resources import Resources
 from ninefold.contract.states import Machine, States
 from ninefold.contract.versioning import Versioning
 from ninefold.diagnostics.source import Span
-from ninefold.resolve.identifiers import BUILT_IN
+from ninefold.vocabulary.built_in import BUILT_IN
 
 T = TypeVar("T")
 
@@ -30,8 +30,8 @@ Names = Mapping[str, Span]
 @dataclass(frozen=True, slots=True)
 class Declared:
     """`fields[R]` are the fields of a resource, `back[R]` its back-references, `transitions[R]` and `states[R]` those
-    of its machine; a resource that they lack has none that are known. The built-in resource `subscription` is among
-    the `reachable` resources."""
+    of its machine; a resource that they lack has none that are known. The built-in resources are among the `reachable`
+    resources, but for one whose name the contract gives to one of its own."""
 
     resources: Names | None
     reachable: Names | None
@@ -83,8 +83,10 @@ def declared(
         if (own_fields := listed(resource.fields)) is not None
     }
     nowhere = Span(0, 0)
-    built_in: dict[str, Names] = {name: dict.fromkeys(names, nowhere) for name, names in BUILT_IN.items()}
     named = None if own is None else {each.name: each.span for each in own}
+    built_in: dict[str, Names] = {
+        name: dict.fromkeys(names, nowhere) for name, names in BUILT_IN.items() if name not in (named or ())
+    }
     of: dict[str, Machine | None] = {}
     for each in listed(machines.machines) or ():
         stated_none = isinstance(each.machine, StatedNone)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ninefold.contract.events import Delivery, Envelope, EventKind, Events, Stream, Webhooks
+from ninefold.contract.events import Delivery, Envelope, EventKind, Events, Log, Stream, Webhooks
 from ninefold.contract.fact import Name
 from ninefold.resolve import leaves
 from ninefold.resolve.actions import actions
@@ -20,9 +20,9 @@ _OF_OPERATOR = re.compile(r"operator\.[A-Za-z_][A-Za-z0-9_]*")
 def events(r: Reading, part: Part) -> Events:
     said = spoken(part)
     if said is not None:
-        return Events(said, said)
+        return Events(said, said, said)
     level = r.level(part.facts, 6, "", "")
-    return Events(level.fact("kinds", kinds), level.fact("delivery", delivery))
+    return Events(level.fact("kinds", kinds), level.fact("delivery", delivery), level.fact("log", log))
 
 
 def kinds(r: Reading, node: Node, slot: Slot) -> tuple[EventKind, ...] | None:
@@ -107,3 +107,10 @@ def envelope(r: Reading, node: Node, slot: Slot) -> Envelope | None:
     if not isinstance(node, Mapping):
         return None
     return Envelope(format=level.fact("format", leaves.word), source=level.fact("source", expression))
+
+
+def log(r: Reading, node: Node, slot: Slot) -> Log | None:
+    level = r.level(node, 6, "log", "log")
+    if not isinstance(node, Mapping):
+        return None
+    return Log(lasts=level.fact("lasts", duration))

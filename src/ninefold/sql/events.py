@@ -32,6 +32,12 @@ from __future__ import annotations
 
 from ninefold.sql.fragment import identifier
 
+ROW = (
+    "CASE json_array_length(e.row) WHEN 1 THEN CAST(json_extract(e.row, '$[0]') AS TEXT)"
+    " ELSE coalesce((SELECT group_concat(part.value, '/') FROM json_each(e.row) AS part), '') END"
+)
+"""The identifier of the row that an event `e` is about, as the attribute `subject` of CloudEvents has it."""
+
 _LAST = "coalesce((SELECT seq FROM sqlite_sequence WHERE name = '$event'), 0)"
 
 CREATE_LOG = (
@@ -39,6 +45,13 @@ CREATE_LOG = (
     "  kind TEXT NOT NULL,\n  resource TEXT NOT NULL,\n  row TEXT NOT NULL,\n  seen TEXT,\n  time TEXT NOT NULL,\n"
     "  payload TEXT NOT NULL\n) STRICT",
 )
+
+CREATE_READING = (
+    'CREATE UNIQUE INDEX IF NOT EXISTS "$event by id" ON "$event" (id)',
+    'CREATE INDEX IF NOT EXISTS "$event by time" ON "$event" (time, seq)',
+    'CREATE INDEX IF NOT EXISTS "$event by kind" ON "$event" (kind, seq)',
+)
+"""By these the log is read as the resource `event`: they are for speed alone."""
 
 CREATE_DELIVERIES = (
     'CREATE TABLE IF NOT EXISTS "$subscription" (\n'

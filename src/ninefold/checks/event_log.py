@@ -1,0 +1,116 @@
+"""Part 6: the log of events as the resource `event`, which endpoints read and nobody writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+from ninefold.checked.events import Log
+from ninefold.checked.resources import Field, Resource
+from ninefold.checks.findings import Findings
+from ninefold.checks.model import Vocabulary
+from ninefold.contract.events import Log as StatedLog
+from ninefold.contract.expression import Expression
+from ninefold.contract.fact import Fact, Shown, StatedNone, value_of
+from ninefold.contract.service import Contract
+from ninefold.diagnostics.source import Span
+from ninefold.expressions import scope
+from ninefold.expressions.ast import Invocation, Name, every
+from ninefold.expressions.scope import ResourceShape
+from ninefold.plan.events import EVENT
+from ninefold.syntax.nodes import Node
+from ninefold.values import Integer, Object, Text, Timestamp, Type
+
+TYPES: Mapping[str, Type] = {
+    "position": Integer(),
+    "id": Text(),
+    "kind": Text(),
+    "time": Timestamp(),
+    "resource": Text(),
+    "row": Text(),
+    "payload": Object(),
+}
+"""The fields of an event, by the names that `event` has in `when` of webhooks; and its position in the log."""
+
+
+def has_log(contract: Contract) -> Span | None:
+    """Where the contract first reads the log as a resource; None: it does not, or has an `event` of its own."""
+    if any(each.name == EVENT for each in value_of(contract.resources.resources) or ()):
+        return None
+    for endpoint in value_of(contract.endpoints.endpoints) or ():
+        for action in value_of(endpoint.does) or ():
+            if action.subject == EVENT:
+                return action.span
+    return next(_all_events((contract.resources, contract.endpoints, contract.authentication)), None)
+
+
+def _all_events(facts: object) -> Iterator[Span]:
+    """Each expression among some facts that holds `all(event)`."""
+    if isinstance(facts, Expression):
+        for node in every(facts.ast):
+            match node:
+                case Invocation(function="all", target=None, arguments=(Name(name),)) if name == EVENT:
+                    yield facts.span
+                case _:
+                    pass
+    elif isinstance(facts, tuple):
+        for each in facts:
+            yield from _all_events(each)
+    elif is_dataclass(facts) and not isinstance(facts, Node):
+        for field in fields(facts):
+            yield from _all_events(getattr(facts, field.name))
+
+
+def lasts(contract: Contract) -> int | None:
+    """For how many microseconds an event can be read; None: without an end. Where it is a gap, nothing that reads one
+    is served, and which it is is never seen."""
+    log = value_of(contract.events.log)
+    return None if log is None else value_of(log.lasts)
+
+
+def with_log(vocabulary: Vocabulary, contract: Contract) -> Vocabulary:
+    """Expressions may read `event`, and `all(event)`."""
+    shape = ResourceShape(EVENT, ("position",), TYPES, log=scope.Log(lasts(contract)))
+    return replace(vocabulary, model={**vocabulary.model, EVENT: shape})
+
+
+def event(contract: Contract, span: Span, findings: Findings) -> Resource:
+    """The log as a resource. Its kinds, and whose rows they are about, are those that the contract has."""
+    kinds = value_of(contract.events.kinds) or ()
+    resources = dict.fromkeys(
+        action.subject for kind in kinds for action in value_of(kind.upon) or () if action.subject is not None
+    )
+    schemas: Mapping[str, Mapping[str, Any]] = {
+        "position": {"type": "integer", "minimum": 1},
+        "id": {"type": "string", "format": "uuid"},
+        "kind": {"type": "string", **({"enum": [each.name for each in kinds]} if kinds else {})},
+        "time": {"type": "string", "format": "date-time"},
+        "resource": {"type": "string", **({"enum": list(resources)} if resources else {})},
+        "row": {"type": "string"},
+        "payload": {},
+    }
+    place = findings.place(span)
+    own = {
+        name: Field(
+            name=name,
+            type=type_,
+            schema=schemas[name],
+            place=place,
+            null_shown=False,
+            required=False,  # of nobody: no body gives it
+            stored=True,
+            unique=name in ("position", "id"),
+            immutable=True,
+        )
+        for name, type_ in TYPES.items()
+    }
+    return Resource(EVENT, place, ("position",), own, creation_stopped=("nobody writes the log",), log=True)
+
+
+def check_log(contract: Contract, findings: Findings) -> Log | None:
+    """How long the log is read, where that is shown."""
+    log: Fact[StatedLog] | None = contract.events.log
+    if not isinstance(log, Shown) or not isinstance(log.value.lasts, Shown | StatedNone):
+        return None
+    return Log(value_of(log.value.lasts), findings.place(log.span))
