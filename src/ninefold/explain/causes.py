@@ -19,19 +19,20 @@ from ninefold.explain.chosen import CHOSEN
 from ninefold.explain.grounds import Grounds
 from ninefold.explain.limits import applying
 from ninefold.explain.quantities import duration, size
-from ninefold.explain.requests import ENDED, given
+from ninefold.explain.requests import ENDED, FORMS, GRANTED, GRANTS, PATHS, given
 from ninefold.questions.conditions import ON_ONE_ROW, may_be_gone, may_be_in_any_state
 from ninefold.questions.endpoints import reads_content, shows_content
 from ninefold.questions.known_by import compared, stored_of_path
 from ninefold.questions.reach import names_in
 from ninefold.questions.survey import actions, is_transition, signs_out_caller
-from ninefold.vocabulary.endpoints import ENDS, FORM
+from ninefold.vocabulary.endpoints import ENDS, FORM, GRANT
 
 
 @dataclass(frozen=True)
 class Refusal:
     """What makes the service refuse a request: the condition, the code that is stated for this alone, and in words
-    what the request or the rows are like. `span` None: no fact says so, but a meaning."""
+    what the request or the rows are like. `span` None: no fact says so, but a meaning. `after`: how many operations of
+    the endpoint are done before."""
 
     condition: str
     subject: str | None
@@ -39,6 +40,7 @@ class Refusal:
     span: Span | None
     meanings: tuple[int, ...] = ()
     code: str | None = None
+    after: int = 0
 
 
 def of_any(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
@@ -95,6 +97,15 @@ def of_callers(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
     if any(signs_out_caller(endpoint, action) for action in actions(endpoint)):
         words = "the row that the credential belongs to has gone since it was looked up"
         yield Refusal("unauthenticated", first, words, endpoint.span, (ENDED,))
+    if any(action.verb == GRANT for action in actions(endpoint)):
+        words = f"there is no such `{first}`, or the secret is not its secret, or none comes along"
+        yield Refusal("sign in refused", first, words, endpoint.span, (GRANTS,))
+        words = "`scope` asks for one that the row may not have"
+        yield Refusal("invalid", "scope", words, endpoint.span, (GRANTS, GRANTED))
+        words = "`grant_type` is not `client_credentials`"
+        yield Refusal("invalid", "grant_type", words, endpoint.span, (GRANTS,))
+        words = "the client says in two ways who it is"
+        yield Refusal("invalid", None, words, endpoint.span, (GRANTS,))
     if any(action.verb == "sign in" for action in actions(endpoint)):
         words = f"there is no such `{first}`, or the password is not its password"
         yield Refusal("sign in refused", first, words, endpoint.span, (PASSWORDS,))
@@ -137,8 +148,9 @@ def of_content(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
         yield Refusal("unsupported media type", None, words, media_type.span, (18,))
     is_form = isinstance(media_type, Shown) and media_type.value.text.casefold().startswith(FORM)
     words = "the body is no form in UTF-8" if is_form else "the body is not JSON, or is empty"
-    yield Refusal("malformed", None, words, at, (19,))
-    members = given(g, endpoint)
+    yield Refusal("malformed", None, words, at, (FORMS,) if is_form else (19,))
+    grants = any(action.verb == GRANT for action in actions(endpoint))
+    members = [] if grants else given(g, endpoint)
     for each in members:
         field = g.fields(each.resource).get(each.field)
         if field is not None:
@@ -255,18 +267,19 @@ def of_rows(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
     first = g.acted_on(endpoint)
     if first is not None and done & ENDS.keys():
         yield from _of_a_row_that_may_be_there(g, endpoint, first, done)
-    for action in actions(endpoint):
+    for number, action in enumerate(actions(endpoint)):
         each = g.survey.transition(action) if is_transition(action) else None
         if each is None:
             continue
         origin = each.origin.span if each.origin is not None else each.span
         names = " or ".join(f"`{name.text}`" for name in value_of(each.origin) or ())
         if may_be_in_any_state(endpoint, action):
-            yield Refusal("illegal transition", first, f"the state of the `{first}` is not {names or 'known'}", origin)
+            words = f"the state of the `{first}` is not {names or 'known'}"
+            yield Refusal("illegal transition", first, words, origin, after=number)
         if isinstance(each.when, Shown):
-            code = value_of(each.otherwise)
+            code = None if (named := value_of(each.otherwise)) is None else named.text
             words = f"`{each.when.value.text}` does not hold, which guards the transition `{each.name}`"
-            yield Refusal("guard", first, words, each.when.span, (9, 10), None if code is None else code.text)
+            yield Refusal("guard", first, words, each.when.span, (9, 10), code, after=number)
     for guard in value_of(endpoint.guards) or ():
         words = f"`{guard.when.text}` does not hold"
         code_name = None if guard.otherwise is None else guard.otherwise.text
@@ -312,6 +325,14 @@ def _sought(g: Grounds, endpoint: Endpoint) -> Iterator[tuple[str, Span]]:
     yield from found.items()
 
 
+def of_paths(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
+    """Texts in the path that are not as `path` says."""
+    for each in value_of(endpoint.path) or ():
+        words = f"`{{{each.name}}}` is not as its schema says"
+        code = None if each.otherwise is None else each.otherwise.text
+        yield Refusal("missing" if code is None else "invalid", g.acted_on(endpoint), words, each.span, (PATHS,), code)
+
+
 def _ruled(g: Grounds, endpoint: Endpoint, resource: str) -> bool:
     """Whether some caller of an endpoint does not see every row of a resource."""
     rules = [g.survey.row_rule(resource, each.who.text) for each in g.survey.admitted(endpoint)]
@@ -320,7 +341,7 @@ def _ruled(g: Grounds, endpoint: Endpoint, resource: str) -> bool:
 
 def of_writes(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
     """What other rows say against what is to be stored, or to be deleted."""
-    own = g.resource(g.acted_on(endpoint))
+    own, last = g.resource(g.acted_on(endpoint)), max(len(actions(endpoint)) - 1, 0)
     for reference in writes.references(g, endpoint):
         if reference.given:
             words = f"`{reference.subject}` refers to no `{reference.target}` that the caller sees"
@@ -339,7 +360,7 @@ def of_writes(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
         for invariant in value_of(own.invariants) or ():
             words = f"`{invariant.when.text}` would not hold of the row as it becomes"
             code = None if invariant.otherwise is None else invariant.otherwise.text
-            yield Refusal("invariant", own.name, words, invariant.when.span, (9, 10), code)
+            yield Refusal("invariant", own.name, words, invariant.when.span, (9, 10), code, after=last)
     patch = value_of(endpoint.patch)
     if own is not None and patch is not None and patch.text == "json-patch" and isinstance(endpoint.patch, Shown):
         words = f"an edit needs something of the `{own.name}` that is not there"
@@ -349,7 +370,7 @@ def of_writes(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
     for resource, invariant in g.survey.upheld_by(endpoint):
         words = f"`{invariant.when.text}` would not hold any more of a `{resource}` that it is asked of again"
         code = None if invariant.otherwise is None else invariant.otherwise.text
-        yield Refusal("invariant", resource, words, invariant.when.span, (10,), code)
+        yield Refusal("invariant", resource, words, invariant.when.span, (10,), code, after=last)
     if own is not None and "ensure" in writes.verbs(endpoint) and compared(g.survey, endpoint, own.name):
         words = f"the `{own.name}` is there, with other values than those that the request gives"
         yield Refusal("different", own.name, words, endpoint.span)

@@ -27,10 +27,10 @@ def refusals(g: Grounds, endpoint: Endpoint) -> list[Item]:
     """One item for each answer, its causes under it."""
     codes = g.codes
 
-    def answered(each: Refusal) -> tuple[int, Cause]:
+    def answered(each: Refusal) -> tuple[tuple[int, int], Cause]:
         code = each.code or codes.code(endpoint, each.condition, each.subject)
         rank = codes.rank(each.condition, each.subject, code)
-        return rank, Cause(each.condition, each.subject, code, codes.status(each.condition, code))
+        return (each.after, rank), Cause(each.condition, each.subject, code, codes.status(each.condition, code))
 
     found = sorted(((*answered(each), each) for each in every_refusal(g, endpoint)), key=lambda triple: triple[0])
     items = []
@@ -62,8 +62,8 @@ def every_refusal(g: Grounds, endpoint: Endpoint) -> list[Refusal]:
     judge of the plan know besides."""
     every = cases.of(g, endpoint)
     steps = (
-        causes.of_any, causes.of_callers, causes.of_content, causes.of_cases, causes.of_parameters, causes.of_rows,
-        causes.of_writes,
+        causes.of_any, causes.of_paths, causes.of_callers, causes.of_content, causes.of_cases, causes.of_parameters,
+        causes.of_rows, causes.of_writes,
     )  # fmt: skip
     found = list(dict.fromkeys(each for step in steps for case in every for each in step(g, case)))
     told = {each.condition for each in found} | NO_ENDPOINT | TOLD_BETTER
@@ -71,24 +71,28 @@ def every_refusal(g: Grounds, endpoint: Endpoint) -> list[Refusal]:
         if name not in told:
             found.append(Refusal(name, g.acted_on(endpoint), "it can arise here", endpoint.span))
     known = {(each.condition, each.subject, each.code) for each in found}
-    for judged in dict.fromkeys(judged_conditions(g, endpoint.key)):
+    for after, judged in dict.fromkeys(judged_conditions(g, endpoint.key)):
         if (judged.condition, judged.subject, judged.code) not in known:
-            span = _span(g, judged) or endpoint.span
-            found.append(Refusal(judged.condition, judged.subject, "the database tells", span, code=judged.code))
+            known.add((judged.condition, judged.subject, judged.code))
+            span, words = _span(g, judged) or endpoint.span, "the database tells"
+            found.append(Refusal(judged.condition, judged.subject, words, span, code=judged.code, after=after))
     return found
 
 
-def judged_conditions(g: Grounds, key: str) -> Iterator[Condition]:
-    """What the judges of an endpoint's operations can answer, and the invariants of its writes."""
+def judged_conditions(g: Grounds, key: str) -> Iterator[tuple[int, Condition]]:
+    """What the judges of an endpoint's operations can answer, and the invariants of its writes; each with how many of
+    its operations are done before."""
     route = g.routes.get(key)
     for admission in route.admissions if route is not None else ():
         operation = admission.operation
         if isinstance(operation, Compute | Stream):
             continue
         if operation.judge is not None:
-            yield from operation.judge.conditions
+            yield from ((0, each) for each in operation.judge.conditions)
         if isinstance(operation, Write):
-            yield from operation.invariants
+            yield from ((len(operation.further), each) for each in operation.invariants)
+            for number, following in enumerate(operation.further, 1):
+                yield from ((number, each) for each in following.judge.conditions)
 
 
 def _span(g: Grounds, judged: Condition) -> Span | None:

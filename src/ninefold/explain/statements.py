@@ -11,7 +11,7 @@ from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
 from ninefold.expressions.words import words
 from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Write
-from ninefold.plan.statement import Statement
+from ninefold.plan.statement import Statement, switched
 
 
 def statements(g: Grounds, endpoint: Endpoint) -> Iterator[Item]:
@@ -49,6 +49,9 @@ def _of(operation: Operation) -> Iterator[tuple[str, Statement]]:
             yield "writes", operation.statement
             for event in operation.after:
                 yield f"reads the row for the event `{event.kind}`, in the same transaction", event.select
+            for following in operation.further:
+                for called, statement in _of(following):
+                    yield f"with the same row, in the same transaction, {called}", statement
             if operation.read is not None:
                 yield "then reads, in the same transaction", operation.read
             yield "where nothing is touched, asks why", operation.judge.statement
@@ -63,10 +66,7 @@ def _of(operation: Operation) -> Iterator[tuple[str, Statement]]:
 
 def text(statement: Statement) -> str:
     """The pieces one after another; those that a request switches on stand in brackets behind what switches them."""
-    return " ".join(
-        piece.text.strip() if piece.when is None else f"[{piece.when}: {piece.text.strip()}]"
-        for piece in statement.pieces
-    )
+    return " ".join(switched(piece, piece.text.strip()) for piece in statement.pieces)
 
 
 def _binds(statement: Statement) -> Iterator[Item]:

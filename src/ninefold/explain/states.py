@@ -24,7 +24,7 @@ def transition(g: Grounds, own: Transition) -> Item:
     return g.together(f"the transition `{own.name}`", own.span, facts)
 
 
-EFFECTS = 60
+EFFECTS = 61
 """The fixed meaning of what else is done."""
 
 
