@@ -583,6 +583,12 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "`sets`, guards, effects and responses of that endpoint; permissions, rates, row rules and what is given on "
         "create may not. A JSON Patch has no such members.",
     ),
+    (
+        "Values in paths",
+        "What `path` declares is a value of the request, `request.path.NAME`, wherever expressions read the request; "
+        "it names no row by itself. A text that is not of its type, or not as its schema says, is `missing`; where "
+        "`otherwise` names a code, it is `invalid` with that code, as of a parameter.",
+    ),
 )
 
 MEANINGS: tuple[Meaning, ...] = tuple(

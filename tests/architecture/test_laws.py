@@ -17,7 +17,7 @@ PACKAGE = Path(ninefold.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 STAGES = {
-    "vocabulary": {"effects", "json_schema", "key", "shapes", "table"},
+    "vocabulary": {"chosen", "effects", "json_schema", "key", "shapes", "table"},
     "contract": {"effects", "expression", "fact", "service"},
     "questions": {"ask", "conditions", "known_by", "question", "reach", "survey"},
     "resolve": {
@@ -25,6 +25,7 @@ STAGES = {
         *(
             "actions",
             "cases",
+            "chosen",
             "effects",
             "expressions",
             "identifiers",
@@ -51,6 +52,7 @@ STAGES = {
             "seen",
             "bodies",
             "cases",
+            "chosen",
             "contents",
             "lists",
             "model",
@@ -64,6 +66,7 @@ STAGES = {
         *(
             "bodies",
             "cases",
+            "chosen",
             "service",
             "operator",
             "records",

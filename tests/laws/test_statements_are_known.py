@@ -42,7 +42,8 @@ def is_a_choice_of(text: str, pieces: Sequence[Piece]) -> bool:
         return text == ""
     first, rest = pieces[0], pieces[1:]
     taken = text.startswith(first.text) and is_a_choice_of(text[len(first.text) :], rest)
-    return taken or (first.when is not None and is_a_choice_of(text, rest))
+    may_be_left = first.when is not None or first.unless is not None
+    return taken or (may_be_left and is_a_choice_of(text, rest))
 
 
 @pytest.mark.serves

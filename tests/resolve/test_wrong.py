@@ -16,7 +16,6 @@ CASES = [
     ("initial: draft", "initial: draft\n    start: draft", "NF0301", "start", ""),
     ("sizes: {body: 64 KiB}", "sizes: {bodies: 64 KiB}", "NF0301", "bodies", "did you mean `body`?"),
     ("messages: {required:", "messages: {requried:", "NF0301", "requried", "did you mean `required`?"),
-    ("does: create note, body: [text]", "does: create note, projection: [], body: [text]", "NF0302", "projection", ""),
     # Shapes
     ("allow: 10", "allow: many", "NF0303", "many", ""),
     ("allow: 10", "allow: 0", "NF0303", "0", ""),

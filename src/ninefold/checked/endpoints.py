@@ -42,7 +42,17 @@ class PathName:
     found: Typed
 
 
-Segment: TypeAlias = str | PathName
+@dataclass(frozen=True)
+class PathValue:
+    """A name in braces that is no field: a value of the request, in `request.path`. Text that is none is `missing`
+    (narrowed to `resource`, which the endpoint acts on)."""
+
+    text: str
+    type: Type
+    resource: str | None
+
+
+Segment: TypeAlias = str | PathName | PathValue
 
 
 @dataclass(frozen=True)
@@ -264,6 +274,7 @@ class Endpoint:
     body: tuple[BodyLeaf, ...] | None = None
     members: tuple[BodyMember, ...] = ()
     patch: Literal["merge", "json-patch"] = "merge"
+    path: tuple[Parameter, ...] = ()
     query: tuple[Parameter, ...] = ()
     request_headers: tuple[Parameter, ...] = ()
     filters: tuple[Filter, ...] = ()

@@ -35,7 +35,8 @@ NEVER_GIVEN = _code(
 PATH_NAME = _code(
     "NF0504", Severity.ERROR, "a name in a path does not say which row",
     "A name in braces is the identifier or another unique field of the resource that the endpoint acts on, or a "
-    "path through references to one (`{article.slug}` of a comment).",
+    "path through references to one (`{article.slug}` of a comment). Any other name is declared under `path`, with a "
+    "schema, and is a value of the request: `request.path.NAME`.",
     "`GET /orders/{number}` where `number` is not unique",
     "`GET /orders/{id}`, or `number: {type: integer, unique: true}`",
 )  # fmt: skip

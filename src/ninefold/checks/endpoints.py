@@ -10,12 +10,12 @@ from ninefold.checked.endpoints import Endpoint, Parameter, Stopped, Verb
 from ninefold.checked.events import Events
 from ninefold.checked.resources import Guard, Resource, Transition
 from ninefold.checks.authentication import admissions, who_names
-from ninefold.checks.bodies import body_members, check_body, check_required
+from ninefold.checks.bodies import body_members, check_body, check_members, check_required
 from ninefold.checks.cases import check_case
 from ninefold.checks.chosen import check_chosen
 from ninefold.checks.codes import GIVEN_VALUE, NEEDS_WHAT_IS_NONE, NOT_A_BODY, NOT_IN_FORCE
 from ninefold.checks.contents import Showing
-from ninefold.checks.credentials import check_ends, check_issues, check_sign_in, check_told
+from ninefold.checks.credentials import check_ends, check_issues, check_sign_in, check_tokens_of_effects, check_told
 from ninefold.checks.effects import WITH_EFFECTS, check_effects
 from ninefold.checks.errors import check_own_shape
 from ninefold.checks.findings import Findings, condition, reads_database, typed
@@ -195,6 +195,7 @@ def _endpoint(
     row = None if (stated_row := value_of(endpoint.row)) is None else _row(stated_row, resource, scope, findings)
     guards = tuple(_guards(endpoint, scope, findings))
     then = () if resource is None else check_effects(endpoint.then, resource, resources, vocabulary, request, findings)
+    check_members(endpoint, resource, members, findings)
     if not (transition or follows) and action.verb not in WITH_EFFECTS and then is not None:
         then = ()  # that it says nothing there has been said
     acted_on = None if resource is None else resource.name
@@ -211,6 +212,7 @@ def _endpoint(
     if chosen is None:
         return None
     check_told(endpoint, issues, response, findings)
+    check_tokens_of_effects(endpoint, then, response, resources, findings)
     if verb == "delete" and resource is not None:
         check_deleted(endpoint, response, resource, vocabulary, findings)
     return Endpoint(
@@ -231,6 +233,7 @@ def _endpoint(
         body=body,
         members=members,
         patch="json-patch" if (word := value_of(endpoint.patch)) is not None and word.text == "json-patch" else "merge",
+        path=tuple(_parameters(endpoint.path, contract, findings)),
         query=tuple(_parameters(endpoint.query, contract, findings)),
         request_headers=tuple(_parameters(endpoint.request_headers, contract, findings)),
         filters=filters,

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from ninefold.contract.effects import Effect
 from ninefold.contract.errors import Shape
 from ninefold.contract.expression import Assignment, Expression, Template
-from ninefold.contract.fact import Fact, Name, Shown, within
+from ninefold.contract.fact import Fact, Name, Shown, value_of, within
 from ninefold.contract.limits import Pages
 from ninefold.contract.resources import Schema
 from ninefold.diagnostics.source import Span
@@ -32,7 +32,15 @@ class PathName:
     span: Span
 
 
-Segment: TypeAlias = Literal | PathName
+@dataclass(frozen=True, slots=True)
+class PathValue:
+    """`{year}`: what `path` declares, a value of the request that names no row by itself."""
+
+    name: str
+    span: Span
+
+
+Segment: TypeAlias = Literal | PathName | PathValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +55,7 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """An entry of `query` or `request headers`."""
+    """An entry of `path`, `query` or `request headers`."""
 
     name: str
     span: Span
@@ -207,6 +215,28 @@ class Endpoint:
     ends: Fact[Name] | None = None
     requests: Fact[Requests] | None = None
     error_shape: Fact[Shape] | None = None
+    path: Fact[tuple[Parameter, ...]] | None = None
+
+    @property
+    def declared(self) -> tuple[Parameter, ...]:
+        """What of a request expressions may read, as far as it is shown."""
+        return tuple(each for fact in (self.path, self.query, self.request_headers) for each in value_of(fact) or ())
+
+
+def with_values(segments: tuple[Segment, ...], path: Fact[tuple[Parameter, ...]] | None) -> tuple[Segment, ...]:
+    """Segments in which what `path` declares is a value, and no other name is."""
+    declared = {(each.name,) for each in value_of(path) or ()}
+
+    def known(segment: Segment) -> Segment:
+        match segment:
+            case PathName(names=names, span=span) if names in declared:
+                return PathValue(names[0], span)
+            case PathValue(name=name, span=span) if (name,) not in declared:
+                return PathName((name,), span)
+            case _:
+                return segment
+
+    return tuple(map(known, segments))
 
 
 @dataclass(frozen=True, slots=True)

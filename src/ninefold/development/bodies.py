@@ -73,8 +73,10 @@ class Bodies:
                 return MASK if document is not None and self._hides(columns[index].name) else document
             case FromExpression(expression=expression):
                 return MASK if document is not None and self._tells(expression) else document
-            case ObjectOf(members=members) if isinstance(document, dict):
+            case ObjectOf(members=members, expanded=asked) if isinstance(document, dict):
                 known = dict(members)
+                # What is shown as a row was asked for.
+                known |= {name: value for name, value in asked if isinstance(document.get(name), dict | list)}
                 return {
                     name: self._masked(value, known[name], columns) if name in known else value
                     for name, value in document.items()

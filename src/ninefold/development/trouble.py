@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ninefold.plan.operations import List
+from ninefold.plan.chosen import given
+from ninefold.plan.operations import List, Read
 from ninefold.plan.places import Place
 from ninefold.plan.routes import Admission, Blocked, Route, Served
 from ninefold.plan.service import ServicePlan
@@ -108,11 +109,14 @@ def _places_of(failure: FieldFailure, route: Served, x: Exchange) -> Iterator[Pl
                 if failure.pointer == pointer or failure.pointer.startswith(pointer + "/"):
                     yield from field.trace
         case "query" | "header" | "path":
-            stated = route.query if failure.place == "query" else route.headers
+            stated = {"query": route.query, "header": route.headers}.get(failure.place, (*route.stored, *route.path))
             for parameter in stated:
                 if parameter.name.lower() == failure.name.lower():
                     yield from parameter.trace
             operation = next((each.operation for each in route.admissions), None)
+            if isinstance(operation, Read | List) and failure.place == "query":
+                choices = given(operation.choices)
+                yield from (place for each in choices if each.parameter == failure.name for place in each.trace)
             if isinstance(operation, List) and failure.place == "query":
                 yield from (place for each in operation.filters if each.name == failure.name for place in each.trace)
 

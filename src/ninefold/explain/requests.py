@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from ninefold.contract.endpoints import Action, Endpoint, Filter, Parameter, PathName, SortKey
+from ninefold.contract.endpoints import Action, Endpoint, Filter, Parameter, PathName, PathValue, SortKey
 from ninefold.contract.expression import Items, Leaf, Members, Template
 from ninefold.contract.fact import Fact, StatedNone, is_open, value_of
 from ninefold.contract.limits import Pages, narrowed
@@ -17,9 +17,10 @@ from ninefold.explain.chosen import choices
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
 from ninefold.expressions.ast import Member, Name
+from ninefold.meanings import MEANINGS
 from ninefold.questions.known_by import known_by
 from ninefold.questions.survey import actions, is_transition, signs_out_caller
-from ninefold.vocabulary.endpoints import ENDS
+from ninefold.vocabulary.endpoints import ENDS, FORM, GRANT
 
 DEEDS = {
     "create": "creates one `{}`",
@@ -31,6 +32,7 @@ DEEDS = {
     "ensure": "creates one `{}`, or compares the one that is there and leaves it",
     "remove": "deletes one `{}`, if there is one",
     "sign in": "signs in to one `{}`",
+    GRANT: "grants a token to one `{}`",
     "sign out": "ends credentials that were issued to one `{}`",
     "compute": "computes a response; it acts on no row",
     "subscribe": "makes a subscription to events",
@@ -40,13 +42,16 @@ DEEDS = {
 }
 
 
-ENDED = 62
-"""Of credentials that end."""
+PATHS = next(each.number for each in MEANINGS if each.about == "Values in paths")
+ENDED = next(each.number for each in MEANINGS if each.about == "Credentials that end")
 
 SEVERAL = 66
 """Of several operations."""
 
-MEANINGS_OF_DEEDS = {"sign out": (ENDED,), "stream events": (34, 35), "subscribe": (34, 36, 37), "unsubscribe": (36,)}
+FORMS, GRANTED, GRANTS = 67, 68, 69
+"""Of forms as bodies, of the scopes of issued credentials, and of tokens that are granted."""
+
+MEANINGS_OF_DEEDS = {GRANT: (GRANTS,), "sign out": (ENDED,), "stream events": (34, 35), "subscribe": (34, 36, 37), "unsubscribe": (36,)}
 """What the language says of them (`ninefold.meanings`)."""
 
 
@@ -89,7 +94,11 @@ def path(g: Grounds, endpoint: Endpoint) -> list[Item]:
     for segment in endpoint.segments:
         if isinstance(segment, PathName):
             items.append(_path_name(g, endpoint, segment, first))
-    if not items and endpoint.row is None and first is not None:
+        elif isinstance(segment, PathValue):
+            items.append(
+                g.item(f"`{{{segment.name}}}` is `request.path.{segment.name}`", segment.span, meanings=(PATHS,))
+            )
+    if endpoint.row is None and first is not None and not any(isinstance(each, PathName) for each in endpoint.segments):
         items.append(g.item("the path names no row", endpoint.span))
     return items
 
@@ -191,14 +200,19 @@ def body(g: Grounds, endpoint: Endpoint) -> list[Item]:
     requests, of_all = g.contract.endpoints.requests_of(endpoint), g.contract.endpoints.requests
     if value_of(of_all) is None and endpoint.requests is None:
         items += g.fact("requests", of_all)
-    elif stated is not None:
-        items += g.word("media type", requests.media_type, (19,))
+    named = value_of(requests.media_type)
+    is_form = named is not None and named.text.casefold().startswith(FORM)
+    if stated is not None and not (value_of(of_all) is None and endpoint.requests is None):
+        items += g.word("media type", requests.media_type, (FORMS,) if is_form else (19,))
     items += g.fact("patch", endpoint.patch, lambda word: f"{word.text}, by RFC {PATCHES.get(word.text, '')}", (7, 2))
     items += [_member(g, each) for each in given(g, endpoint)]
+    if any(action.verb == GRANT for action in actions(endpoint)):
+        items.append(g.item("`/grant_type` and `/scope` say what is asked for", endpoint.span, meanings=(GRANTS, GRANTED)))
     if value_of(of_all) is not None or endpoint.requests is not None:
         items += g.sentence("unknown members", requests.unknown_members, "members that no fact names are {}")
     if stated is not None:
-        items.append(g.item("of a member that is given twice the last counts", meanings=(15,)))
+        twice = "a member that is given twice is an array" if is_form else "of a member that is given twice the last counts"
+        items.append(g.item(twice, meanings=(FORMS if is_form else 15,)))
     return items
 
 
@@ -217,7 +231,8 @@ def _member(g: Grounds, each: Given) -> Item:
 
 def parameters(g: Grounds, endpoint: Endpoint) -> list[Item]:
     """Query parameters, headers, filters, orders and pages."""
-    items = [*_parameters(g, "query parameter", endpoint.query)]
+    items = [*_parameters(g, "value in the path", endpoint.path)]
+    items += _parameters(g, "query parameter", endpoint.query)
     items += _parameters(g, "header", endpoint.request_headers)
     items += [_filter(g, each) for each in value_of(endpoint.filters) or ()] or g.fact("filters", endpoint.filters)
     items += _sorts(g, endpoint)

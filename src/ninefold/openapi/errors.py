@@ -71,7 +71,7 @@ def _before_the_operation(route: Served, service: Service) -> Iterator[Condition
 
 
 def _of_parameters(route: Served) -> Iterator[Condition]:
-    for parameter in (*route.stored, *route.query, *route.headers):
+    for parameter in (*route.stored, *route.query, *route.headers, *(each for each in route.path if each.code)):
         yield Condition("invalid", code=parameter.code)
     reading = [each.operation for each in route.admissions if isinstance(each.operation, Read | List)]
     if route.unknown_parameters == "refused" or any(map(_takes_parameters, reading)):

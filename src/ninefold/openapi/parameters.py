@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ninefold.checked.endpoints import PathValue
 from ninefold.contract.fact import value_of
 from ninefold.expressions.tree import Constant
 from ninefold.openapi.limits import page_parameters
@@ -28,7 +29,13 @@ def parameters(endpoint: Endpoint, names: tuple[str, ...], service: Service) -> 
 
 
 def _of_path(endpoint: Endpoint, names: tuple[str, ...], service: Service) -> Iterator[Json]:
-    for called, segment in zip(names, endpoint.checked.names, strict=True):
+    declared = {each.name: each for each in endpoint.route.path}
+    for called, segment in zip(
+        names, (each for each in endpoint.checked.segments if not isinstance(each, str)), strict=True
+    ):
+        if isinstance(segment, PathValue):
+            yield _declared(declared[segment.text], "path", service) | {"name": called, "required": True}
+            continue
         resource = service.checked.resources[segment.resource]
         schema = field_schema(resource.fields[segment.field], resource, service)
         parameter = {"name": called, "in": "path", "required": True, "schema": schema}

@@ -26,10 +26,10 @@ def components(service: Service) -> Json:
 
 def _named(content: Content) -> Iterator[Object]:
     match content:
-        case Object(members=inside):
+        case Object(members=inside, expanded=asked):
             if content.named is not None:
                 yield content
-            for _, each in inside:
+            for _, each in (*inside, *asked):
                 yield from _named(each)
         case Array(items=items):
             for each in items:

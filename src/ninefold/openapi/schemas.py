@@ -98,7 +98,21 @@ def field_schema(field: Field, resource: Resource, service: Service) -> Json:
     """What the values of a field are like; those of a state field are its states."""
     if resource.machine is not None and resource.machine.field == field.name:
         return {"type": "string", "enum": list(resource.machine.states)}
+    if resource.log and field.name == "payload":
+        return _payload(service)
     return stated(field.schema, service) or type_schema(field.type, service)
+
+
+def _payload(service: Service) -> Json:
+    """What events carry, each kind as the version has it."""
+    version, schemas = service.checked.version, list[Json]()
+    for kind in service.checked.events.kinds:
+        older = next((each for each in kind.older if each.version == version), None)
+        for cause in kind.causes if older is None else older.causes:
+            schema = shown(cause.payload, service)
+            if schema not in schemas:
+                schemas.append(schema)
+    return schemas[0] if len(schemas) == 1 else {"anyOf": schemas} if schemas else {}
 
 
 # ── Types ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -184,15 +198,36 @@ def value_or_null(content: Content, service: Service) -> Json:
 
 
 def members(content: Object, service: Service) -> Json:
-    """The schema of an object, member by member. What may be left out is not required (fixed meaning 2)."""
+    """The schema of an object, member by member. What may be left out, by the request too, is not required (fixed
+    meaning 2)."""
     row = _at_home(content)
     schema: Json = {"type": "object"}
-    if row.members:
-        schema["properties"] = {
-            name: _or_null(shown(value, service), _null_shown(value)) for name, value in row.members
-        }
-    needed = [name for name, value in row.members if is_certain(value, service) or _null_shown(value)]
+    asked = dict(row.expanded)
+    properties = {name: _member(value, asked.pop(name, None), service) for name, value in row.members}
+    properties |= {name: _member(value, None, service) for name, value in asked.items()}
+    if properties:
+        schema["properties"] = properties
+    asked = dict(row.expanded)
+    needed = [
+        name
+        for name, value in row.members
+        if name not in row.optional and _is_always(value, service) and _is_always(asked.get(name, value), service)
+    ]
     return schema | ({"required": needed} if needed else {})
+
+
+def _member(content: Content, asked: Content | None, service: Service) -> Json:
+    """The schema of a member. `asked`: what is shown in its place where a request asks for it."""
+    own = _or_null(shown(content, service), _null_shown(content))
+    if asked is None:
+        return own
+    instead = _or_null(shown(asked, service), _null_shown(asked))
+    return own if own == instead else {"anyOf": [own, instead]}
+
+
+def _is_always(content: Content, service: Service) -> bool:
+    """Whether it is a member of every object, be it as `null`."""
+    return is_certain(content, service) or _null_shown(content)
 
 
 def is_certain(content: Content, service: Service) -> bool:
@@ -266,7 +301,8 @@ def rewritten(content: Content, change: Callable[[Typed], Typed | None]) -> Cont
         case Object():
             present = None if content.present is None else rewrite(content.present, change)
             inside = tuple((name, rewritten(value, change)) for name, value in content.members)
-            return replace(content, members=inside, present=present)
+            asked = tuple((name, rewritten(value, change)) for name, value in content.expanded)
+            return replace(content, members=inside, present=present, expanded=asked)
         case Array():
             return Array(tuple(rewritten(each, change) for each in content.items))
         case Rows():

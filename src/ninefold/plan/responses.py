@@ -33,11 +33,16 @@ class FromExpression(_Content, frozen=True, tag="expression"):
 
 class ObjectOf(_Content, frozen=True, tag="object"):
     """A JSON object, members in written order. Where `present` names a column, a row without a value
-    there has no such object: `null` where `null_shown`, else left out."""
+    there has no such object: `null` where `null_shown`, else left out.
+
+    `optional`: the members that a request may leave out. `expanded`: what it may ask for, by name: it is shown in the
+    place of the member of that name, or behind the others (`ninefold.plan.chosen`)."""
 
     members: tuple[tuple[str, Content], ...]
     present: int | None = None
     null_shown: bool = False
+    optional: tuple[str, ...] = ()
+    expanded: tuple[tuple[str, Content], ...] = ()
 
 
 class ArrayOf(_Content, frozen=True, tag="array"):

@@ -14,11 +14,19 @@ from ninefold.values import Type
 
 
 class Piece(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`text` holds one `?` for each bind. `when` names the switch; a piece without one always takes part."""
+    """`text` holds one `?` for each bind. `when` names the switch that has to be on, `unless` the one that must not be;
+    a piece with neither always takes part."""
 
     text: str
     binds: tuple[Typed, ...] = ()
     when: str | None = None
+    unless: str | None = None
+
+
+def switched(piece: Piece, text: str) -> str:
+    """What is written of a piece for people: `[when: text]`, `[unless: text]`."""
+    switch = piece.when if piece.unless is None else f"unless {piece.unless}"
+    return text if switch is None else f"[{switch}: {text}]"
 
 
 class ResultColumn(msgspec.Struct, frozen=True):

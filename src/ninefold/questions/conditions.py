@@ -81,6 +81,8 @@ def _at(survey: Survey, endpoint: Endpoint) -> Iterator[tuple[str, str | None]]:
         yield "missing", resource
         if may_be_gone(survey, endpoint, resource):
             yield "gone", resource
+    for parameter in value_of(endpoint.path) or ():
+        yield "missing" if parameter.otherwise is None else "invalid", _first(endpoint)
     for guard in value_of(endpoint.guards) or ():
         if guard.otherwise is None:
             yield "guard", _first(endpoint)

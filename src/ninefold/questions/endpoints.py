@@ -126,7 +126,7 @@ def _of_endpoint(survey: Survey, endpoint: Endpoint) -> Iterator[OpenQuestion]:
             yield blocking(DOES, key, at, own, f"what the filter `{each.name}` of `{key}` admits")
     for at, words in _chosen(endpoint):
         yield blocking(DOES, key, at, own, words)
-    for parameter in (*(value_of(endpoint.query) or ()), *(value_of(endpoint.request_headers) or ())):
+    for parameter in endpoint.declared:
         if at := unsaid(parameter.schema, At(parameter.span)):
             yield blocking(DOES, key, at, own, f"the type of the parameter `{parameter.name}` of `{key}`")
     span = endpoint.span if endpoint.case is None else endpoint.case.span

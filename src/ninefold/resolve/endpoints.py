@@ -15,6 +15,7 @@ from ninefold.contract.endpoints import (
     Requests,
     SortKey,
     Sorts,
+    with_values,
 )
 from ninefold.contract.expression import Assignment
 from ninefold.contract.fact import Fact, Gap, Name, Proposal, Shown, StatedNone
@@ -142,6 +143,7 @@ def _in_a_case(r: Reading, level: Level) -> dict[str, object]:
         "guards": guards(r, level),
         "responses": level.fact("responses", responses.responses),
         "headers": level.fact("headers", response_headers),
+        "then": level.fact("then", effects(4, "ENDPOINT.cases.CASE.then")),
     }
 
 
@@ -163,10 +165,11 @@ def each_case(fact: Fact[tuple[tuple[Endpoint, ...], ...]] | None) -> Fact[tuple
 
 
 def _endpoint(r: Reading, level: Level, entry: Entry, route: routes.Route | None) -> Endpoint:
+    path = level.fact("path", path_parameters)
     return Endpoint(
         key=entry.name,
         method=route.method if route is not None else "",
-        segments=route.segments if route is not None else (),
+        segments=with_values(route.segments, path) if route is not None else (),
         span=entry.key.span,
         does=level.fact("does", actions, main=True),
         row=level.fact("row", expression),
@@ -192,6 +195,7 @@ def _endpoint(r: Reading, level: Level, entry: Entry, route: routes.Route | None
         then=level.fact("then", effects(4, "ENDPOINT.then")),
         projection=level.fact("projection", chosen.projection),
         expand=level.fact("expand", chosen.expansion),
+        path=path,
     )
 
 
@@ -207,10 +211,18 @@ def body(r: Reading, node: Node, slot: Slot) -> Body | None:
 
 
 def parameters(r: Reading, node: Node, slot: Slot) -> tuple[Parameter, ...] | None:
+    return _parameters(r, node, slot, "ENDPOINT.query.PARAMETER")
+
+
+def path_parameters(r: Reading, node: Node, slot: Slot) -> tuple[Parameter, ...] | None:
+    return _parameters(r, node, slot, "ENDPOINT.path.NAME")
+
+
+def _parameters(r: Reading, node: Node, slot: Slot, under: str) -> tuple[Parameter, ...] | None:
     entries = r.entries(node, slot)
     if entries is None:
         return None
-    return tuple(found for entry in entries if (found := parameter(r, entry)) is not None)
+    return tuple(found for entry in entries if (found := parameter(r, entry, under)) is not None)
 
 
 def header_parameters(r: Reading, node: Node, slot: Slot) -> tuple[Parameter, ...] | None:
@@ -220,17 +232,16 @@ def header_parameters(r: Reading, node: Node, slot: Slot) -> tuple[Parameter, ..
     return found
 
 
-def parameter(r: Reading, entry: Entry) -> Parameter | None:
-    """A schema, with `required` as a truth value and `otherwise` beside it."""
+def parameter(r: Reading, entry: Entry, under: str) -> Parameter | None:
+    """A schema, with `otherwise` beside it and, where a request may leave it out, `required` as a truth value."""
     shape = Slot(entry.name, shapes.JSONSchema())
     if not isinstance(entry.value, Mapping):
         r.wrong_shape(entry.value, shape)
         return None
-    own = Mapping(
-        entry.value.span, tuple(each for each in entry.value.entries if each.name in ("required", "otherwise"))
-    )
+    beside = ("required", "otherwise")
+    own = Mapping(entry.value.span, tuple(each for each in entry.value.entries if each.name in beside))
     keywords = Mapping(entry.value.span, tuple(each for each in entry.value.entries if each not in own.entries))
-    level = r.level(own, 4, "ENDPOINT.query.PARAMETER", entry.name)
+    level = r.level(own, 4, under, entry.name)
     found: Schema | None = schema(r, keywords, shape)
     if found is None:
         return None
@@ -239,7 +250,7 @@ def parameter(r: Reading, entry: Entry) -> Parameter | None:
         span=entry.key.span,
         schema=found,
         otherwise=level.inner("otherwise", leaves.name),
-        required=level.inner("required", leaves.boolean) or False,
+        required="required" in level.known and (level.inner("required", leaves.boolean) or False),
     )
 
 

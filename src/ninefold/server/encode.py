@@ -10,7 +10,9 @@ import msgspec
 from ninefold.database.protocol import Row, Stored
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.expressions.tree import Typed
+from ninefold.plan import environment
 from ninefold.plan import responses as plan
+from ninefold.plan.chosen import expanded, hidden
 from ninefold.plan.statement import ResultColumn
 from ninefold.server import conditional
 from ninefold.server.messages import HeaderFields, Response, header_value, uri_reference
@@ -48,9 +50,20 @@ class Shape:
         """The content for a row, or for the rows of a page; None: there is none."""
         return None if self._show is None else _encode(self._show(row, rows, env))
 
-    def opaque(self, row: Row, body: bytes | None) -> str | None:
-        """The opaque part of the entity tag (RFC 9110 8.8.3), of the row's revision and, where it is `digested`, of the
-        body; None: the response has no tag."""
+    def is_digested(self, env: Env) -> bool:
+        """Whether its tag is of the body as well: what it shows may change while the row stays as it is, or is what the
+        request chose of it."""
+        return self.digested or self._is_chosen(env)
+
+    def _is_chosen(self, env: Env) -> bool:
+        return bool(env.get(environment.CHOSEN)) and (self.digested or self._revision is not None)
+
+    def opaque(self, row: Row, body: bytes | None, env: Env) -> str | None:
+        """The opaque part of the entity tag (RFC 9110 8.8.3), of the row's revision and, where it is digested, of the
+        body; None: the response has no tag. Where the request chose what is shown, the tag is of the body alone: no
+        write takes it for one of the row."""
+        if self._is_chosen(env):
+            return f"{self.tag_prefix}.{conditional.digest(body or b'')}"
         if not self.digested:
             return None if self._revision is None else self.tag_prefix + str(row[self._revision])
         revision = "" if self._revision is None else str(row[self._revision])
@@ -60,7 +73,7 @@ class Shape:
         """The response for a row, or for the rows of a page. `opaque`: of a tag that is not of this response's own
         content."""
         body = self.body(row, rows, env)
-        return self.whole(row, rows, env, body, self.opaque(row, body) if opaque is None else opaque)
+        return self.whole(row, rows, env, body, self.opaque(row, body, env) if opaque is None else opaque)
 
     def whole(self, row: Row, rows: Sequence[Row], env: Env, body: bytes | None, opaque: str | None) -> Response:
         """The response with a body that is made already."""
@@ -149,6 +162,8 @@ def _expression(typed: Typed) -> Show:
 
 
 def _object(content: plan.ObjectOf, columns: Sequence[ResultColumn]) -> Show:
+    if content.optional or content.expanded:
+        return _chosen_object(content, columns)
     members = tuple((name, show(value, columns), _null_shown(value)) for name, value in content.members)
     present = content.present
 
@@ -160,6 +175,43 @@ def _object(content: plan.ObjectOf, columns: Sequence[ResultColumn]) -> Show:
             value = value_of(row, rows, env)
             if value is not None or null_shown:
                 found[name] = value
+        return found
+
+    return shown
+
+
+def _chosen_object(content: plan.ObjectOf, columns: Sequence[ResultColumn]) -> Show:
+    """The same of an object of which a request chooses: by the switches in `$chosen`."""
+
+    def ready(value: plan.Content) -> tuple[Show, bool]:
+        return show(value, columns), _null_shown(value)
+
+    asked = {name: ready(value) for name, value in content.expanded}
+    own = {name: ready(value) for name, value in content.members}
+    members = tuple(
+        (
+            name,
+            hidden(name) if name in content.optional else None,
+            own.get(name),
+            expanded(name) if name in asked else None,
+            asked.get(name),
+        )
+        for name in (*own, *(name for name in asked if name not in own))
+    )
+    present = content.present
+
+    def shown(row: Row, rows: Sequence[Row], env: Env) -> Any:
+        if present is not None and row[present] is None:
+            return None
+        found, chosen = {}, env.get(environment.CHOSEN, ())
+        for name, hiding, stated, expanding, instead in members:
+            if hiding in chosen:
+                continue
+            taken = instead if expanding in chosen else stated
+            if taken is not None:
+                value = taken[0](row, rows, env)
+                if value is not None or taken[1]:
+                    found[name] = value
         return found
 
     return shown

@@ -66,12 +66,13 @@ class Endpoint:
     """What idempotency keys and cursors are given for: the endpoint, in its version."""
     rates: tuple[Rate, ...] = ()
     idempotency_key: Literal["optional", "required"] | None = None
-    names: tuple[tuple[str, Type, str], ...] = ()
+    names: tuple[tuple[str, Type, str | None], ...] = ()
     offers: str | None = None
     admissions: Mapping[str, Admission] | None = None
     any_operation: Operation | None = None
     challenges: Challenges = NO_CHALLENGE
     stored: Declared | None = None
+    path: Declared | None = None
     query: Declared | None = None
     headers: Declared | None = None
     header_names: tuple[str, ...] = ()
@@ -195,7 +196,7 @@ def _served(
             each.scopes,
         )
     any_operation = next((each.operation for each in admissions.values()), None)
-    own = (*route.query, *route.headers)
+    own = (*route.path, *route.query, *route.headers)
     lists = any_operation.pages.names if isinstance(any_operation, List) else frozenset()
     if isinstance(any_operation, Read | List) and any_operation.chooser is not None:
         lists |= any_operation.chooser.names
@@ -210,6 +211,8 @@ def _served(
     if body is not None and body.grants:
         in_body = min(in_body, rank(Failure("invalid", GRANT_TYPE)))
     resource = any_operation.resource if any_operation is not None else None
+    if route.path:
+        in_parameters = min(in_parameters, rank(Failure("missing", resource)))
     if any(each.admits is not None for each in admissions.values()) or (route.cases and route.cases.by is not None):
         in_parameters = min(in_parameters, rank(Failure("forbidden", resource)))
     of_body = min(in_body, in_database)
@@ -235,6 +238,7 @@ def _served(
         challenges=_challenges(route, known),
         grants=body is not None and body.grants,
         stored=Declared(route.stored, "path") if route.stored else None,
+        path=Declared(route.path, "path") if route.path else None,
         query=Declared(route.query, "query") if route.query else None,
         headers=Declared(route.headers, "header") if route.headers else None,
         header_names=tuple(each.name for each in route.headers),

@@ -48,4 +48,4 @@ class Represented:
     def _opaque(self, rows: Sequence[Row], env: Env) -> str | None:
         if not rows:
             return None
-        return self._shape.opaque(rows[0], self._shape.body(rows[0], (), env))
+        return self._shape.opaque(rows[0], self._shape.body(rows[0], (), env), env)

@@ -25,8 +25,11 @@ class Prepared:
     __slots__ = ("_chosen", "_pieces", "columns", "switches")
 
     def __init__(self, statement: Statement) -> None:
-        self._pieces = tuple((piece.when, piece.text, tuple(map(binder, piece.binds))) for piece in statement.pieces)
-        self.switches = frozenset(piece.when for piece in statement.pieces if piece.when is not None)
+        self._pieces = tuple(
+            (piece.when, piece.unless, piece.text, tuple(map(binder, piece.binds))) for piece in statement.pieces
+        )
+        named = {name for piece in statement.pieces for name in (piece.when, piece.unless)}
+        self.switches = frozenset(name for name in named if name is not None)
         self.columns = statement.columns
         self._chosen: dict[frozenset[str], tuple[str, tuple[Bind, ...]]] = {}
 
@@ -39,7 +42,11 @@ class Prepared:
         return text, [each(env) for each in binds]
 
     def _choose(self, switches: frozenset[str]) -> tuple[str, tuple[Bind, ...]]:
-        taking_part = [(text, binds) for when, text, binds in self._pieces if when is None or when in switches]
+        taking_part = [
+            (text, binds)
+            for when, unless, text, binds in self._pieces
+            if (when is None or when in switches) and (unless is None or unless not in switches)
+        ]
         chosen = "".join(text for text, _ in taking_part), tuple(each for _, binds in taking_part for each in binds)
         if len(self._chosen) >= _KEPT:
             self._chosen.clear()

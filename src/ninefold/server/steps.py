@@ -30,7 +30,7 @@ from ninefold.server.issuers import Issuer, Verified
 from ninefold.server.judge import Judge, NothingFound, Refusal
 from ninefold.server.match import Found, Match, NotAllowed
 from ninefold.server.messages import Response
-from ninefold.server.parameters import Query
+from ninefold.server.parameters import Declared, Query
 from ninefold.server.passwords import UserAndPassword, basic, is_password
 from ninefold.server.problems import Failure, invalid
 from ninefold.server.rates import Asking, count
@@ -104,7 +104,10 @@ def _path_values(x: Exchange, texts: Sequence[str]) -> None:
     if not x.endpoint.names:
         return
     values: dict[str, Any] = {}
+    declared = {each.name for each in x.endpoint.path.parameters} if x.endpoint.path is not None else ()
     for text, (name, type_, resource) in zip(texts, x.endpoint.names, strict=True):
+        if name in declared:
+            continue
         try:
             values[name] = from_text(type_, text)
         except Invalid:
@@ -346,7 +349,9 @@ def in_case(x: Exchange, endpoint: Endpoint) -> bool:
 def _read_own(x: Exchange) -> list[Failure]:
     """Read the endpoint's own parameters and headers, the root `request`; and what is wrong with them."""
     endpoint, headers, failures = x.endpoint, x.request.headers, list[Failure]()
-    read: dict[str, dict[str, Any]] = {"query": {}, "headers": {}}
+    read: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "headers": {}}
+    if endpoint.path is not None:
+        read["path"] = _read_path(x, endpoint.path, failures)
     if endpoint.query is not None:
         read["query"] = endpoint.query.read(x.query, failures)
     if endpoint.headers is not None:
@@ -354,6 +359,15 @@ def _read_own(x: Exchange) -> list[Failure]:
         read["headers"] = endpoint.headers.read(given, failures)
     x.env["request"] = read
     return failures
+
+
+def _read_path(x: Exchange, declared: Declared, failures: list[Failure]) -> dict[str, Any]:
+    """The values in the path that are no fields. A text that is none is `missing`, or the code stated for it."""
+    wrong: list[Failure] = []
+    texts = zip(x.endpoint.names, x.values, strict=True)
+    read = declared.read({name: [text] for (name, _, _), text in texts}, wrong)
+    failures += dict.fromkeys(each if each.code is not None else Failure("missing", _resource(x)) for each in wrong)
+    return read
 
 
 def _read_key(x: Exchange) -> list[Failure]:

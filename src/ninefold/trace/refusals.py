@@ -120,7 +120,7 @@ def _causes(edition: Edition, route: Served | None, admission: int, condition: s
         case "too large":
             found.append(Given("the largest body that is read"))
         case "method not allowed" | "missing" if route is not None:
-            found += stated(route.trace)
+            found += stated((*route.trace, *(place for each in route.path for place in each.trace)))
         case "unknown version" | "retired version":
             retired = () if edition.version is None else edition.version.places.values()
             found += stated(
@@ -153,6 +153,8 @@ def _value(route: Served | None, refused: Refused) -> tuple[str | None, tuple[Ca
             return _of_query(route, refused)
         case "header":
             return _of_header(route, refused)
+        case "path":
+            return _of_path(route, refused)
         case _:
             return None, ()
 
@@ -245,6 +247,14 @@ def _of_list(route: Served, name: str) -> list[Place]:
                 keys = (key, "largest") if key == "size" else (key, "by")
                 found += [paging.places[each] for each in keys if each in paging.places]
     return found
+
+
+def _of_path(route: Served, refused: Refused) -> tuple[str | None, tuple[Cause, ...]]:
+    every = (*route.stored, *route.path)
+    if not 0 <= refused.target < len(every):
+        raise NotATrace(NO_NODE)
+    own = every[refused.target]
+    return own.name, once(*stated((*_rule(own, refused)[1], *own.trace)), Requested("the path"))
 
 
 def _of_header(route: Served, refused: Refused) -> tuple[str | None, tuple[Cause, ...]]:

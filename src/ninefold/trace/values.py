@@ -21,6 +21,7 @@ _ROOTS: dict[str, Cause] = {
     "now": Made("the time of the request"),
     "request": Requested("its parameters and headers"),
     "issued": Made("a credential or secret that was just made"),
+    "granted": Made("what comes with a credential that was just made"),
     "page": Made("what the page is of the list"),
     "claims": Requested("the credential"),
     environment.PATH: Requested("the path"),
@@ -85,7 +86,12 @@ class Shown:
                 yield Member(path, causes, value, holds_more(expression.type))
             case ObjectOf(members=members):
                 yield Member(path, causes)
+                asked = dict(content.expanded)
                 for name, value_of in members:
+                    own = self.members(value_of, (*path, name))
+                    instead = asked.pop(name, None)
+                    yield from own if instead is None else _either(own, self.members(instead, (*path, name)))
+                for name, value_of in asked.items():
                     yield from self.members(value_of, (*path, name))
             case ArrayOf(items=items):
                 yield Member(path, causes)
@@ -110,6 +116,19 @@ class Shown:
                     found += read_by(assign.otherwise)
         of_field = self.givers.get(name, ()) if resource == self.resource else ()
         return once(*found, *stated(of_field))
+
+
+def _either(own: Iterator[Member], instead: Iterator[Member]) -> Iterator[Member]:
+    """Members of which a request chooses the ones or the others: which, their plan does not say."""
+    first, other = next(own), next(instead)
+    yield msgspec.structs.replace(
+        first,
+        causes=once(*first.causes, *other.causes),
+        value=once(*first.value, *other.value),
+        whole=first.whole or other.whole,
+    )
+    yield from own
+    yield from instead
 
 
 def _elements(members: Iterator[Member], causes: tuple[Cause, ...]) -> Iterator[Member]:

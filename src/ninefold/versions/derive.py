@@ -159,5 +159,8 @@ def _taken_by(contract: Contract, name: str) -> Iterator[tuple[str, Span]]:
         parameter = None if sorts is None else value_of(sorts.parameter)
         if parameter is not None:
             named[parameter.text] = parameter.span
+        for choice in (value_of(endpoint.projection), value_of(endpoint.expand)):
+            if choice is not None and (parameter := value_of(choice.parameter)) is not None:
+                named[parameter.text] = parameter.span
         if name in named:
             yield endpoint.key, named[name]

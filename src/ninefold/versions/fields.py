@@ -13,6 +13,7 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Literal, Member, Name, every
 from ninefold.syntax.nodes import Mapping, Scalar, Style
+from ninefold.versions.chosen import called_so
 from ninefold.versions.codes import NO_SUCH_CHANGE
 from ninefold.versions.templates import Shows, in_templates
 from ninefold.versions.way import OF_FIELDS, Way
@@ -72,6 +73,7 @@ def _rename(way: Way, change: Change, resource: Resource, field: Field) -> None:
     way.with_fields(resource.name, map(renamed, fields))
     _wherever_shown(way, resource.name, field.name, lambda name: older if name == called else name)
     _of_lists(way, resource.name, field.name, lambda name: older if name == called else name, keep_sorts=True)
+    _of_choices(way, resource.name, called, lambda name: older)
 
 
 def _remove(way: Way, change: Change, resource: Resource, field: Field) -> None:
@@ -84,6 +86,7 @@ def _remove(way: Way, change: Change, resource: Resource, field: Field) -> None:
     way.with_fields(resource.name, [hidden if each is field else each for each in kept])
     _wherever_shown(way, resource.name, field.name, lambda name: None)
     _of_lists(way, resource.name, field.name, lambda name: None, keep_sorts=False)
+    _of_choices(way, resource.name, field.called, lambda name: None)
 
 
 def _on_create(change: Change, field: Field) -> Fact[Expression] | None:
@@ -199,6 +202,16 @@ def _of_lists(way: Way, resource: str, field: str, called: Shows, keep_sorts: bo
             offered = tuple(key for key in sorts.value.offered.value if not _is_by(key, field))
             sorts = replace(sorts, value=replace(sorts.value, offered=replace(sorts.value.offered, value=offered)))
         return replace(endpoint, filters=filters, sorts=sorts)
+
+    way.with_endpoints(map(one, way.endpoints()))
+
+
+def _of_choices(way: Way, resource: str, own: str | None, called: Shows) -> None:
+    """What requests choose by the name that the field has, where rows of its resource are shown."""
+
+    def one(endpoint: Endpoint) -> Endpoint:
+        of_it = resource in {action.subject for action in value_of(endpoint.does) or ()}
+        return called_so(endpoint, own, called) if of_it and own is not None else endpoint
 
     way.with_endpoints(map(one, way.endpoints()))
 

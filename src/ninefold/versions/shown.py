@@ -18,6 +18,7 @@ from ninefold.contract.resources import Resource
 from ninefold.contract.service import Contract
 from ninefold.expressions import ast
 from ninefold.expressions.ast import Ast
+from ninefold.versions.chosen import showing
 
 _OVER_ITEMS = frozenset({"map", "filter", "all", "exists", "exists_one", "flatMap"})
 """Functions whose first argument is a name for each item in turn."""
@@ -109,6 +110,7 @@ class _Reading:
             filters = replace(filters, value=tuple(self.filter(f, rows) for f in filters.value))
         if isinstance(sorts, Shown) and resource is not None:
             sorts = replace(sorts, value=self.sorts(sorts.value, resource))
+        each = showing(each, lambda template: self.template(template, rows))
         return replace(each, responses=responses, headers=headers, filters=filters, sorts=sorts)
 
     def response(self, each: Response, rows: _Rows) -> Response:

@@ -17,6 +17,7 @@ from ninefold.contract.fact import Name, Shown, value_of
 from ninefold.contract.resources import Resource
 from ninefold.contract.service import Contract
 from ninefold.expressions import ast
+from ninefold.versions.chosen import showing
 
 Shows: TypeAlias = Callable[[str], str | None]
 """From the name under which a field is shown to the older one; None: it is not shown."""
@@ -71,7 +72,7 @@ def in_templates(contract: Contract, field: tuple[str, str], called: Shows) -> C
             body = replace(body, value=replace(body.value, template=shown(body.value.template, acted_on)))
         if isinstance(responses, Shown):
             responses = replace(responses, value=tuple(map(response, responses.value)))
-        return replace(each, body=body, responses=responses)
+        return showing(replace(each, body=body, responses=responses), lambda template: shown(template, None))
 
     def kind(each: EventKind) -> EventKind:
         if not isinstance(each.payload, Shown):

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ninefold.vocabulary.chosen import chosen
 from ninefold.vocabulary.effects import effects
-from ninefold.vocabulary.json_schema import parameter_keywords
+from ninefold.vocabulary.json_schema import parameter_keywords, path_keywords
 from ninefold.vocabulary.key import Key, adds, asked, names, restricts
 from ninefold.vocabulary.limits import pages
 from ninefold.vocabulary.shapes import (
@@ -104,8 +104,15 @@ _KEYS: tuple[Key, ...] = (
     asked(4, f"{_E}.body", OneOf((Names("a field"), Template(), Members())), BODY,
           "What the body gives: a list of fields, a template read backwards, or `$ref`.",
           "A gap where E takes values: E is not served."),
-    names(4, f"{_E}.body.$ref", Name("a shared schema such as `#/types/line`"), "The body is as that schema says.",
+    names(4, f"{_E}.body.$ref", Name("a shared schema such as `#/types/line`"),
+          "The body is as that schema says; its members that are no fields are `request.body.NAME`.",
           "The body has no other description."),
+    names(4, f"{_E}.path", MappingOf("names in braces to schemas"),
+          "Names in the path that are no fields, readable as `request.path.NAME`.",
+          "Each name in braces is a field, or a path through references to one."),
+    names(4, f"{_E}.path.NAME", JSONSchema(), "A value in the path and its schema.",
+          "The name in braces is that of a field, else an error."),
+    *path_keywords(4, f"{_E}.path.NAME"),
     adds(4, f"{_E}.query", MappingOf("parameters to schemas"), "Query parameters, readable as `request.query.NAME`.",
          "There are no such parameters."),
     adds(4, f"{_E}.query.PARAMETER", JSONSchema(), "A query parameter and its schema.",
@@ -206,7 +213,7 @@ _KEYS: tuple[Key, ...] = (
     *chosen(4, _E, DOES),
 )  # fmt: skip
 
-IN_A_CASE = ("body", "sets", "when", "otherwise", "guards", "responses", "headers")
+IN_A_CASE = ("body", "sets", "when", "otherwise", "guards", "responses", "headers", "then")
 """What a case may say in the place of its endpoint."""
 
 

@@ -12,6 +12,7 @@ from ninefold.plan.operations import FilterParameter, List, Paging, Sort
 from ninefold.plan.places import Place
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.planner import inputs
+from ninefold.planner.chosen import choices
 from ninefold.planner.contents import Columns
 from ninefold.planner.endpoints.rows import acted_on, answer, row_columns
 from ninefold.planner.perspective import TRUE, Perspective
@@ -35,7 +36,7 @@ def list_rows(endpoint: Endpoint, admission: Admission, perspective: Perspective
     if admission.condition is not None and not admission.of_request:
         conditions.append("(" + perspective.holds(admission.condition, columns.rows) + ")")
     name = identifier(resource.name)
-    source = f" FROM {name} AS {name} WHERE " + all_of(conditions)
+    source = " FROM " + perspective.source(resource.name) + f" AS {name} WHERE " + all_of(conditions)
     filters = [_filter(each, columns, perspective) for each in endpoint.filters]
 
     orders = _orders(endpoint, resource)
@@ -51,7 +52,6 @@ def list_rows(endpoint: Endpoint, admission: Admission, perspective: Perspective
             after = " AND (" + _after(fragments) + ")"
             after_pieces.append(Piece(after.text, after.binds, f"after {title}"))
 
-    select = "SELECT " + columns.listed + source
     paged = endpoint.pages is not None and endpoint.pages.by != "none"
     tail = []
     if paged:
@@ -60,7 +60,7 @@ def list_rows(endpoint: Endpoint, admission: Admission, perspective: Perspective
             limit = limit + " OFFSET " + bind(inputs.OFFSET)
         tail.append(Piece(limit.text, limit.binds))
     statement = Statement(
-        (Piece(select.text, select.binds), *filters, *after_pieces, *sort_pieces, *tail), tuple(columns.results)
+        (*columns.select(source), *filters, *after_pieces, *sort_pieces, *tail), tuple(columns.results)
     )
     count = None
     if endpoint.total:
@@ -81,6 +81,7 @@ def list_rows(endpoint: Endpoint, admission: Admission, perspective: Perspective
         count=count,
         judge=judge(Fragment("(SELECT 1)"), on_the_way, endpoint, resource, perspective) if on_the_way else None,
         validator=endpoint.validator,
+        choices=choices(endpoint),
     )
 
 

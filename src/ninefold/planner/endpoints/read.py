@@ -6,7 +6,8 @@ from ninefold.checked.endpoints import Admission, Endpoint
 from ninefold.checked.resources import Resource
 from ninefold.plan.operations import Read
 from ninefold.plan.statement import Statement
-from ninefold.planner.endpoints.rows import acted_on, answer, outer_join, pieces, row_columns
+from ninefold.planner.chosen import choices
+from ninefold.planner.endpoints.rows import acted_on, answer, outer_join, row_columns
 from ninefold.planner.perspective import Perspective
 from ninefold.planner.requirements import (
     Requirement,
@@ -43,13 +44,13 @@ def read(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> 
     response = answer(endpoint, columns, perspective)
     found = says_which(endpoint, columns.rows, perspective)
     name = identifier(resource.name)
-    text = (
-        "SELECT " + columns.listed + f" FROM {name} AS {name} WHERE " + all_of([*found, *[r.holds for r in required]])
-    )
+    holds = all_of([*found, *[each.holds for each in required]])
+    source = " FROM " + perspective.source(resource.name) + f" AS {name} WHERE " + holds
     return Read(
         resource=resource.name,
         response=response,
-        select=Statement(pieces(text), tuple(columns.results)),
+        select=Statement(columns.select(source), tuple(columns.results)),
         judge=judge(outer_join(resource, endpoint, perspective), required, endpoint, resource, perspective),
         validator=endpoint.validator,
+        choices=choices(endpoint),
     )

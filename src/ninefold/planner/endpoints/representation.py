@@ -7,6 +7,7 @@ from ninefold.checked.resources import Resource
 from ninefold.plan.operations import Represented
 from ninefold.plan.statement import Statement
 from ninefold.planner import inputs
+from ninefold.planner.chosen import unchosen
 from ninefold.planner.endpoints.read import requirements_of_row
 from ninefold.planner.endpoints.rows import answer, is_at_path_of, pieces, row_columns
 from ninefold.planner.perspective import Perspective
@@ -38,7 +39,7 @@ def _represented(
     endpoint: Endpoint, shown: Endpoint, admission: Admission, resource: Resource, perspective: Perspective
 ) -> Represented:
     columns = row_columns(resource, perspective)
-    response = answer(shown, columns, perspective)
+    response = answer(shown, columns, perspective, unchosen(shown.response))
     required = requirements_of_row(shown, admission, resource, perspective)
     required += [guard(each, resource, perspective) for each in shown.guards]
     holds = [each.holds for each in required]

@@ -1,0 +1,219 @@
+"""What a request chooses of a response: members of the row that it shows, and references that are shown as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ninefold.checked.endpoints import Array, Content, Expansion, Object, Projection, Response, Rows
+from ninefold.checked.resources import Resource
+from ninefold.checks.codes import NO_SUCH_MEMBER, NOT_EXPANDED, NOT_ONE_ROW
+from ninefold.checks.contents import Showing, check_content, stated_at, whole_of
+from ninefold.checks.requests import request_type
+from ninefold.contract import endpoints as stated
+from ninefold.contract.expression import Leaf
+from ninefold.contract.fact import Fact, Name, Shown, value_of
+from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.source import Place
+from ninefold.diagnostics.suggest import did_you_mean
+from ninefold.expressions import ast
+from ninefold.expressions.check import check
+from ninefold.expressions.scope import Scope
+from ninefold.expressions.tree import Typed
+from ninefold.values import Array as ArrayType
+from ninefold.values import Row
+
+CHOOSING = frozenset({"read", "list"})
+"""The verbs of whose responses a request may choose."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A response of which a request chooses, and by which parameters."""
+
+    response: Response
+    projection: Projection | None = None
+    expansion: Expansion | None = None
+
+
+def check_chosen(
+    endpoint: stated.Endpoint, verb: str, resource: Resource | None, response: Response, showing: Showing
+) -> Chosen | None:
+    """The response with what can be chosen of it; None if something of that is open or wrong, which has been said."""
+    projection, expansion = value_of(endpoint.projection), value_of(endpoint.expand)
+    if (projection is None and expansion is None) or verb not in CHOOSING or resource is None:
+        return Chosen(response)  # that it says nothing of other verbs has been said
+    row = _row(endpoint, verb, resource, response, showing)
+    if row is None or response.content is None:
+        return None
+    shown, complete = row, True
+    asked: Expansion | None = None
+    projected: Projection | None = None
+    if expansion is not None:
+        parameter, offered = value_of(expansion.parameter), value_of(expansion.offered)
+        scope = showing.vocabulary.scope(resource.name, request=request_type(endpoint))
+        found = [(each, _expanded(each, resource, scope, showing)) for each in offered or ()]
+        expanded = tuple((each.name, content) for each, content in found if content is not None)
+        shown = replace(shown, expanded=expanded)
+        if parameter is None or offered is None or len(expanded) < len(found):
+            complete = False
+        else:
+            places = _places(showing, parameter, expansion.offered, expansion.written)
+            names = tuple(name for name, _ in expanded)
+            asked = Expansion(parameter.text, names, value_of(expansion.written), places)  # type: ignore[arg-type]
+    if projection is not None:
+        projected = _projection(endpoint, projection, row, showing)
+        complete = complete and projected is not None
+        shown = shown if projected is None else replace(shown, optional=projected.members)
+    if not complete:
+        return None
+    content = _with(response.content, lambda each: replace(shown, named=None) if each is row else None)
+    return Chosen(replace(response, content=content), projected, asked)
+
+
+def _projection(
+    endpoint: stated.Endpoint, projection: stated.Projection, row: Object, showing: Showing
+) -> Projection | None:
+    parameter, offered = value_of(projection.parameter), value_of(projection.offered)
+    always = value_of(projection.always) or ()
+    if not _are_members(endpoint, (*(offered or ()), *always), row, showing) or parameter is None or offered is None:
+        return None
+    kept = {each.text for each in always}
+    return Projection(
+        parameter=parameter.text,
+        offered=tuple(each.text for each in offered),
+        members=tuple(name for name, _ in row.members if name not in kept),
+        written=value_of(projection.written),  # type: ignore[arg-type]
+        places=_places(showing, parameter, projection.offered, projection.always, projection.written),
+    )
+
+
+def _are_members(endpoint: stated.Endpoint, names: Iterable[Name], row: Object, showing: Showing) -> bool:
+    members, whole = [name for name, _ in row.members], True
+    for each in names:
+        if each.text not in members:
+            whole = False
+            listed = ", ".join(f"`{name}`" for name in members)
+            showing.findings.say(
+                NO_SUCH_MEMBER,
+                f"what `{endpoint.key}` shows of a row has no member `{each.text}`",
+                Label(each.span, "not a member"),
+                help=did_you_mean(each.text, members) or (f"its members are {listed}",),
+            )
+    return whole
+
+
+def _places(showing: Showing, parameter: Name, *facts: Fact[Any] | None) -> tuple[Place, ...]:
+    spans = [parameter.span, *(each.span for each in facts if isinstance(each, Shown))]
+    return tuple(map(showing.findings.place, spans))
+
+
+# ── Which row it is of ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _row(
+    endpoint: stated.Endpoint, verb: str, resource: Resource, response: Response, showing: Showing
+) -> Object | None:
+    """The object that shows the row which is read, or each row that is listed."""
+    content = response.content
+    found = [] if content is None else _rows_within(content, resource.name)
+    if not found and verb == "read" and isinstance(content, Object):
+        found = [content]
+    if len(found) == 1:
+        return found[0]
+    several, what = len(found) > 1, "rows of the page" if verb == "list" else f"`{resource.name}`"
+    facts = (("projection", endpoint.projection), ("expand", endpoint.expand))
+    spans = [Label(fact.span, f"`{key}` is of one") for key, fact in facts if isinstance(fact, Shown)]
+    shows = next((each.span for each in value_of(endpoint.responses) or ()), endpoint.span)
+    showing.findings.say(
+        NOT_ONE_ROW,
+        f"the response of `{endpoint.key}` shows {what} " + ("more than once" if several else "by no object"),
+        *spans[:1],
+        Label(shows, f"{len(found)} objects show it" if several else "no object shows it"),
+        help=("show it once: by the resource's name, a view or a template",),
+    )
+    return None
+
+
+def _rows_within(content: Content, resource: str) -> list[Object]:
+    """The outermost objects that show the row that the endpoint acts on; where rows are listed, what each is shown
+    as."""
+    match content:
+        case Object(named=str(name), present=None) if name.partition(".")[0] == resource:
+            return [content]
+        case Object(members=members):
+            return [each for _, value in members for each in _rows_within(value, resource)]
+        case Array(items=items):
+            return [each for item in items for each in _rows_within(item, resource)]
+        case Rows(item=item):
+            return _rows_within(item, resource) or ([item] if isinstance(item, Object) else [])
+        case _:
+            return []
+
+
+def _with(content: Content, change: Callable[[Content], Content | None]) -> Content:
+    """A content in which one object is another."""
+    changed = change(content)
+    if changed is not None:
+        return changed
+    match content:
+        case Object():
+            return replace(content, members=tuple((name, _with(value, change)) for name, value in content.members))
+        case Array():
+            return replace(content, items=tuple(_with(item, change) for item in content.items))
+        case Rows():
+            return replace(content, item=_with(content.item, change))
+        case _:
+            return content
+
+
+# ── What is shown on request ──────────────────────────────────────────────────────────────────────────────────
+
+
+def _expanded(each: stated.Expanded, resource: Resource, scope: Scope, showing: Showing) -> Content | None:
+    rows = _rows_of(each.field, resource, scope)
+    if each.shows is not None and not _is_whole(each, rows):
+        content = check_content(each.shows, scope, showing)
+    elif rows is not None:
+        content = whole_of(rows, showing)
+    else:
+        content = None
+        if not showing.findings.unknown and not showing.findings.more_back_references:
+            _not_a_reference(each, resource, scope, showing)
+    return None if content is None else stated_at(content, showing, each.span)
+
+
+def _is_whole(each: stated.Expanded, rows: Typed | None) -> bool:
+    """Whether `customer: customer` names the resource that the reference leads to."""
+    if rows is None or not isinstance(each.shows, Leaf):
+        return False
+    named = each.shows.expression.ast
+    return isinstance(named, ast.Name) and named.name == _resource(rows)
+
+
+def _rows_of(field: str, resource: Resource, scope: Scope) -> Typed | None:
+    """The row or rows that a field of the resource leads to; None: it leads to none."""
+    if not field.isidentifier():
+        return None
+    found = check(ast.Member(ast.Name(resource.name, 0, 0), field, 0, 0, 0), scope).typed
+    return found if found is not None and _resource(found) is not None else None
+
+
+def _resource(rows: Typed) -> str | None:
+    type_ = rows.type.items if isinstance(rows.type, ArrayType) else rows.type
+    return type_.resource if isinstance(type_, Row) else None
+
+
+def _not_a_reference(each: stated.Expanded, resource: Resource, scope: Scope, showing: Showing) -> None:
+    shape = showing.vocabulary.model[resource.name]
+    leading = [name for name in (*shape.fields, *shape.back) if _rows_of(name, resource, scope) is not None]
+    listed = " and ".join(f"`{name}`" for name in leading)
+    showing.findings.say(
+        NOT_EXPANDED,
+        f"`{resource.name}.{each.field}` leads to no rows"
+        if each.field in shape.fields
+        else f"`{resource.name}` has no reference `{each.field}`",
+        Label(each.span, "not a reference"),
+        help=did_you_mean(each.field, leading) or ((f"what leads to rows: {listed}",) if leading else ()),
+    )
