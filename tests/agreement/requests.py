@@ -17,7 +17,7 @@ from tests.reference.messages import NOTHING, Request, Response
 from tests.reference.rows import Row
 from tests.reference.values import broken_rules
 
-from ninefold.checked.endpoints import BodyLeaf, Endpoint, PathName
+from ninefold.checked.endpoints import BodyLeaf, Endpoint, PathName, PathValue
 from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Checked, LookedUp
 from ninefold.values import Anything, Array, Boolean, Integer, Number, Object, Text, Timestamp
@@ -192,6 +192,7 @@ class Asker:
         row = self._row(endpoint)
         path = self._base()
         for segment in endpoint.segments:
+            assert not isinstance(segment, PathValue)  # `worlds` makes none yet
             path += "/" + (segment if isinstance(segment, str) else quote(self._path_text(segment, row), safe=""))
         headers: dict[str, str] = {}
         pairs = self._query(endpoint)

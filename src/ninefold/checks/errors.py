@@ -167,7 +167,7 @@ def _about(contract: Contract) -> Iterator[tuple[str, str | None]]:
                     yield guard.otherwise.text, action.subject
             for condition_, code_ in value_of(endpoint.errors) or ():
                 yield code_.text, None if condition_.text in WITHOUT_ROW else action.subject
-        for parameter in (*(value_of(endpoint.query) or ()), *(value_of(endpoint.request_headers) or ())):
+        for parameter in endpoint.declared:
             if parameter.otherwise is not None:
                 yield parameter.otherwise.text, None
     for resource in value_of(contract.resources.resources) or ():
@@ -188,7 +188,7 @@ def unused_codes(contract: Contract, findings: Findings) -> None:
     for endpoint in value_of(contract.endpoints.endpoints) or ():
         used |= {guard.otherwise.text for guard in value_of(endpoint.guards) or () if guard.otherwise is not None}
         used |= {code.text for _, code in value_of(endpoint.errors) or ()}
-        for parameter in (*(value_of(endpoint.query) or ()), *(value_of(endpoint.request_headers) or ())):
+        for parameter in endpoint.declared:
             if parameter.otherwise is not None:
                 used.add(parameter.otherwise.text)
     for resource in value_of(contract.resources.resources) or ():

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ninefold.checked.endpoints import PathName, Segment
+from ninefold.checked.endpoints import PathName, PathValue, Segment
 from ninefold.checked.resources import Resource
 from ninefold.checks.codes import NO_ROW, ONE_ROW, PATH_NAME, PATH_OF_CREATE
 from ninefold.checks.findings import Findings
-from ninefold.checks.resources import is_key
+from ninefold.checks.resources import PLAIN, is_key
 from ninefold.contract import endpoints as stated
 from ninefold.contract.fact import value_of
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.ast import Ast, Binary, Member, Name, every
 from ninefold.expressions.tree import Select, Typed, Variable
-from ninefold.values import Row, required
+from ninefold.values import Row, from_schema, required
 from ninefold.vocabulary.endpoints import GRANT
 
 OF_MANY = {
@@ -41,12 +41,18 @@ def check_path(
         if isinstance(segment, stated.Literal):
             segments.append(segment.text)
             continue
+        if isinstance(segment, stated.PathValue):
+            value = _value(endpoint, segment, resource, findings)
+            complete = complete and value is not None
+            segments += () if value is None else (value,)
+            continue
         found = None if resource is None else _name(segment, resource, resources, findings)
         if resource is None:
             findings.say(
                 PATH_NAME,
                 f"`{endpoint.key}` acts on no row that `{{{'.'.join(segment.names)}}}` could be of",
                 Label(segment.span, "names no row"),
+                help=_declared_as(segment),
             )
         earlier = None if found is None else _same_field(found, segments)
         if found is not None and earlier is not None and found.text != earlier.text:
@@ -59,7 +65,50 @@ def check_path(
             complete = False
         else:
             segments.append(found)
+    named = {each.name for each in endpoint.segments if isinstance(each, stated.PathValue)}
+    for parameter in value_of(endpoint.path) or ():
+        if parameter.name not in named:
+            findings.say(
+                PATH_NAME,
+                f"the path of `{endpoint.key}` has no `{{{parameter.name}}}`",
+                Label(parameter.span, "not in the path"),
+                Label(endpoint.span),
+            )
+            complete = False
     return tuple(segments) if complete else None
+
+
+def _value(
+    endpoint: stated.Endpoint, segment: stated.PathValue, resource: Resource | None, findings: Findings
+) -> PathValue | None:
+    parameter = next(each for each in value_of(endpoint.path) or () if each.name == segment.name)
+    field = None if resource is None else resource.fields.get(segment.name)
+    type_ = required(from_schema(parameter.schema.json))
+    if field is not None and resource is not None and field.name in _keys(resource):
+        findings.say(
+            PATH_NAME,
+            f"`{{{segment.name}}}` is a unique field of `{resource.name}`",
+            Label(parameter.span, "declared as a value of the request"),
+            Label(segment.span, "says which row"),
+            help=("call it otherwise in the path, or leave it out of `path`",),
+        )
+    elif not isinstance(type_, PLAIN):
+        findings.say(
+            PATH_NAME,
+            f"`{segment.name}` is not of one type that the text of a path can have",
+            Label(parameter.span, "is neither text, a number, a truth value nor a time"),
+        )
+    else:
+        return PathValue(segment.name, type_, None if resource is None else resource.name)
+    return None
+
+
+def _declared_as(segment: stated.PathName) -> tuple[str, ...]:
+    """The help where a name may be meant as a value of the request."""
+    name = segment.names[-1]
+    return (
+        (f"a value that names no row is declared: `path: {{{name}: {{type: string}}}}`",) if name.isidentifier() else ()
+    )
 
 
 def _same_field(name: PathName, before: Sequence[Segment]) -> PathName | None:
@@ -116,7 +165,10 @@ def _name(
                 if len(keys) == 1 and len(names) == 1
                 else ()
             )
-            or ((f"the unique fields of `{at.name}`: {', '.join(f'`{key}`' for key in keys)}",) if keys else ()),
+            or (
+                *((f"the unique fields of `{at.name}`: {', '.join(f'`{key}`' for key in keys)}",) if keys else ()),
+                *(_declared_as(segment) if len(segment.names) == 1 else ()),
+            ),
         )
         return None
     type_ = required(last.type)

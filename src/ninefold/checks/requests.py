@@ -30,6 +30,7 @@ def request_of_any(endpoints: Collection[Endpoint]) -> Object | None:
 
 
 def _declared(endpoint: Endpoint) -> Iterator[tuple[str, Fact[tuple[Parameter, ...]] | None]]:
+    yield "path", endpoint.path
     yield "query", endpoint.query
     yield "headers", endpoint.request_headers
 

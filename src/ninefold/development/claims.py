@@ -106,7 +106,7 @@ def _admits(scheme: Scheme, condition: Typed, claims: Mapping[str, Any]) -> bool
             caller[name] = compile(value)({"claims": claims, "caller": caller})
         except EvaluationError:
             continue
-    return holds(condition)({"caller": caller, "claims": claims, "request": {"query": {}, "headers": {}}})
+    return holds(condition)({"caller": caller, "claims": claims, "request": {"path": {}, "query": {}, "headers": {}}})
 
 
 def _written(value: Any) -> str:

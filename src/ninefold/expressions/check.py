@@ -63,7 +63,8 @@ MOST_NODES: Final = 10_000
 _WORDS_ELSEWHERE: Final = {"True": "true", "False": "false", "None": "null", "NULL": "null", "nil": "null"}
 
 _OF_REQUESTS: Final = (
-    "where there is a request, what its endpoint declares can be read: `request.query.NAME`, `request.headers.NAME`"
+    "where there is a request, what its endpoint declares can be read: `request.path.NAME`, `request.query.NAME`, "
+    "`request.headers.NAME`"
 )
 
 _PARTS_OF_TIMES: Final = {

@@ -51,7 +51,7 @@ class Caller:
             **constants(self.sources, self.given, self.key),
             "now": self.sources.now(),
             "caller": {},
-            "request": {"query": {}, "headers": {}},
+            "request": {"path": {}, "query": {}, "headers": {}},
         }
         return Call(_NO_REQUEST, env, self.sources, Cursors(bytes(32)), f"rows of {operations.resource}", OPERATOR)
 

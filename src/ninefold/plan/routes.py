@@ -15,11 +15,11 @@ from ninefold.values import Type
 
 class PathParameter(msgspec.Struct, frozen=True):
     """A segment in braces. `name` is as written (`id`, `article.slug`). A value that is not of the type is
-    `missing` (narrowed to `resource`)."""
+    `missing` (narrowed to `resource`; None: it names no row, and the endpoint acts on none)."""
 
     name: str
     type: Type
-    resource: str
+    resource: str | None
 
 
 Segment: TypeAlias = str | PathParameter
@@ -35,7 +35,8 @@ class Rule(msgspec.Struct, frozen=True):
 
 
 class Parameter(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A query parameter or a header of the endpoint's own, in `request.query` or `request.headers`."""
+    """A value in the path, a query parameter or a header of the endpoint's own, in `request.path`, `request.query` or
+    `request.headers`."""
 
     name: str
     type: Type
@@ -126,7 +127,7 @@ class Served(msgspec.Struct, frozen=True, tag_field="route", tag="served", omit_
     """`key` is the endpoint as written. `offers`: the media type that is written (for Accept).
     `schemes`: every scheme that the contract admits here, also those that this build accepts no credential of.
     `idempotency_key`: the header Idempotency-Key is honoured; its writes are done once. `stored`: the names of the path
-    whose values a row is created with, each with the schema of its field."""
+    whose values a row is created with, each with the schema of its field; `path`: those that are no fields."""
 
     key: str
     method: str
@@ -135,6 +136,7 @@ class Served(msgspec.Struct, frozen=True, tag_field="route", tag="served", omit_
     schemes: tuple[str, ...] = ()
     body: Body | None = None
     stored: tuple[Parameter, ...] = ()
+    path: tuple[Parameter, ...] = ()
     offers: str | None = None
     query: tuple[Parameter, ...] = ()
     headers: tuple[Parameter, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ninefold.checked import endpoints as checked_endpoints
-from ninefold.checked.endpoints import Endpoint, PathName, Stopped
+from ninefold.checked.endpoints import Endpoint, Stopped
 from ninefold.checked.endpoints import Parameter as CheckedParameter
 from ninefold.checked.service import Checked
 from ninefold.plan.cross_origin import CrossOrigin
@@ -46,6 +46,7 @@ def served(cases: Sequence[Endpoint], checked: Checked, dialect: Dialect) -> Ser
         body=read_first(cases, checked) if several else body(endpoint, checked),
         cases=chosen(several, checked) if several else None,
         stored=tuple(_stored(endpoint, checked)),
+        path=tuple(_parameter(each, endpoint, "path", checked) for each in endpoint.path),
         offers=EVENT_STREAM + checked.media_type_parameter
         if endpoint.verb == "stream"
         else None
@@ -125,7 +126,7 @@ def cross_origin(stated: checked_endpoints.CrossOrigin) -> CrossOrigin:
     )
 
 
-def _segments(segments: Sequence[str | PathName]) -> tuple[Segment, ...]:
+def _segments(segments: Sequence[checked_endpoints.Segment]) -> tuple[Segment, ...]:
     return tuple(
         segment if isinstance(segment, str) else PathParameter(segment.text, segment.type, segment.resource)
         for segment in segments

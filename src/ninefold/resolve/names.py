@@ -209,7 +209,11 @@ class _Uses:
         self.effects(endpoint.then)
         for guard in listed(endpoint.guards) or ():
             self.use_code(guard.otherwise)
-        for parameter in (*(listed(endpoint.query) or ()), *(listed(endpoint.request_headers) or ())):
+        for parameter in (
+            *(listed(endpoint.path) or ()),
+            *(listed(endpoint.query) or ()),
+            *(listed(endpoint.request_headers) or ()),
+        ):
             self.use_code(parameter.otherwise)
             self.schema(parameter.schema)
         for condition, code in listed(endpoint.errors) or ():

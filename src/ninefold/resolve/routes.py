@@ -147,7 +147,7 @@ def distinct(r: Reading, routes: list[tuple[Scalar, Route]]) -> None:
     """Says which endpoints are the same method and path, names in braces aside."""
     first: dict[tuple[str, ...], Scalar] = {}
     for key, each in routes:
-        shape = (each.method, *("{}" if isinstance(s, PathName) else s.text for s in each.segments))
+        shape = (each.method, *(s.text if isinstance(s, Literal) else "{}" for s in each.segments))
         if (earlier := first.setdefault(shape, key)) is not key:
             r.say(
                 SAME_ROUTE,

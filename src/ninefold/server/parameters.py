@@ -72,12 +72,13 @@ class Refused:
 
 
 class Declared:
-    """The parameters of one endpoint that the contract gives schemas: those of the query, or headers."""
+    """The parameters of one endpoint that the contract gives schemas: those of the path, of the query, or headers."""
 
-    __slots__ = ("_parameters", "_place")
+    __slots__ = ("_parameters", "_place", "parameters")
 
     def __init__(self, parameters: Iterable[Parameter], place: In) -> None:
-        self._parameters = tuple((parameter, _validator(parameter.schema)) for parameter in parameters)
+        self.parameters = tuple(parameters)
+        self._parameters = tuple((parameter, _validator(parameter.schema)) for parameter in self.parameters)
         self._place = place
 
     def read(self, given: Query, failures: list[Failure]) -> dict[str, Value]:

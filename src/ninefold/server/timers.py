@@ -73,7 +73,13 @@ class Timer:
         }
         call = Call(
             _NO_REQUEST,
-            {**env, "now": now, "caller": {}, "request": {"query": {}, "headers": {}}, environment.PATH: path},
+            {
+                **env,
+                "now": now,
+                "caller": {},
+                "request": {"path": {}, "query": {}, "headers": {}},
+                environment.PATH: path,
+            },
             sources,
             Cursors(bytes(32)),
             TIMER,

@@ -210,10 +210,16 @@ def _value(route: Served, field: FieldFailure, case: int) -> tuple[str, int, int
     object is that the rule is about."""
     if field.place == "body":
         return "body", *_in_body(body_fields(route), fields_of_case(route, case), field)
-    names = header_parameters(route) if field.place == "header" else query_parameters(route)
     name = field.name.lower() if field.place == "header" else field.name
+    match field.place:
+        case "header":
+            names, own = header_parameters(route), route.headers
+        case "path":
+            own = (*route.stored, *route.path)
+            names = tuple(each.name for each in own)
+        case _:
+            names, own = query_parameters(route), route.query
     target = names.index(name) if name in names else -1
-    own = route.headers if field.place == "header" else route.query
     parameter = next((each for each in own if each.name in (field.name, name)), None)
     return field.place, target, -1 if parameter is None else _rule(parameter, (), field.rule), -1
 

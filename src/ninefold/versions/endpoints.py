@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from typing import TypeVar
 
 from ninefold.contract.authentication import Permission
-from ninefold.contract.endpoints import Endpoint, Filter, Literal, Parameter, Segment
+from ninefold.contract.endpoints import Endpoint, Filter, Literal, Parameter, Segment, with_values
 from ninefold.contract.fact import Fact, Name, Shown, value_of
 from ninefold.contract.limits import Rate
 from ninefold.contract.versioning import OF_ENDPOINT, Change
@@ -38,13 +38,19 @@ def change_endpoint(way: Way, change: Change) -> None:
             if found.case is not None and said.keys() & {"does", "body", "sets", "guards", "responses", "headers"}:
                 way.refuse(change, f"what a case of `{key}` was is not said by what all of them were")
                 return
-            way.with_endpoints(replace(each, **said) if each.key == key else each for each in way.endpoints())
+            way.with_endpoints(_with(each, said) if each.key == key else each for each in way.endpoints())
         case "remove":
             way.with_endpoints(each for each in way.endpoints() if each.key != key)
             _called(way, key, None)
         case _:
             assert found is not None
             _rename(way, change, found)
+
+
+def _with(endpoint: Endpoint, said: dict[str, object]) -> Endpoint:
+    """An endpoint of which some keys were different."""
+    changed = replace(endpoint, **said)  # type: ignore[arg-type]
+    return replace(changed, segments=with_values(changed.segments, changed.path))
 
 
 def _add(way: Way, change: Change) -> None:
@@ -71,7 +77,8 @@ def _rename(way: Way, change: Change, found: Endpoint) -> None:
     key = change.to.text
 
     def moved(each: Endpoint) -> Endpoint:
-        return replace(each, key=key, method=method, segments=segments) if each.key == found.key else each
+        own = with_values(segments, each.path)
+        return replace(each, key=key, method=method, segments=own) if each.key == found.key else each
 
     way.with_endpoints(map(moved, way.endpoints()))
     way.moved[key] = way.moved.pop(found.key, found.key)

@@ -129,5 +129,14 @@ def parameter_keywords(part: int, under: str) -> tuple[Key, ...]:
     )  # fmt: skip
 
 
+def path_keywords(part: int, under: str) -> tuple[Key, ...]:
+    """The rows for a value in a path, which every request gives: a schema and `otherwise`."""
+    return (
+        *(key for key in keywords(part, under) if key.name != "required"),
+        adds(part, f"{under}.otherwise", Name("an error code"), "The error when its text is not as the schema says.",
+             "Such a text is `missing`."),
+    )  # fmt: skip
+
+
 KEYWORDS = frozenset(["type", "$ref", *(row[0] for row in (*_RESTRICTING, *_TELLING))])
 """The names of all keywords that a schema may use."""
