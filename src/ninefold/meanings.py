@@ -208,7 +208,8 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "A record is a row like any other. At every start, before anything is served, those that are absent are added "
         "and those whose stated values differ are given them again, as a write that nobody asked for: `on create`, "
         "`on change` and invariants take part. What a record does not state is left alone, and so is a row that is no "
-        "record any more.",
+        "record any more. One that `serial()` identifies states its number: the row that has it is the record, whoever "
+        "made it, and what the service gives comes after it.",
     ),
     (
         "What events arise upon",

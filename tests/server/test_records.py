@@ -155,6 +155,21 @@ def test_one_that_an_invariant_refuses_stops_the_start(tmp_path: Path) -> None:
     assert rows(tmp_path, "SELECT count(*) FROM currency") == [(0,)]
 
 
+NUMBERED = SHOP.replace("    id:   {type: integer}\n", "    id:   {type: integer, on create: serial()}\n")
+
+
+def test_they_state_the_numbers_that_the_service_gives_otherwise(tmp_path: Path) -> None:
+    assert began(tmp_path, NUMBERED)[-3:] == ("the record `part` 1", "the record `part` 2", "the record `part` 3")
+    with sqlite3.connect(tmp_path / "shop.db") as connection:
+        connection.execute("INSERT INTO part (\"$revision\") VALUES ('r')")
+    assert rows(tmp_path, "SELECT id, part FROM part") == [(1, None), (2, 1), (3, 2), (4, None)]
+    assert began(tmp_path, NUMBERED.replace("{id: 3, part: 2}", "{id: 3, part: 1}, {id: 9}")) == (
+        "the record `part` 3: part",
+        "the record `part` 9",
+    )
+    assert rows(tmp_path, "SELECT id, part FROM part WHERE id > 2") == [(3, 1), (4, None), (9, None)]
+
+
 @pytest.mark.parametrize(
     ("written", "wrong", "code", "message", "label"),
     [

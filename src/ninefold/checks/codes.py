@@ -264,7 +264,7 @@ TIMER_WITHOUT_REQUEST = _code(
 RECORD_VALUE = _code(
     "NF0571", Severity.ERROR, "a record states a value that its field does not admit",
     "A record is a row like any other: its values meet the schemas of their fields. A computed field, a state, a "
-    "number that the service gives and a secret cannot be stated.",
+    "number that the service gives (but of the identifier) and a secret cannot be stated.",
     "`records: [{id: free, price: -1}]` where `price` has `minimum: 0`",
     "`records: [{id: free, price: 0}]`",
 )  # fmt: skip

@@ -126,7 +126,7 @@ def _is_a_value(record: _Stated, field: Field, node: Node, findings: Findings) -
         "is computed"
         if field.computed is not None
         else "is a number that the service gives"
-        if field.serial
+        if field.serial and field.name not in record.resource.identifier
         else "is secret, and a contract holds no secrets"
         if field.secret is not None
         else "is the state, which moves by transitions alone"

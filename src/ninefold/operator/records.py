@@ -32,9 +32,9 @@ class _Stated:
         wanted = {each.resource for each in self._rows}
         self._operations = {each.resource: each for each in plan.operator_operations if each.resource in wanted}
         self._adding = {
-            name: Adding(operations, operations.adding)
+            name: Adding(operations, adding)
             for name, operations in self._operations.items()
-            if operations.adding is not None
+            if (adding := records.adding.get(name, operations.adding)) is not None
         }
         self._changes = {name: Write(change) for name, change in records.changes.items()}
 

@@ -46,8 +46,10 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
 
 class Records(msgspec.Struct, frozen=True, omit_defaults=True):
     """The rows that are there when the service begins, each after those that it refers to. One that is absent is added
-    as the operator adds rows; one that states other values than it has is changed by the `update` of its resource in
-    `changes`, whose path is the identifier."""
+    as the operator adds rows, by `adding` where records state the numbers that the service gives otherwise; one that
+    states other values than it has is changed by the `update` of its resource in `changes`, whose path is the
+    identifier."""
 
     rows: tuple[Record, ...]
     changes: dict[str, Write] = {}
+    adding: dict[str, Adding] = {}

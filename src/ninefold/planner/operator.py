@@ -39,33 +39,49 @@ _OF_REQUESTS = frozenset({"caller", "request"})
 
 
 def operator_operations(checked: Checked, dialect: Dialect) -> Iterator[OperatorOperations]:
-    resources = {name: _without_caller(resource) for name, resource in checked.resources.items()}
-    own = replace(
+    own = _own(checked, {name: _without_caller(resource) for name, resource in checked.resources.items()})
+    perspective = Perspective(own, OPERATOR, dialect)
+    for resource in own.resources.values():
+        if resource.log:  # the operator has other means to look at it
+            continue
+        admission = Admission(OPERATOR, None, False, resource.place)
+        adding = None if resource.creation_stopped else _adding(resource, perspective)
+        yield OperatorOperations(
+            resource=resource.name,
+            list=list_rows(_listing(resource, own.resources), admission, perspective),
+            secrets=tuple(field.name for field in resource.fields.values() if field.secret is not None),
+            sensitive=tuple(field.name for field in resource.fields.values() if field.sensitive),
+            adding=adding,
+            blocked=resource.creation_stopped,
+        )
+
+
+def adding_with_numbers(resource: Resource, checked: Checked, dialect: Dialect) -> Adding | None:
+    """`create R` where the numbers that the service gives otherwise are stated; None: rows of it cannot be made."""
+    if resource.creation_stopped:
+        return None
+    numbered = {name: replace(field, serial=False) for name, field in resource.fields.items()}
+    resources = {name: _without_caller(each) for name, each in checked.resources.items()}
+    resources[resource.name] = _without_caller(replace(resource, fields=numbered))
+    return _adding(resources[resource.name], Perspective(_own(checked, resources), OPERATOR, dialect))
+
+
+def _adding(resource: Resource, perspective: Perspective) -> Adding:
+    endpoint = _creating(resource)
+    given = body(endpoint, perspective.checked)
+    assert given is not None
+    return Adding(given, create(endpoint, Admission(OPERATOR, None, False, resource.place), perspective))
+
+
+def _own(checked: Checked, resources: Mapping[str, Resource]) -> Checked:
+    """The operator speaks JSON, and is told of members that mean nothing."""
+    return replace(
         checked,
         resources=resources,
         request_media_type=MEDIA_TYPE,
         response_media_type=MEDIA_TYPE,
         unknown_members="refused",
     )
-    perspective = Perspective(own, OPERATOR, dialect)
-    for resource in resources.values():
-        if resource.log:  # the operator has other means to look at it
-            continue
-        admission = Admission(OPERATOR, None, False, resource.place)
-        adding = None
-        if not resource.creation_stopped:
-            endpoint = _creating(resource)
-            given = body(endpoint, own)
-            assert given is not None
-            adding = Adding(given, create(endpoint, admission, perspective))
-        yield OperatorOperations(
-            resource=resource.name,
-            list=list_rows(_listing(resource, resources), admission, perspective),
-            secrets=tuple(field.name for field in resource.fields.values() if field.secret is not None),
-            sensitive=tuple(field.name for field in resource.fields.values() if field.sensitive),
-            adding=adding,
-            blocked=resource.creation_stopped,
-        )
 
 
 def _without_caller(resource: Resource) -> Resource:

@@ -9,6 +9,7 @@ from ninefold.plan.operations import Write
 from ninefold.plan.operator import Record, Records
 from ninefold.planner.endpoints.update import update
 from ninefold.planner.identified import by_identifier
+from ninefold.planner.operator import adding_with_numbers
 from ninefold.planner.perspective import OPERATOR, Perspective
 from ninefold.planner.places import traced
 from ninefold.sql.dialect import Dialect
@@ -31,6 +32,12 @@ def records(checked: Checked, dialect: Dialect) -> Records | None:
             name: _change(checked.resources[name], tuple(fields), perspective)
             for name, fields in stated.items()
             if fields
+        },
+        adding={
+            name: adding
+            for name in stated
+            if any(field.serial for field in checked.resources[name].fields.values())
+            and (adding := adding_with_numbers(checked.resources[name], checked, dialect)) is not None
         },
     )
 
