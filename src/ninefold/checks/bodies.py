@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from typing import TypeGuard
 
 from ninefold.checked.endpoints import BodyLeaf, BodyMember, PathName, Segment
 from ninefold.checked.resources import Resource
@@ -11,13 +12,14 @@ from ninefold.checks.codes import LOSES, NEVER_GIVEN, NOT_A_BODY, NOT_THE_CLIENT
 from ninefold.checks.findings import Findings
 from ninefold.checks.schemas import SharedSchemas
 from ninefold.contract import endpoints as stated
-from ninefold.contract.expression import Items, Leaf, Members, Template
+from ninefold.contract.expression import Expression, Items, Leaf, Members, Template
 from ninefold.contract.fact import Shown, StatedNone, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import did_you_mean
-from ninefold.expressions.ast import Member, Name
+from ninefold.expressions.ast import Ast, Member, Name, every
+from ninefold.syntax.nodes import Node
 from ninefold.values import from_schema
 
 
@@ -102,15 +104,45 @@ def body_members(endpoint: stated.Endpoint, resource: Resource | None, contract:
         for field, schema in (value_of(shared.fields) or ()) if shared.name == name else ():
             if resource is None or field.text not in resource.fields:
                 inlined = schemas.inlined(schema.json)
-                required = field.text in needed and not _updates(endpoint)
                 place = source.place(field.span.start)
-                found.append(BodyMember(field.text, from_schema(inlined), inlined, required, place))
+                found.append(BodyMember(field.text, from_schema(inlined), inlined, field.text in needed, place))
     return tuple(found)
 
 
-def _updates(endpoint: stated.Endpoint) -> bool:
-    """Whether what the body does not give stays as it is."""
-    return any(action.verb == "update" for action in value_of(endpoint.does) or ())
+def check_members(
+    endpoint: stated.Endpoint, resource: Resource | None, members: Sequence[BodyMember], findings: Findings
+) -> None:
+    """What a body gives that is no field is read by something: else it would be dropped in silence."""
+    body = value_of(endpoint.body)
+    reading = {node.name for each in _expressions(endpoint) for node in every(each.ast) if _is_of_body(node)}
+    for each in members if body is not None and body.reference is not None else ():
+        if each.name not in reading and body is not None and body.reference is not None:
+            what = "the body" if resource is None else f"`{resource.name}`"
+            close = () if resource is None else did_you_mean(each.name, resource.fields)
+            help = (*close, f"what is no field is read as `request.body.{each.name}`, and nothing here reads it")
+            findings.say(
+                NOT_A_BODY, f"{what} has no field `{each.name}`", Label(body.reference.span, "not a field"), help=help
+            )
+
+
+def _is_of_body(node: Ast) -> TypeGuard[Member]:
+    match node:
+        case Member(operand=Member(operand=Name(name="request"), name="body")):
+            return True
+        case _:
+            return False
+
+
+def _expressions(facts: object) -> Iterator[Expression]:
+    """Every expression among some facts."""
+    if isinstance(facts, Expression):
+        yield facts
+    elif isinstance(facts, tuple):
+        for each in facts:
+            yield from _expressions(each)
+    elif is_dataclass(facts) and not isinstance(facts, Node):
+        for field in fields(facts):
+            yield from _expressions(getattr(facts, field.name))
 
 
 def _lost(named: _Named, resource: Resource, findings: Findings) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal
 
 from ninefold.checked.endpoints import BodyLeaf, Content, PathName, Response, Segment
-from ninefold.checked.resources import Field, Resource
+from ninefold.checked.resources import Effect, Field, Resource
 from ninefold.checked.service import Issued, Password
 from ninefold.checks.codes import (
     CREDENTIAL_KEPT,
@@ -18,6 +18,7 @@ from ninefold.checks.codes import (
     NOT_FOUND_BY,
     SIGN_IN_BODY,
 )
+from ninefold.checks.effects import stated_effects
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.responses import all_expressions, expressions_of
@@ -59,7 +60,7 @@ def check_issued(
             NOT_FOUND_BY,
             f"the credentials of `{scheme.name}` are not the service's to make",
             Label(owner.span, f"they are {presented}"),
-            help=("a service issues credentials of the types `http` (such as `scheme: bearer`), `apiKey` and `oauth2`",),
+            help=("a service issues credentials of the types `http` (`scheme: bearer`), `apiKey` and `oauth2`",),
         )
         return None
     lasts = value_of(scheme.lasts)
@@ -285,8 +286,8 @@ def check_told(endpoint: Endpoint, issued: str | None, response: Response, findi
     """Says of a credential that no response tells."""
     if issued is None or endpoint.issues is None:
         return
-    for typed in all_expressions(response):
-        for node in walk(typed):
+    for each in all_expressions(response):
+        for node in walk(each):
             match node:
                 case Select(operand=Variable(name="caller"), name="credential"):
                     return
@@ -302,6 +303,30 @@ def check_told(endpoint: Endpoint, issued: str | None, response: Response, findi
     )
 
 
+def check_tokens_of_effects(
+    endpoint: Endpoint, then: Sequence[Effect], response: Response, resources: Mapping[str, Resource], findings: Findings
+) -> None:
+    """Says of a token of another row, made with the row acted on, that no response tells it."""
+    told = {
+        node.name
+        for each in all_expressions(response)
+        for node in walk(each)
+        if isinstance(node, Select) and isinstance(node.operand, Variable) and node.operand.name == "issued"
+    }
+    written = value_of(endpoint.then) or ()
+    for stated_one, effect in zip(written, then, strict=False):
+        for field in resources[effect.resource].fields.values() if effect.verb == "create" else ():
+            if field.secret == "token" and field.on_create is not None and field.name not in dict(effect.sets):
+                several = effect.each is not None
+                if several or field.name not in told:
+                    findings.say(
+                        NEVER_TOLD,
+                        f"nobody is told `{effect.resource}.{field.name}` of the row that `{endpoint.key}` makes",
+                        Label(stated_one.span, "makes several of them" if several else "made, and told to nobody"),
+                        help=() if several else (f"show `issued.{field.name}`",),
+                    )
+
+
 def kept_credentials(contract: Contract, findings: Findings) -> None:
     """Says of each value that is stored and each event that a credential would be in it."""
     fields = [each for one in value_of(contract.resources.resources) or () for each in value_of(one.fields) or ()]
@@ -311,6 +336,7 @@ def kept_credentials(contract: Contract, findings: Findings) -> None:
         if (shown := value_of(machine.machine)) is not None:
             sets += [each.sets for each in value_of(shown.transitions) or ()]
     stored += [each.value for fact in sets for each in value_of(fact) or ()]
+    stored += [given.value for each in stated_effects(contract) for given in each.sets]
     for expression in stored:
         if expression is not None and any(map(_is_credential, every(expression.ast))):
             _kept(expression.span, "a value that is stored", findings)
@@ -326,8 +352,8 @@ def _is_credential(node: Ast) -> bool:
 
 def check_payload(content: Content, span: Span, findings: Findings) -> None:
     """Says of an event that a credential would be in it, be it by a view."""
-    for typed in expressions_of(content):
-        for node in walk(typed):
+    for each in expressions_of(content):
+        for node in walk(each):
             match node:
                 case Select(operand=Variable(name="caller"), name="credential"):
                     _kept(span, "an event", findings)

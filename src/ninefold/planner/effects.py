@@ -17,6 +17,7 @@ from ninefold.plan.environment import EACH, THIS
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.planner.endpoints.create import create
 from ninefold.planner.endpoints.delete import delete
+from ninefold.planner.endpoints.remove import as_removed
 from ninefold.planner.endpoints.update import update
 from ninefold.planner.endpoints.writes import pointer
 from ninefold.planner.identified import by_identifier
@@ -58,6 +59,10 @@ def _acted_on(
         for typed in (each.row, each.where, each.each, *(value for _, value in each.sets)):
             read |= frozenset() if typed is None else fields_read(_by_name(typed, resource), resource.name, model)
     found = was_written(endpoint, resource) if found is None else found
+    source = Fragment(f"{identifier(resource.name)} AS {identifier(resource.name)}")
+    if endpoint.verb == "remove":
+        # It is not there any more, and all that it was is `$row`.
+        source, found = as_removed(resource), []
     fields = [field for field in resource.fields.values() if field.name in read and field.secret is None]
     row = Variable(resource.name, Row(resource=resource.name))
     cells = []
@@ -67,8 +72,7 @@ def _acted_on(
             computed: Typed = Select(row, field.name, field.type, "computed")
             cell = perspective.value(computed, {resource.name: resource.name})
         cells.append(cell)
-    name = identifier(resource.name)
-    text = "SELECT " + join(", ", cells or [Fragment("1")]) + f" FROM {name} AS {name} WHERE " + all_of(found)
+    text = "SELECT " + join(", ", cells or [Fragment("1")]) + " FROM " + source + " WHERE " + all_of(found)
     if endpoint.several:
         text = text + " ORDER BY " + join(", ", [column(resource.name, key) for key in resource.identifier])
     return Statement((Piece(text.text, text.binds),), tuple(ResultColumn(field.name, field.type) for field in fields))

@@ -13,6 +13,7 @@ from enum import Enum
 from ninefold.checked.endpoints import Admission, Endpoint, PathName
 from ninefold.checked.resources import Field, Guard, Resource
 from ninefold.diagnostics.source import Place
+from ninefold.expressions.rewrite import walk
 from ninefold.expressions.to_sql import Item
 from ninefold.expressions.tree import Call, Select, Typed, Variable
 from ninefold.plan.environment import REVISION_COLUMN
@@ -228,8 +229,15 @@ def permission(
 
 
 def guard(stated: Guard, resource: Resource, perspective: Perspective, scope: Scope = Scope.ROW) -> Requirement:
+    """What reads the body is judged once all of that is there."""
+    if any(isinstance(node, Select) and _is_body(node) for node in walk(stated.when)):
+        scope = Scope.VALUES
     holds = perspective.holds(stated.when, {resource.name: resource.name})
     return Requirement(Condition("guard", resource.name, code=stated.code, trace=traced(stated.place)), holds, scope)
+
+
+def _is_body(node: Select) -> bool:
+    return node.name == "body" and isinstance(node.operand, Variable) and node.operand.name == "request"
 
 
 def unchanged(resource: Resource, place: Place, perspective: Perspective) -> Requirement:

@@ -43,9 +43,12 @@ class Effects(Generic[T]):
         return [self._read(row) for row in session.run(*self._acted_on.bound(env))]
 
     def take_place(self, session: Session, call: T, env: Env, acted_on: dict[str, Value]) -> None:
-        """One after another; what refuses one of them refuses the whole."""
+        """One after another; what refuses one of them refuses the whole. What one of them issues, the whole does."""
         for do in self._effects:
-            do(session, call, {**env, self._resource: acted_on, environment.THIS: acted_on})
+            own: dict[str, Any] = {**env, self._resource: acted_on, environment.THIS: acted_on}
+            do(session, call, own)
+            for name, secret in own.get("issued", {}).items():
+                env.get("issued", {}).setdefault(name, secret)
 
 
 def _of_one(row: _Row, do: Do[T]) -> Do[T]:

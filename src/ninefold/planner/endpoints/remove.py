@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ninefold.checked.endpoints import Admission, Endpoint
-from ninefold.checked.resources import Resource
+from ninefold.checked.resources import Field, Resource
 from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.plan.operations import Untouched, Write
 from ninefold.plan.problems import Condition
@@ -58,7 +58,7 @@ def remove(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
     which += [] if seen is None else ["(" + seen + ")"]
     which += [each.holds for each in of_the_row]
 
-    fields = [field for field in resource.fields.values() if field.stored and field.secret is None]
+    fields = _told(resource)
     results = tuple(ResultColumn(field.name, field.type) for field in fields)
     delete = (
         f"DELETE FROM {name} WHERE "
@@ -77,8 +77,7 @@ def remove(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
     columns = row_columns(resource, perspective)
     removed = answer(endpoint, columns, perspective)
     absent_ = answer(endpoint, columns, perspective, endpoint.untouched)
-    as_it_was = [bind(inputs.row_key(field.name, field.type)) + f" AS {identifier(field.name)}" for field in fields]
-    read = "SELECT " + join(", ", columns.fragments or [Fragment("1")]) + " FROM (SELECT " + join(", ", as_it_was) + ")"
+    read = "SELECT " + join(", ", columns.fragments or [Fragment("1")]) + " FROM " + as_removed(resource)
     required = [*on_the_way, *_of_the_row(endpoint, resource, seen, of_the_row, perspective)]
     return Write(
         resource=resource.name,
@@ -90,12 +89,25 @@ def remove(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
             f"(SELECT 1) LEFT JOIN {name} AS {name} ON " + all_of(found), required, endpoint, resource, perspective
         ),
         key=tuple(field.name for field in fields),
-        read=Statement(pieces(read + f" AS {name}"), tuple(columns.results)),
+        read=Statement(pieces(read), tuple(columns.results)),
         validator=endpoint.validator,
         represented=represented(endpoint, admission, resource, perspective),
         upholds=upheld(Change("delete", resource, found=found), endpoint, perspective),
         before=caused_by_deletion("remove", resource, which, perspective),
     )
+
+
+def _told(resource: Resource) -> list[Field]:
+    """What is told of a row that was removed."""
+    return [field for field in resource.fields.values() if field.stored and field.secret is None]
+
+
+def as_removed(resource: Resource) -> Fragment:
+    """A source with the row as it was, from `$row`."""
+    as_it_was = [
+        bind(inputs.row_key(field.name, field.type)) + f" AS {identifier(field.name)}" for field in _told(resource)
+    ]
+    return "(SELECT " + join(", ", as_it_was) + f") AS {identifier(resource.name)}"
 
 
 def _made(endpoint: Endpoint, resource: Resource) -> dict[str, tuple[Typed, Typed]]:
