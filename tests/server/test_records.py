@@ -162,12 +162,12 @@ def test_they_state_the_numbers_that_the_service_gives_otherwise(tmp_path: Path)
     assert began(tmp_path, NUMBERED)[-3:] == ("the record `part` 1", "the record `part` 2", "the record `part` 3")
     with sqlite3.connect(tmp_path / "shop.db") as connection:
         connection.execute("INSERT INTO part (\"$revision\") VALUES ('r')")
-    assert rows(tmp_path, "SELECT id, part FROM part") == [(1, None), (2, 1), (3, 2), (4, None)]
+    assert rows(tmp_path, "SELECT id, part FROM part ORDER BY id") == [(1, None), (2, 1), (3, 2), (4, None)]
     assert began(tmp_path, NUMBERED.replace("{id: 3, part: 2}", "{id: 3, part: 1}, {id: 9}")) == (
         "the record `part` 3: part",
         "the record `part` 9",
     )
-    assert rows(tmp_path, "SELECT id, part FROM part WHERE id > 2") == [(3, 1), (4, None), (9, None)]
+    assert rows(tmp_path, "SELECT id, part FROM part WHERE id > 2 ORDER BY id") == [(3, 1), (4, None), (9, None)]
 
 
 @pytest.mark.parametrize(
