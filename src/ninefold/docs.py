@@ -20,6 +20,7 @@ from ninefold.questions.question import QUESTIONS, SUBJECTS
 from ninefold.syntax.headings import TITLES
 from ninefold.vocabulary import VOCABULARY, Key, describe
 from ninefold.vocabulary.json_schema import KEYWORDS, REFUSED, keywords
+from ninefold.vocabulary.verbs import table as verbs_table
 
 REFERENCE = Path("docs/language.md")
 
@@ -62,6 +63,11 @@ def conventions() -> str:
         for each in CONVENTIONS
     )
     return _table(("part", "question", "proposal", "source"), rows)
+
+
+def verbs() -> str:
+    """What an endpoint may do."""
+    return _table(("`does`", "what it does", "which row", "body", "a response may show"), verbs_table())
 
 
 def keys_of(part: int) -> Callable[[], str]:
@@ -121,6 +127,7 @@ GENERATED: Mapping[str, Callable[[], str]] = {
     "conditions": conditions,
     "conventions": conventions,
     "keywords": schema_keywords,
+    "verbs": verbs,
     "refused keywords": refused_keywords,
     **{f"example {number}": example_of(number) for number in range(2, len(TITLES) + 1)},
     **{f"keys {number}": keys_of(number) for number in range(2, len(TITLES) + 1)},

@@ -453,7 +453,8 @@ def duration_text(microseconds: int) -> str:
 
 def from_schema(schema: object) -> Type:
     """The type of what a JSON Schema 2020-12 admits, from `type`, `format`, `items`, `properties`, `required`,
-    `enum` and `const`. Members that are not required are nullable. What it does not tell is `Anything`.
+    `enum` and `const`, and the members that `allOf`, `anyOf` and `oneOf` state. Members that are not required are
+    nullable. What it does not tell is `Anything`.
     """
     if not isinstance(schema, dict):
         return Anything()
@@ -485,13 +486,25 @@ def from_schema(schema: object) -> Type:
 
 def _members(schema: dict[str, Any]) -> dict[str, Type]:
     properties, required = schema.get("properties"), schema.get("required")
-    if not isinstance(properties, dict):
-        return {}
     names = required if isinstance(required, list) else []
-    return {
+    members = {
         str(name): from_schema(member) if name in names else optional(from_schema(member))
-        for name, member in properties.items()
+        for name, member in (properties.items() if isinstance(properties, dict) else ())
     }
+    own = frozenset(members)
+    for part in _parts(schema):
+        for name, member in _members(part).items():
+            if name not in members:
+                members[name] = optional(member)
+            elif name not in own and optional(members[name]) != optional(member):
+                members[name] = Anything(nullable=True)
+    return members
+
+
+def _parts(schema: dict[str, Any]) -> list[dict[str, Any]]:
+    """The schemas that describe the same object besides, each of which may state members."""
+    several = (schema.get(keyword) for keyword in ("allOf", "anyOf", "oneOf"))
+    return [each for schemas in several if isinstance(schemas, list) for each in schemas if isinstance(each, dict)]
 
 
 def _kinds(schema: dict[str, Any]) -> set[str]:

@@ -90,7 +90,10 @@ def _shown(expression: stated.Expression, scope: Scope, showing: Showing, depth:
             NOT_SHOWABLE,
             "the rows of the page are shown one after another, and nothing else is made of them",
             Label(expression.span, "reads `page.items`"),
-            help=("write `page.items`, a view applied to it, or `page.items.map(x, …)`; how many there are is `page.count`",),
+            help=(
+                "write `page.items`, a view applied to it, or `page.items.map(x, …)`",
+                "how many there are is `page.count`",
+            ),
         )
         return None
     if (

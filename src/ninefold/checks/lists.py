@@ -180,6 +180,12 @@ def _text(fact: object) -> str | None:
     return fact.value.text if isinstance(fact, Shown) else None
 
 
+_WITH_A_SCHEMA = (
+    "a filter whose value has a schema is a parameter of `query` that `where` reads: "
+    "`!has(request.query.{0}) || … == request.query.{0}`"
+)
+
+
 def check_parameters(
     endpoint: stated.Endpoint,
     filters: tuple[Filter, ...],
@@ -188,8 +194,9 @@ def check_parameters(
     findings: Findings,
 ) -> None:
     """No query parameter means two things."""
-    names = [each.name for each in filters]
-    names += [each.name for each in value_of(endpoint.query) or ()]
+    queried = [each.name for each in value_of(endpoint.query) or ()]
+    names = [each.name for each in filters] + queried
+    both = {each.name for each in filters} & set(queried)
     if sorts is not None and sorts.parameter is not None:
         names.append(sorts.parameter)
     if pages is not None:
@@ -199,5 +206,8 @@ def check_parameters(
             names.append(parameter.text)
     for name in sorted({name for name in names if names.count(name) > 1}):
         findings.say(
-            SAME_PARAMETER, f"the parameter `{name}` of `{endpoint.key}` has two meanings", Label(endpoint.span)
+            SAME_PARAMETER,
+            f"the parameter `{name}` of `{endpoint.key}` has two meanings",
+            Label(endpoint.span),
+            help=(_WITH_A_SCHEMA.format(name),) if name in both else (),
         )

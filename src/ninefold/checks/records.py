@@ -134,7 +134,9 @@ def _is_a_value(record: _Stated, field: Field, node: Node, findings: Findings) -
         else None
     )
     if why is not None:
-        findings.say(RECORD_VALUE, f"{called} {why}", Label(node.span, "cannot be stated"))
+        added = f"such a row is added where the service runs: `ninefold add FILE {record.resource.name} {field.name}=…`"
+        help = (added,) if field.secret is not None else ()
+        findings.say(RECORD_VALUE, f"{called} {why}", Label(node.span, "cannot be stated"), help=help)
         return
     value = record.values[field.name]
     validator = jsonschema_rs.Draft202012Validator(dict(field.schema), validate_formats=True)

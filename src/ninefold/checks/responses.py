@@ -23,7 +23,7 @@ from ninefold.expressions.rewrite import walk
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import All, Select, Typed, Variable
 from ninefold.values import Array as ArrayType
-from ninefold.values import Integer, Row, Text, Type
+from ninefold.values import Row, Text, Type
 from ninefold.values import Object as ObjectType
 from ninefold.vocabulary.endpoints import ENDS
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from ninefold.diagnostics.suggest import did_you_mean
+from ninefold.diagnostics.suggest import did_you_mean, there_are
 from ninefold.expressions import codes
 from ninefold.expressions.ast import (
     Ast,
@@ -244,7 +244,8 @@ class _Checker(Operators, Functions):
                     f"{what} has no member `{name}`",
                     at,
                     did_you_mean(name, members)
-                    or ((_OF_REQUESTS,) if isinstance(operand, Variable) and operand.name == "request" else ()),
+                    or ((_OF_REQUESTS,) if isinstance(operand, Variable) and operand.name == "request" else ())
+                    or there_are(members),
                     "not a member",
                 )
                 return None

@@ -95,7 +95,8 @@ class Rows(Parts):
                 return self._computed(select, row, positive)
             return self.column(select, row, select.name)
         if isinstance(select.type, Anything):
-            raise self.refuse(select, f"of which type `{select.name}` is, is not stated")
+            help = f"the schema of the object says it: `properties: {{{select.name}: {{type: …}}}}`"
+            raise self.refuse(select, f"of which type `{select.name}` is, is not stated", help)
         object_ = self.scalar(operand, scope)
         text = self.dialect.member(object_.text, select.name, select.type)
         if text is None:

@@ -8,9 +8,7 @@ from ninefold.resolve.codes import NOT_AN_ACTION
 from ninefold.resolve.reading import Reading, Slot, quoted, shortened
 from ninefold.syntax.nodes import Node, Scalar, Sequence
 from ninefold.vocabulary.endpoints import VERBS
-
-ALONE = frozenset(["compute", "subscribe", "unsubscribe", "stream events"])
-"""Verbs without a resource."""
+from ninefold.vocabulary.verbs import ALONE
 
 MEANT_VERBS = {
     **dict.fromkeys(("get", "show", "fetch", "view", "find", "retrieve"), "read"),

@@ -19,6 +19,7 @@ from ninefold.contract.states import ResourceStates, States, Transition
 from ninefold.contract.versioning import Change, Versioning
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
+from ninefold.diagnostics.suggest import there_are
 from ninefold.resolve.actions import ALONE, MEANT_VERBS
 from ninefold.resolve.codes import NOT_AN_ACTION, NOT_WRITTEN, SAME_NAME, UNDECLARED
 from ninefold.resolve.declared import Declared, Names, declared, listed, one
@@ -69,10 +70,7 @@ class _Uses:
         """Whether a name is declared, or cannot be judged."""
         if name is None or among is None or name.text in among:
             return True
-        listed = ", ".join(f"`{each}`" for each in among)
-        help = self.r.did_you_mean(name.text, among) or (
-            (f"there are {listed}" if len(among) > 1 else f"there is {listed}",) if 0 < len(among) <= 12 else ()
-        )
+        help = self.r.did_you_mean(name.text, among) or there_are(among)
         labels = (Label(name.span, "not declared"), *((beside,) if beside is not None else ()))
         self.r.say(UNDECLARED, f"{quoted(name.text)} is not {what}", *labels, help=help)
         return False
