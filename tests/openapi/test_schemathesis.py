@@ -67,6 +67,7 @@ LONG = (
     case("appointments-that-move-through-states", Caller("/desks", {}, "key")),
     case("films-in-several-views"),
     case("accounts-that-never-go-below-zero"),
+    case("books-that-show-what-is-asked-for"),
     case("payments-of-several-kinds", Caller("/desks", {"role": "clerk"}, "key", "X-Key: {}")),
 )
 
