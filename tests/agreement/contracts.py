@@ -23,6 +23,9 @@ class Maker:
 
     def __init__(self, random: Random) -> None:
         self.random = random
+        self.steps = Random()
+        self.steps.setstate(random.getstate())
+        """Of what is done after the first operation: it leaves the other throws as they are."""
         self.schemes: dict[str, Any] = {}
         self.made: dict[str, Made] = {}
         self.codes: dict[str, dict[str, Any]] = {}
@@ -285,6 +288,25 @@ class Maker:
             }
         return found
 
+    def _does(self, made: Made, verb: str) -> str | list[str]:
+        """The verb, now and then with transitions that may follow it."""
+        does = [f"{verb} {made.name}"]
+        transitions = {} if made.machine is None else made.machine["transitions"]
+        state = made.machine["initial"] if made.machine is not None and verb == "create" else None
+        state = transitions[verb]["to"] if verb in transitions else state
+        while self.steps.random() < 0.3:
+            leading = [
+                name
+                for name, each in transitions.items()
+                if state is None or state in (each["from"] if isinstance(each["from"], list) else [each["from"]])
+            ]
+            if not leading:
+                break
+            taken = self.steps.choice(leading)
+            does.append(f"{taken} {made.name}")
+            state = transitions[taken]["to"]
+        return does if len(does) > 1 else does[0]
+
     def _of_the_caller(self, found: dict[str, Any]) -> None:
         user = self.made["user"]
         found["GET /me"] = {"does": "read user", "row": "caller.user", "responses": {200: self._content(user)}}
@@ -303,7 +325,7 @@ class Maker:
         if self.often(0.9):
             token = {"token": "issued.secret_key"} if "secret_key" in made.fields else {}
             created: Any = {"made": name, **token} if token else self._content(made)
-            endpoint: dict[str, Any] = {"does": f"create {name}", "body": self._body(made, body)}
+            endpoint: dict[str, Any] = {"does": self._does(made, "create"), "body": self._body(made, body)}
             endpoint["responses"] = {201: created}
             if self.often(0.4) and made.identifier == ["id"]:
                 shown = f"{name}.id" if made.kinds["id"].type == "string" else f"string({name}.id)"
@@ -326,7 +348,7 @@ class Maker:
             found[f"PATCH {one}"] = self._guarded(
                 made,
                 {
-                    "does": f"update {name}",
+                    "does": self._does(made, "update"),
                     "body": self._body(made, [each for each in changeable if self.often(0.8)] or changeable),
                     "patch": "merge",
                     **validators,
@@ -344,7 +366,7 @@ class Maker:
             found[f"PUT {one}"] = self._guarded(
                 made,
                 {
-                    "does": f"replace {name}",
+                    "does": self._does(made, "replace"),
                     "body": self._body(made, given or changeable),
                     **validators,
                     "responses": {200: content()},
@@ -356,9 +378,8 @@ class Maker:
                 made, {"does": f"delete {name}", **validators, "responses": response}
             )
         for transition in (made.machine or {}).get("transitions", ()):
-            found[f"POST {one}/{transition}"] = self._guarded(
-                made, {"does": f"{transition} {name}", "body": NONE, "responses": {200: self._content(made)}}
-            )
+            endpoint = {"does": self._does(made, transition), "body": NONE, "responses": {200: self._content(made)}}
+            found[f"POST {one}/{transition}"] = self._guarded(made, endpoint)
         for reference, target in made.references.items():
             if self.often(0.4) and self.made[target].identifier == ["id"]:
                 nested = "/" + target + "s/{" + reference + ".id}" + paths

@@ -23,6 +23,7 @@ from tests.reference.rows import Row, Rows
 from tests.reference.values import Broken, broken_rules, from_text
 
 from ninefold.checked.endpoints import Admission, Endpoint
+from ninefold.checked.resources import Transition
 from ninefold.checked.service import Checked, Scheme
 from ninefold.values import Array
 
@@ -290,7 +291,18 @@ class _Asking:
         self.rows = work.reading.rows.copied()
         changed = writes.Change(replace(work, reading=self.all()), given)
         row = changed.done()
-        self.names["issued"] = changed.issued
+        self.names["issued"] = issued = changed.issued
+        for transition in endpoint.further:
+            following = self._following(endpoint, transition, row)
+            failed = following.refusals(endpoint.admissions[0], bodies.Given(), self.request)
+            if failed:
+                self.told_of = row if self.is_seen(row) and not row.is_gone else None
+                response = self.refused(*failed)
+                self.rows = before
+                return response
+            changed = writes.Change(following, bodies.Given())
+            row = changed.done()
+            issued |= changed.issued
         if endpoint.verb != "delete":
             failed = [Failure("invariant", row.resource.name, each.code) for each in self._broken_invariants(row)]
             if failed:
@@ -301,6 +313,14 @@ class _Asking:
         response = self._shown_row(endpoint, row, False)
         self.of.rows = self.rows
         return response
+
+    def _following(self, endpoint: Endpoint, transition: Transition, row: Row) -> writes.Work:
+        """A transition that is taken after another operation: nothing that the endpoint states is about it."""
+        own = replace(
+            endpoint, verb="transition", transition=transition, further=(), segments=(), row=None, where=None,
+            body=(), sets=(), guards=(), validator=False,
+        )  # fmt: skip
+        return writes.Work(self.all(), own, self.checked, {}, self.is_seen, row=row)
 
     def _broken_invariants(self, row: Row) -> list[Any]:
         reading = self.all().also(**{row.resource.name: at_hand(row)})
