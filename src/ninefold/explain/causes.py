@@ -19,7 +19,7 @@ from ninefold.explain.chosen import CHOSEN
 from ninefold.explain.grounds import Grounds
 from ninefold.explain.limits import applying
 from ninefold.explain.quantities import duration, size
-from ninefold.explain.requests import ENDED, FORMS, GRANTED, GRANTS, PATHS, given
+from ninefold.explain.requests import BESIDE_FIELDS, ENDED, FORMS, GRANTED, GRANTS, PATHS, given
 from ninefold.questions.conditions import ON_ONE_ROW, may_be_gone, may_be_in_any_state
 from ninefold.questions.endpoints import reads_content, shows_content
 from ninefold.questions.known_by import compared, stored_of_path
@@ -159,6 +159,9 @@ def of_content(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
             if isinstance(field.immutable, Shown) and writes.verbs(endpoint) & writes.CHANGING:
                 words = f"`{'/'.join(('', *each.pointer))}` is given, and cannot change"
                 yield Refusal("invalid", None, words, field.immutable.span)
+        elif each.beside:
+            words = f"`/{each.field}` is not as the shared type says"
+            yield Refusal("invalid", None, words, each.span, (BESIDE_FIELDS,))
     own = g.resource(g.acted_on(endpoint))
     if own is not None and writes.verbs(endpoint) & (writes.MAKING | {"replace"}):
         named = {each.field for each in members}

@@ -51,7 +51,13 @@ SEVERAL = 66
 FORMS, GRANTED, GRANTS = 67, 68, 69
 """Of forms as bodies, of the scopes of issued credentials, and of tokens that are granted."""
 
-MEANINGS_OF_DEEDS = {GRANT: (GRANTS,), "sign out": (ENDED,), "stream events": (34, 35), "subscribe": (34, 36, 37), "unsubscribe": (36,)}
+MEANINGS_OF_DEEDS = {
+    GRANT: (GRANTS,),
+    "sign out": (ENDED,),
+    "stream events": (34, 35),
+    "subscribe": (34, 36, 37),
+    "unsubscribe": (36,),
+}
 """What the language says of them (`ninefold.meanings`)."""
 
 
@@ -131,25 +137,32 @@ def _path_name(g: Grounds, endpoint: Endpoint, segment: PathName, first: str | N
 
 @dataclass(frozen=True)
 class Given:
-    """A field that a body gives: at `pointer`, the names of members from the root."""
+    """A field that a body gives: at `pointer`, the names of members from the root. `beside`: a shared type names it, and
+    where it is no field, it is a member that expressions read."""
 
     pointer: tuple[str, ...]
     resource: str
     field: str
     span: Span
+    beside: bool = False
+
+
+BESIDE_FIELDS = 71
+"""The fixed meaning of members that are no fields."""
 
 
 def given(g: Grounds, endpoint: Endpoint) -> tuple[Given, ...]:
     """The fields that the body names, as far as they are fields."""
     stated, own = value_of(endpoint.body), g.acted_on(endpoint)
-    if stated is None or own is None:
+    if stated is None or (own is None and stated.reference is None):
         return ()
+    own = own or ""
     if stated.reference is not None:
         name = stated.reference.text.removeprefix(resources.REFERENCE)
         for shared in g.contract.resources.types:
             if shared.name == name:
                 members = value_of(shared.fields) or ()
-                found = (Given((each.text,), own, each.text, stated.reference.span) for each, _ in members)
+                found = (Given((each.text,), own, each.text, stated.reference.span, True) for each, _ in members)
                 return tuple(_as_called(g, found))
         return ()
     return () if stated.template is None else tuple(_as_called(g, _given(stated.template, own, ())))
@@ -207,12 +220,14 @@ def body(g: Grounds, endpoint: Endpoint) -> list[Item]:
     items += g.fact("patch", endpoint.patch, lambda word: f"{word.text}, by RFC {PATCHES.get(word.text, '')}", (7, 2))
     items += [_member(g, each) for each in given(g, endpoint)]
     if any(action.verb == GRANT for action in actions(endpoint)):
-        items.append(g.item("`/grant_type` and `/scope` say what is asked for", endpoint.span, meanings=(GRANTS, GRANTED)))
+        words = "`/grant_type` and `/scope` say what is asked for"
+        items.append(g.item(words, endpoint.span, meanings=(GRANTS, GRANTED)))
     if value_of(of_all) is not None or endpoint.requests is not None:
         items += g.sentence("unknown members", requests.unknown_members, "members that no fact names are {}")
     if stated is not None:
-        twice = "a member that is given twice is an array" if is_form else "of a member that is given twice the last counts"
-        items.append(g.item(twice, meanings=(FORMS if is_form else 15,)))
+        several, last = "a member that is repeated is an array", "of a member that is given twice the last counts"
+        words = several if is_form else last
+        items.append(g.item(words, meanings=(FORMS if is_form else 15,)))
     return items
 
 
@@ -222,6 +237,8 @@ PATCHES = {"merge": "7396", "json-patch": "6902"}
 def _member(g: Grounds, each: Given) -> Item:
     pointer = "/".join(("", *each.pointer))
     own, field = g.resource(each.resource), g.fields(each.resource).get(each.field)
+    if field is None and each.beside:
+        return g.item(f"`{pointer}` is `request.body.{each.field}`", each.span, meanings=(BESIDE_FIELDS,))
     if own is None or field is None:
         return g.item(f"`{pointer}`: `{each.resource}.{each.field}`", each.span)
     meanings = (16,) if field.refers_to is not None else ()

@@ -42,7 +42,7 @@ def _scheme(scheme: stated.Scheme, service: Service) -> Json:
             known: Json = {"type": kind} | ({} if url is None else {"openIdConnectUrl": url.text})
             scopes = [name.text for name in value_of(scheme.scopes) or ()]
             known |= {"scopes": scopes} if scopes else {}
-            flows = _flows(value_of(scheme.flows), scopes)
+            flows = _flows(value_of(scheme.flows), scopes) or _granted(scheme, scopes, service)
             if kind == "oauth2" and flows is not None:
                 return {"type": "oauth2", "flows": flows, "x-ninefold": place | known}
             return {"type": "http", "scheme": "bearer", "x-ninefold": place | known}
@@ -72,6 +72,18 @@ def _flows(node: Node | None, scopes: list[str]) -> Json | None:
             return None
         found[entry.name] = flow | {"scopes": {name: words.get(name, "") for name in dict.fromkeys((*words, *scopes))}}
     return found or None
+
+
+def _granted(scheme: stated.Scheme, scopes: list[str], service: Service) -> Json | None:
+    """The flow of a scheme whose tokens an endpoint of the contract grants (RFC 6749, section 4.4), where the contract
+    shows no flows. OpenAPI takes a URL that is relative to the server's."""
+    for endpoint in service.endpoints:
+        issued = value_of(endpoint.stated.issues)
+        if endpoint.checked.verb == "grant token" and issued is not None and issued.text == scheme.name:
+            path = "/".join(each for each in endpoint.route.segments if isinstance(each, str))
+            words = dict.fromkeys(scopes, "")
+            return {"clientCredentials": {"tokenUrl": path, "scopes": words}}
+    return None
 
 
 def _text(fact: Fact[Name] | None) -> str:
