@@ -23,6 +23,7 @@ from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Fact, Gap, Proposal, Shown, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.expressions.ast import Ast, Name, every
 from ninefold.expressions.check import check
 from ninefold.expressions.reads import needs_database
 from ninefold.expressions.scope import Scope
@@ -148,7 +149,7 @@ def _effect(
         message = f"an effect of an operation on `{acting.name}` acts on `{resource.name}`"
         findings.say(NOT_ANOTHER_ROW, message, Label(effect.named, "may take the row acted on with it"))
         return None
-    if not _says_which(effect, resource, findings):
+    if not _says_which(effect, resource, same, findings):
         return None
     inserts = effect.verb == "create"
     more: dict[str, Type | None] = {"request": request}
@@ -179,9 +180,13 @@ def _effect(
     return Effect(effect.verb, resource.name, findings.place(effect.span), row, where, each, sets)
 
 
-def _says_which(effect: stated.Effect, resource: Resource, findings: Findings) -> bool:
+def _says_which(effect: stated.Effect, resource: Resource, same: bool, findings: Findings) -> bool:
     """Whether it says which row, or which rows, it is about, in one way."""
     stated_ones = {"row": effect.row, "where": effect.where, "each": effect.each}
+    if same and effect.row is not None and any(_is_named(node, resource.name) for node in every(effect.row.ast)):
+        message = f"`row` of `{effect.verb} {resource.name}` reads `{resource.name}`, which it is to say"
+        findings.say(EFFECT_ON_NO_ROW, message, Label(effect.row.span, "the row acted on is `this`"))
+        return False
     inserts, alone = effect.verb == "create", not resource.identifier
     wanted = () if alone else ("each",) if inserts else ("row", "where")
     given = [(name, fact) for name, fact in stated_ones.items() if fact is not None]
@@ -201,6 +206,10 @@ def _says_which(effect: stated.Effect, resource: Resource, findings: Findings) -
         findings.say(EFFECT_ON_NO_ROW, f"{done} does not say which row", label, help=help)
         return False
     return True
+
+
+def _is_named(node: Ast, name: str) -> bool:
+    return isinstance(node, Name) and node.name == name
 
 
 def _holds(expression: Expression, scope: Scope, resource: Resource, findings: Findings) -> Typed | None:

@@ -24,8 +24,8 @@ def transition(g: Grounds, own: Transition) -> Item:
     return g.together(f"the transition `{own.name}`", own.span, facts)
 
 
-EFFECTS = 61
-"""The fixed meaning of what else is done."""
+EFFECTS, EFFECTS_ON_SEVERAL = 61, 70
+"""The fixed meanings of what else is done."""
 
 
 def effect(g: Grounds, own: Effect) -> Item:
@@ -34,7 +34,8 @@ def effect(g: Grounds, own: Effect) -> Item:
     facts += [] if own.where is None else [g.item(f"all rows of which holds: `{own.where.text}`", own.where.span)]
     facts += [] if own.each is None else [g.item(f"a row for each of: `{own.each.text}`", own.each.span)]
     facts += [g.item(f"sets `{each.name}`: `{each.value.text}`", each.span) for each in own.sets]
-    return g.item(f"then `{own.verb} {own.subject}`", own.span, facts, (EFFECTS,))
+    several = (EFFECTS_ON_SEVERAL,) if own.where is not None or own.each is not None else ()
+    return g.item(f"then `{own.verb} {own.subject}`", own.span, facts, (EFFECTS, *several))
 
 
 def when(after: int | Expression) -> str:
