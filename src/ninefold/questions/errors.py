@@ -33,13 +33,6 @@ def ask(survey: Survey) -> Iterator[OpenQuestion]:
     if missing := first_unanswered(facts, enclosing):
         yield leaving_out(SHAPE, "shape", missing, "error bodies: each error is a bare status")
     proposed = tuple(_proposed(survey))
-    for endpoint in survey.endpoints:
-        own = endpoint.error_shape
-        stated = within(own, lambda shape: shape.media_type), within(own, lambda shape: shape.body)
-        shown = tuple(fact for fact in stated if fact is not None)
-        if own is not None and (missing := first_unanswered(shown, own.span)):
-            text = f"the shape of an error of `{endpoint.key}`"
-            yield leaving_out(SHAPE, endpoint.key, missing, "its error bodies: each is a bare status", text)
     told = {code.name for code, _ in proposed}
     for code in value_of(errors.codes) or ():
         if code.name not in told and (at := unanswered(code.status, code.span)):
