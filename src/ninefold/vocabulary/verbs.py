@@ -61,7 +61,8 @@ _DEEDS: Mapping[str, Deed] = {
         "the row, `caller.credential`"),
     GRANT: Deed(
         "Issues a token to a client that knows its secret (RFC 6749, section 4.4).",
-        "the one that `client_id` names", "`none`: what RFC 6749 says", "`caller.credential`, `granted`"),
+        "the one that `client_id` names", "its identifier as `client_id`, its secret as `client_secret`",
+        "the row, `caller.credential`, `granted`"),
     "sign out": Deed(
         "Ends credentials that the service issued: which, `ends` says.",
         "the one that the credential belongs to, or that the path or `row` names", _NONE, _NONE),
