@@ -17,7 +17,7 @@ PACKAGE = Path(ninefold.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 STAGES = {
-    "vocabulary": {"chosen", "effects", "json_schema", "key", "shapes", "table", "verbs"},
+    "vocabulary": {"built_in", "chosen", "effects", "json_schema", "key", "shapes", "table", "verbs"},
     "contract": {"effects", "expression", "fact", "service"},
     "questions": {"ask", "conditions", "known_by", "question", "reach", "survey"},
     "resolve": {
@@ -44,6 +44,7 @@ STAGES = {
             "check",
             "codes",
             "due",
+            "event_log",
             "disclosed",
             "narrowed",
             "requests",

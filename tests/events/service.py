@@ -18,6 +18,8 @@ import httpx
 
 from ninefold.database.sqlite import Opened, open_sqlite
 from ninefold.delivery.jobs import jobs
+from ninefold.operator.records import stated_rows
+from ninefold.operator.rows import Caller
 from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
 from ninefold.server.app import Application
@@ -81,7 +83,7 @@ def running(
     given: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Running]:
     plan = plan_of(contract)
-    opened = open_sqlite(str(path), plan.schema)
+    opened = open_sqlite(str(path), plan.schema, stated_rows(plan, Caller(given)))
     assert isinstance(opened, Opened), opened
     listening = socket.create_server(("127.0.0.1", 0))
     host, port = listening.getsockname()

@@ -219,3 +219,111 @@ def test_nobody_else_is_told_by_a_row_that_only_the_owner_sees(service: Running)
     id = hook(service, ann, "http://127.0.0.1:1/", "note.written")
     answer: httpx.Response = service.http.patch(f"/hooks/{id}", json={"kinds": []}, headers=bob)
     assert answer.status_code == 404
+
+
+def of_two_fields() -> str:
+    """A contract whose receivers are identified by their owner and a name."""
+    contract = CONTRACT_OF_ROWS
+    for written, instead in (
+        ("hook:\n  identifier: id\n", "hook:\n  identifier: [owner, name]\n"),
+        (
+            "    id: {type: integer, on create: serial()}\n    owner",
+            "    name: {type: string, maxLength: 20}\n    owner",
+        ),
+        ("body: [url, key, kinds], responses: {201: hook}", "body: [name, url, key, kinds], responses: {201: hook}"),
+        (
+            "PATCH /hooks/{id}: {does: update hook, body: [",
+            "PATCH /people/{owner}/hooks/{name}: {does: update hook, body: [name, ",
+        ),
+        ("POST /hooks/{id}/stop", "POST /people/{owner}/hooks/{name}/stop"),
+        ("DELETE /hooks/{id}", "DELETE /people/{owner}/hooks/{name}"),
+        (
+            "DELETE /notes/{id}:",
+            "DELETE /people/{id}: {does: delete person, responses: {204: none}}\nDELETE /notes/{id}:",
+        ),
+    ):
+        assert written in contract, written
+        contract = contract.replace(written, instead, 1)
+    return contract
+
+
+def test_receivers_of_two_fields_are_told_in_the_version_in_which_they_were_made(tmp_path: Path) -> None:
+    old = {"Api-Version": "1"}
+    versions = """```yaml
+scheme: {header: Api-Version}
+default: "2"
+versions:
+  "2": {}
+  "1": {changes: [{rename: note.written, to: note.made}]}
+compatible: none
+```"""
+    contract = of_two_fields()
+    contract = contract[: contract.index("Versions: none.")] + versions + "\n"
+    with running(tmp_path / "service.db", contract) as service, receiving() as newest, receiving() as older:
+        ann = service.person("Ann")
+        for name, receiver, version in (("new", newest, {}), ("old", older, old)):
+            given = {"name": name, "url": receiver.url, "key": KEY, "kinds": ["note.written", "note.made"]}
+            assert service.http.post("/hooks", json=given, headers={**ann, **version}).status_code == 201
+        service.note(ann, "tea")
+        assert [each.until(1)[0].json["type"] for each in (newest, older)] == ["note.written", "note.made"]
+
+
+def test_receivers_that_several_fields_identify(tmp_path: Path) -> None:
+    with (
+        running(tmp_path / "service.db", of_two_fields()) as service,
+        receiving() as shop,
+        receiving() as till,
+        receiving() as other,
+    ):
+        ann, bob = service.person("Ann"), service.person("Bob")
+        people = dict(service.rows("SELECT name, id FROM person"))
+        for by, name, receiver in ((ann, "shop", shop), (ann, "till 2", till), (bob, "shop", other)):
+            given = {"name": name, "url": receiver.url, "key": KEY, "kinds": ["note.written"]}
+            made = service.http.post("/hooks", json=given, headers=by)
+            assert made.status_code == 201, made.text
+        service.note(ann, "tea")
+        assert shop.until(1)[0].id == till.until(1)[0].id
+        path = f"/people/{people['Ann']}/hooks/till 2"
+        assert service.http.delete(path, headers=ann).status_code == 204
+        service.note(ann, "milk")
+        assert shop.until(2)[1].json["data"]["title"] == "milk"
+        kept = [id for (id,) in service.rows('SELECT id FROM "$subscription" ORDER BY id')]
+        assert kept == sorted(f'["{people[name]}","shop"]' for name in ("Ann", "Bob"))
+        # One that is called otherwise now is the same.
+        path = f"/people/{people['Ann']}/hooks/shop"
+        assert service.http.patch(path, json={"name": "store"}, headers=ann).status_code == 200
+        service.note(ann, "salt")
+        assert shop.until(3)[2].json["data"]["title"] == "salt"
+        assert service.rows("SELECT id FROM \"$subscription\" WHERE id LIKE '%store%'")
+        # A receiver that goes with its owner is no longer there either.
+        assert service.http.delete(f"/people/{people['Bob']}", headers=bob).status_code == 204
+        assert len(service.rows('SELECT id FROM "$subscription"')) == 1
+        assert len(till.came) == 1 and not other.came
+
+
+def test_the_one_row_of_a_resource_is_told(tmp_path: Path) -> None:
+    contract = CONTRACT_OF_ROWS
+    for written, instead in (
+        ("hook:\n  identifier: id\n", "hook:\n  identifier: none\n"),
+        ("    id: {type: integer, on create: serial()}\n    owner: {refers to: person, on create: caller.person, on delete: cascade}\n", ""),  # noqa: E501
+        ("    url: {type: string, maxLength: 200}", "    url: {type: string, maxLength: 200, on create: \"''\"}"),
+        ("    kinds: {type: array, items: {type: string}}", "    kinds: {type: array, items: {type: string}, on create: \"['note.written']\"}"),  # noqa: E501
+        ("POST /hooks: {does: create hook, body: [url, key, kinds], responses: {201: hook}}\n", ""),
+        ("PATCH /hooks/{id}", "PATCH /hook"),
+        ("POST /hooks/{id}/stop", "POST /hook/stop"),
+        ("DELETE /hooks/{id}: {does: delete hook, responses: {204: none}}\n", ""),
+        (" && event.payload.owner == hook.owner.id", ""),
+        ("hook: {token: hook.owner == caller.person}", "hook: {token: any}"),
+    ):  # fmt: skip
+        assert written in contract, written
+        contract = contract.replace(written, instead, 1)
+    with running(tmp_path / "service.db", contract) as service, receiving() as receiver:
+        ann = service.person("Ann")
+        given = {"url": receiver.url, "key": KEY}
+        assert service.http.patch("/hook", json=given, headers=ann).status_code == 200
+        service.note(ann, "tea")
+        assert receiver.until(1)[0].json["data"]["title"] == "tea"
+        assert service.rows('SELECT id FROM "$subscription"') == [("[]",)]
+        assert service.http.post("/hook/stop", headers=ann).status_code == 204
+        service.note(ann, "milk")
+        assert service.rows('SELECT count(*) FROM "$delivery"') == [(0,)] and len(receiver.came) == 1

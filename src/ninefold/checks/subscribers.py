@@ -75,10 +75,6 @@ def check_subscribers(
     resource = None if to is None else resources.get(to.text)
     if to is None or resource is None:
         return None
-    if len(resource.identifier) != 1:
-        what = f"delivery to rows of `{resource.name}`, which have not one identifier,"
-        findings.left_for_later(what, "no webhook is called", to.span)
-        return None
     if resource.name == EVENT:
         findings.say(
             TWO_MEANINGS,

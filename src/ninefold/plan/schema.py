@@ -70,7 +70,7 @@ class Schema(msgspec.Struct, frozen=True, omit_defaults=True):
     subscriptions: bool = False
     credentials: tuple[str, ...] = ()
     versions: bool = False
-    subscribers: tuple[str, str] | None = None
+    subscribers: tuple[str, ...] | None = None
     broker: str | None = None
     log: bool = False
     scoped: tuple[str, ...] = ()

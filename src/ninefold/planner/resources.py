@@ -27,7 +27,7 @@ def schema(checked: Checked) -> Schema:
         credentials=issued_to(checked),
         versions=bool(checked.events.kinds) and checked.versions is not None,
         broker=None if not checked.events.kinds or checked.events.broker is None else checked.events.broker.operator,
-        subscribers=None if to is None else (to.resource, checked.resources[to.resource].identifier[0]),
+        subscribers=None if to is None else (to.resource, *checked.resources[to.resource].identifier),
         log=_is_read(checked),
         scoped=scoped(checked),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ninefold.checked import events as checked_events
 from ninefold.checked.resources import Resource
@@ -14,6 +14,7 @@ from ninefold.planner import inputs
 from ninefold.planner.perspective import OPERATOR, Perspective
 from ninefold.planner.requirements import all_of, column
 from ninefold.sql.dialect import Dialect
+from ninefold.sql.events import key_of
 from ninefold.sql.fragment import Fragment, bind, identifier
 from ninefold.values import Text
 
@@ -41,18 +42,19 @@ def planned(checked: Checked, dialect: Dialect, unversioned: str | None) -> Subs
     # To the operator nothing is gone; to those who are told of events it is.
     there = Perspective(checked, "anyone", dialect).there(resource.name, resource.name)
     rows = {resource.name: resource.name}
-    name, key = identifier(resource.name), column(resource.name, resource.identifier[0])
+    name = identifier(resource.name)
+    key = Fragment(key_of(resource.identifier, f"{name}."))
     of_row = " FROM " + Fragment(f"{name} AS {name}")
-    kept = of_row + ' JOIN "$subscription" AS kept ON kept.id = CAST(' + key + " AS TEXT) WHERE "
+    kept = of_row + ' JOIN "$subscription" AS kept ON kept.id = ' + key + " WHERE "
     able = [Fragment("kept.disabled IS NULL"), *([] if there is None else ["(" + there + ")"])]
     keep = (
-        'INSERT INTO "$subscription" (id, who, caller) SELECT CAST('
+        'INSERT INTO "$subscription" (id, who, caller) SELECT '
         + key
-        + " AS TEXT), '', '{}'"
+        + ", '', '{}'"
         + of_row
-        + ' WHERE NOT EXISTS (SELECT 1 FROM "$subscription" AS known WHERE known.id = CAST('
+        + ' WHERE NOT EXISTS (SELECT 1 FROM "$subscription" AS known WHERE known.id = '
         + key
-        + " AS TEXT))"
+        + ")"
     )
     one = "(" + bind(inputs.LOG_SUBSCRIPTION) + " IS NULL OR kept.id = " + bind(inputs.LOG_SUBSCRIPTION) + ")"
     wanted = [*able, one, "(" + perspective.holds(to.when, rows) + ")"]
@@ -82,10 +84,18 @@ def planned(checked: Checked, dialect: Dialect, unversioned: str | None) -> Subs
         + ", "
         + perspective.value(to.secret, rows)
         + kept
-        + all_of([*able, key + " = " + bind(inputs.LOG_SUBSCRIPTION)])
+        + all_of([*able, *_is_the_one(resource)])
     )
     columns = (ResultColumn("url", Text(nullable=True)), ResultColumn("secret", Text(nullable=True)))
     return Subscribers(resource.name, Tell(_statement(keep), _statement(tell)), _statement(receiver, columns))
+
+
+def _is_the_one(resource: Resource) -> Iterator[Fragment]:
+    """That a row is the one whose identifier is bound. Field by field, which an index serves."""
+    one = bind(inputs.LOG_SUBSCRIPTION)
+    for number, field in enumerate(resource.identifier):
+        value = one if len(resource.identifier) == 1 else "json_extract(" + one + f", '$[{number}]')"
+        yield column(resource.name, field) + " = " + value
 
 
 def _statement(text: Fragment, columns: Sequence[ResultColumn] = ()) -> Statement:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
-from ninefold.database.protocol import Row, Session
+from ninefold.database.protocol import Row, Session, Stored
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.expressions.operations import new_uuid
 from ninefold.plan import environment
@@ -16,13 +16,12 @@ from ninefold.plan import events as plan
 from ninefold.server.encode import show
 from ninefold.server.sources import Sources
 from ninefold.server.statements import Prepared
+from ninefold.sql import events as sql
 from ninefold.sql.events import (
     FAN_OUT,
     FAN_OUT_IN_ORDER,
     FAN_OUT_VERSIONS,
     FAN_OUT_VERSIONS_IN_ORDER,
-    SUBSCRIBE,
-    SUBSCRIBE_IN_VERSION,
     WRITE,
     WRITE_IN_VERSION,
 )
@@ -155,14 +154,14 @@ def subject(identifier: str) -> str:
 
 
 def subscribe(
-    session: Session, subscription: str, who: str, caller: Mapping[str, Any], version: str | None = None
+    session: Session, key: Sequence[Stored], who: str, caller: Mapping[str, Any], version: str | None = None
 ) -> None:
     """Keep who subscribed and in which version, in the transaction that makes the subscription; not by which
-    credential."""
+    credential. `key`: the identifier of its row."""
     kept = {name: value for name, value in caller.items() if name != "credential"}
-    session.run(SUBSCRIBE, [subscription, who, _encode(kept).decode()])
+    session.run(sql.subscribe(len(key)), [*key, who, _encode(kept).decode()])
     if version is not None:
-        session.run(SUBSCRIBE_IN_VERSION, [subscription, version])
+        session.run(sql.subscribe_in_version(len(key)), [*key, version])
 
 
 @dataclass(frozen=True, slots=True)

@@ -445,7 +445,7 @@ class Write:
             if self._read is not None:
                 after = {**env, environment.ROW: self._written(row)}
                 if touched and (self._subscribes or self._version is not None):
-                    subscribe(session, str(row[0]), call.who, env["caller"], self._version)
+                    subscribe(session, row[: len(self._key)], call.who, env["caller"], self._version)
             if self._then is not None and touched:
                 acted_on = acted_on or self._then.acted_on(session, after)
                 if acted_on is not None:

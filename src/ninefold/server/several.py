@@ -86,7 +86,7 @@ class Several(Generic[T]):
         many["written"] = _encode(keys).decode()
         if self._version is not None:
             for key in keys:
-                subscribe(session, str(key[0]), asking.who, env["caller"], self._version)
+                subscribe(session, key, asking.who, env["caller"], self._version)
         if self._then is not None:
             for acted_on in self._then.all_acted_on(session, own):
                 self._then.take_place(session, call, own, acted_on)

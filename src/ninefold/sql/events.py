@@ -30,6 +30,8 @@ They are part of how a database of ours is laid out (`ninefold.database.shape`).
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from ninefold.sql.fragment import identifier
 
 ROW = (
@@ -69,18 +71,45 @@ CREATE_DELIVERIES = (
 )
 
 
-def create_deliveries(table: str, key: str) -> tuple[str, ...]:
+def create_deliveries(table: str, *key: str) -> tuple[str, ...]:
     """The same where events go to rows of the contract's own. What was left of deliveries to something else, when the
     contract was another, is not sent to these."""
     subscriptions, *others = CREATE_DELIVERIES
-    assert '"subscription" (id) ON DELETE' in subscriptions
-    own = f"{identifier(table)} ({identifier(key)}) ON UPDATE CASCADE ON DELETE"
+    assert _TO_OWN in subscriptions
     dropped = ("$subscribed in", "$delivery", "$subscription")
+    columns = ", ".join(map(identifier, key))
+    own = f" REFERENCES {identifier(table)} ({columns}) ON UPDATE CASCADE ON DELETE CASCADE" if len(key) == 1 else ""
     return (
         *(f"DROP TABLE IF EXISTS {identifier(each)}" for each in dropped),
-        subscriptions.replace('"subscription" (id) ON DELETE', own),
+        subscriptions.replace(_TO_OWN, own),
         *(each.replace("ON DELETE CASCADE", "ON UPDATE CASCADE ON DELETE CASCADE", 1) for each in others),
+        *(_following(table, key) if len(key) > 1 else ()),
     )
+
+
+_TO_OWN = ' REFERENCES "subscription" (id) ON DELETE CASCADE'
+
+
+def _following(table: str, key: tuple[str, ...]) -> Iterator[str]:
+    """Of rows that several fields identify, `$subscription` holds these as one value, which no foreign key leads to:
+    what one would do is done by triggers."""
+    was, becomes = (key_of(key, f"{row}.") for row in ("OLD", "NEW"))
+    yield (
+        f"CREATE TRIGGER IF NOT EXISTS {identifier(f'$subscription of {table} ends')} AFTER DELETE ON"
+        f' {identifier(table)} BEGIN DELETE FROM "$subscription" WHERE id = {was}; END'
+    )
+    yield (
+        f"CREATE TRIGGER IF NOT EXISTS {identifier(f'$subscription of {table} moves')} AFTER UPDATE OF"
+        f" {', '.join(map(identifier, key))} ON {identifier(table)}"
+        f' BEGIN UPDATE "$subscription" SET id = {becomes} WHERE id = {was}; END'
+    )
+
+
+def key_of(key: Sequence[str], row: str = "") -> str:
+    """What a row of the contract's own is called in `$subscription`: its identifier as text, or, of several fields or
+    none, as a JSON array. `row`: what stands before the columns."""
+    columns = [row + identifier(each) for each in key]
+    return f"CAST({columns[0]} AS TEXT)" if len(key) == 1 else f"json_array({', '.join(columns)})"
 
 
 CREATE_VERSIONS = (
@@ -138,10 +167,21 @@ FAN_OUT_VERSIONS, FAN_OUT_VERSIONS_IN_ORDER = (
 """The same where there are versions. Binds: position, lane, due, the kind's name in each version (a JSON object), and
 the version of subscriptions that are older than all versions."""
 
-SUBSCRIBE_IN_VERSION = 'INSERT INTO "$subscribed in" (id, version) VALUES (?, ?)'
 
-SUBSCRIBE = 'INSERT INTO "$subscription" (id, who, caller) VALUES (?, ?, ?)'
-"""Also of a row of the contract's own that events go to: it is kept in which version it was made."""
+def subscribe(width: int) -> str:
+    """Of a row of the contract's own, too, that events go to. Binds: its identifier, `width` values; who subscribed,
+    and as which caller."""
+    return f'INSERT INTO "$subscription" (id, who, caller) VALUES ({_key(width)}, ?, ?)'
+
+
+def subscribe_in_version(width: int) -> str:
+    """Keeps in which version it was made. Binds: its identifier, the version."""
+    return f'INSERT INTO "$subscribed in" (id, version) VALUES ({_key(width)}, ?)'
+
+
+def _key(width: int) -> str:
+    return "CAST(? AS TEXT)" if width == 1 else f"json_array({', '.join('?' * width)})"
+
 
 # ── Following ─────────────────────────────────────────────────────────────────────────────────────────────────
 
