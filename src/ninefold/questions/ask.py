@@ -142,10 +142,15 @@ def _written(survey: Survey, part: Part, asked: tuple[OpenQuestion, ...], *, acc
         blocks = _depending(survey, part, names)
         if key is not None and key.kind is Kind.TELLS:
             yield leaving_out(question, subject, at, "nothing that a caller sees")
-        elif blocks is None or (key is not None and key.kind is Kind.ADDS and key.name not in STORED):
+        elif blocks is None or (key is not None and key.kind is Kind.ADDS and not _is_stored(key)):
             yield leaving_out(question, subject, at, f"`{subject}`")
         else:
             yield blocking(question, subject, at, blocks)
+
+
+def _is_stored(key: Key) -> bool:
+    """Whether what is stored would be wrong without it; of an effect, all of it."""
+    return key.name in STORED or ".then." in key.path
 
 
 def _unknown(part: int, path: str, names: tuple[str, ...], node: Node) -> Iterator[tuple[str, tuple[str, ...], At]]:
