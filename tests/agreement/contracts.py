@@ -26,6 +26,9 @@ class Maker:
         self.steps = Random()
         self.steps.setstate(random.getstate())
         """Of what is done after the first operation: it leaves the other throws as they are."""
+        self.choices = Random()
+        self.choices.setstate(random.getstate())
+        """Of what a request may choose: it leaves the other throws as they are, too."""
         self.schemes: dict[str, Any] = {}
         self.made: dict[str, Made] = {}
         self.codes: dict[str, dict[str, Any]] = {}
@@ -344,6 +347,8 @@ class Maker:
 
         if self.often(0.9):
             found[f"GET {one}"] = {"does": f"read {name}", **validators, "responses": {200: content()}}
+            if not validators:
+                self._choices(made, found[f"GET {one}"])
         if changeable and self.often(0.8):
             found[f"PATCH {one}"] = self._guarded(
                 made,
@@ -455,7 +460,44 @@ class Maker:
         if not self.often(0.6):
             whole = {name: value for name, value in whole.items() if name == "data" or self.often(0.5)}
         endpoint["responses"] = {200: whole}
+        self._choices(made, endpoint)
         return endpoint
+
+    def _choices(self, made: Made, endpoint: dict[str, Any]) -> None:
+        """What a request may choose of what is shown."""
+        throws = self.choices
+        shown = endpoint["responses"][200]
+        text = str(shown if isinstance(shown, str) else shown.get("data", shown.get("it", "")))
+        members = list(shown) if isinstance(shown, dict) and not text else [*made.fields]
+        if "(" in text:
+            members = [
+                name
+                for each in made.more["views"][text.partition("(")[0]]
+                for name in (each if isinstance(each, dict) else [each])
+            ]
+        members = [name for name in members if name != "secret_key"]
+        if members and throws.random() < 0.35:
+            endpoint["projection"] = self._parameter("fields") | {
+                "offered": throws.sample(members, throws.randint(1, len(members)))
+            }
+            if throws.random() < 0.3:
+                endpoint["projection"]["always"] = [throws.choice(members)]
+        if made.references and throws.random() < 0.35:
+            offered: Any = list(made.references)
+            if throws.random() < 0.5:
+                views = {
+                    name: next(iter(self.made[each].more.get("views", ())), None)
+                    for name, each in made.references.items()
+                }
+                offered = {
+                    name: throws.choice([each, each if views[name] is None else f"{views[name]}({made.name}.{name})"])
+                    for name, each in made.references.items()
+                }
+            endpoint["expand"] = self._parameter("expand") | {"offered": offered}
+
+    def _parameter(self, name: str) -> dict[str, Any]:
+        written = self.choices.choice(["repeated", "comma separated", None])
+        return {"parameter": name} | ({} if written is None else {"written": written})
 
     def _filter(self, made: Made) -> Any:
         names = [name for name, kind in made.kinds.items() if kind.type not in ("reference", "size")]

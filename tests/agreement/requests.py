@@ -17,7 +17,7 @@ from tests.reference.messages import NOTHING, Request, Response
 from tests.reference.rows import Row
 from tests.reference.values import broken_rules
 
-from ninefold.checked.endpoints import BodyLeaf, Endpoint, PathName, PathValue
+from ninefold.checked.endpoints import BodyLeaf, Endpoint, Expansion, PathName, PathValue, Projection
 from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Checked, LookedUp
 from ninefold.values import Anything, Array, Boolean, Integer, Number, Object, Text, Timestamp
@@ -285,6 +285,9 @@ class Asker:
         if endpoint.sorts is not None and endpoint.sorts.parameter is not None and self._often(0.5):
             offered = [("-" if keys[0][1] else "") + keys[0][0] for keys in endpoint.sorts.offered]
             pairs.append((endpoint.sorts.parameter, self.random.choice([*offered, *offered, "id", "-", ""])))
+        for choice in (endpoint.projection, endpoint.expansion):
+            if choice is not None and self._often(0.6):
+                pairs += self._chosen(choice)
         pages = endpoint.pages
         if endpoint.verb == "list" and pages is not None and pages.by != "none":
             if pages.size is not None and self._often(0.5):
@@ -294,6 +297,16 @@ class Asker:
             if pages.next is not None and self._often(0.06):
                 pairs.append((pages.next, "invented"))
         return [f"{quote(name)}={quote(text)}" for name, text in pairs]
+
+    def _chosen(self, choice: Projection | Expansion) -> list[tuple[str, str]]:
+        names = self.random.sample(choice.offered, self.random.randint(1, len(choice.offered)))
+        if choice.written is None and self._often(0.95):
+            names = names[:1]
+        if self._often(0.08):
+            names.append(self.random.choice(["", "nothing", names[0], "id"]))
+        if choice.written == "comma separated" and self._often(0.95):
+            names = [",".join(names)]
+        return [(choice.parameter, name) for name in names]
 
     def _filter_text(self, endpoint: Endpoint, name: str, type_: Any) -> str:
         if self._often(0.08):

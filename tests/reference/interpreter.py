@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import Any
 from urllib.parse import quote, unquote
 
-from tests.reference import bodies, callers, lists, routes, shows, writes
+from tests.reference import bodies, callers, chosen, lists, routes, shows, writes
 from tests.reference.callers import ANYONE, Caller
 from tests.reference.expressions import Chance, Reading, all_rows, at_hand, moment
 from tests.reference.failures import Failure, error_value, invalid, refusal
@@ -78,6 +78,7 @@ class _Asking:
         self.caller = Caller()
         self.names: dict[str, Any] = {"now": now, "caller": {}, "request": {"query": {}, "headers": {}}}
         self.endpoint: Endpoint | None = None
+        self.chosen = chosen.NOTHING
         self.told_of: Row | None = None
         """The row that the details of errors read."""
 
@@ -215,7 +216,7 @@ class _Asking:
         return None
 
     def _parameters(self, endpoint: Endpoint) -> Page:
-        known = {each.name for each in endpoint.query} | lists.names(endpoint)
+        known = {each.name for each in endpoint.query} | lists.names(endpoint) | chosen.names(endpoint)
         known |= {scheme.parameter for scheme in self.checked.schemes if scheme.where == "query"}
         if self.checked.unknown_parameters == "refused":
             self.failures += [invalid("query", name, "unknown") for name in self.query if name not in known]
@@ -227,6 +228,7 @@ class _Asking:
                 for rule in self._declared(each, texts, self.names["request"][place]):
                     self.failures.append(invalid(where, each.name, rule, each.code))
         self.failures += [invalid("header", "Idempotency-Key", rule) for rule in self._broken_key(endpoint)]
+        self.chosen = chosen.asked(endpoint, self.query, self.failures)
         return lists.asked(endpoint, self.query, self.all(), self.failures)
 
     def _declared(self, each: Any, texts: list[str] | None, values: dict[str, Any]) -> Iterator[str]:
@@ -389,7 +391,7 @@ class _Asking:
         headers: dict[str, str] = {}
         body: Any = NOTHING
         if endpoint.response.content is not None:
-            body = shows.shown(endpoint.response.content, reading, rows or [])
+            body = shows.shown(endpoint.response.content, reading, rows or [], self.chosen)
             body = None if body is shows.LEFT_OUT else body
             headers["content-type"] = self.checked.response_media_type or ""
         for name, leaf in endpoint.response.headers:

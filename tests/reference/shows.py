@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from tests.reference.chosen import NOTHING, Chosen
 from tests.reference.expressions import Fails, Reading, Reference, at_hand
 from tests.reference.rows import Row
 
@@ -14,8 +15,9 @@ from ninefold.values import Duration
 LEFT_OUT: Final = object()
 
 
-def shown(content: Content, reading: Reading, rows: Sequence[Row] = ()) -> Any:
-    """A content as JSON; `LEFT_OUT` where there is no value and no null is shown for it."""
+def shown(content: Content, reading: Reading, rows: Sequence[Row] = (), chosen: Chosen = NOTHING) -> Any:
+    """A content as JSON; `LEFT_OUT` where there is no value and no null is shown for it. `chosen`: what the request
+    chose of it."""
     match content:
         case Leaf(expression=expression, null_shown=null_shown):
             value = plain(reading.value_or_none(expression))
@@ -24,13 +26,24 @@ def shown(content: Content, reading: Reading, rows: Sequence[Row] = ()) -> Any:
         case Object():
             if content.present is not None and not _is_there(content, reading):
                 return None if content.null_shown else LEFT_OUT
-            members = {name: shown(member, reading, rows) for name, member in content.members}
+            members = {name: shown(member, reading, rows, chosen) for name, member in _members(content, chosen)}
             return {name: value for name, value in members.items() if value is not LEFT_OUT}
         case Array(items=items):
-            values = [shown(item, reading, rows) for item in items]
+            values = [shown(item, reading, rows, chosen) for item in items]
             return [value for value in values if value is not LEFT_OUT]
         case Rows(item=item):
-            return [shown(item, reading.also(**{row.resource.name: at_hand(row)})) for row in rows]
+            return [shown(item, reading.also(**{row.resource.name: at_hand(row)}), (), chosen) for row in rows]
+
+
+def _members(content: Object, chosen: Chosen) -> list[tuple[str, Content]]:
+    """The members of an object as a request chooses them."""
+    asked = {name: each for name, each in content.expanded if name in chosen.expanded}
+    kept = [
+        (name, asked.pop(name, member))
+        for name, member in content.members
+        if not (name in content.optional and name in chosen.left_out)
+    ]
+    return kept + list(asked.items())
 
 
 def _is_there(content: Object, reading: Reading) -> bool:

@@ -1,0 +1,50 @@
+"""What a request chooses of a response: which members it leaves out, and what it asks for as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tests.reference.failures import Failure, invalid
+
+from ninefold.checked.endpoints import Endpoint, Expansion, Projection
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """`left_out`: members; `expanded`: the names of what is shown as rows."""
+
+    left_out: frozenset[str] = frozenset()
+    expanded: frozenset[str] = frozenset()
+
+
+NOTHING = Chosen()
+
+
+def names(endpoint: Endpoint) -> set[str]:
+    """The query parameters by which it is chosen."""
+    return {each.parameter for each in (endpoint.projection, endpoint.expansion) if each is not None}
+
+
+def asked(endpoint: Endpoint, query: Mapping[str, Sequence[str]], failures: list[Failure]) -> Chosen:
+    """What is chosen; what is wrong with it goes to `failures`."""
+    left_out: set[str] = set()
+    if endpoint.projection is not None and endpoint.projection.parameter in query:
+        left_out = set(endpoint.projection.members) - _named(endpoint.projection, query, failures)
+    expanded: set[str] = set()
+    if endpoint.expansion is not None and endpoint.expansion.parameter in query:
+        expanded = _named(endpoint.expansion, query, failures) - left_out
+    return Chosen(frozenset(left_out), frozenset(expanded))
+
+
+def _named(choice: Projection | Expansion, query: Mapping[str, Sequence[str]], failures: list[Failure]) -> set[str]:
+    texts = query[choice.parameter]
+    if choice.written != "repeated" and len(texts) > 1:
+        failures.append(invalid("query", choice.parameter, "repeated"))
+        return set()
+    names = texts[0].split(",") if choice.written == "comma separated" else list(texts)
+    if any(name not in choice.offered for name in names):
+        failures.append(invalid("query", choice.parameter, "enum"))
+    if len(set(names)) < len(names):
+        failures.append(invalid("query", choice.parameter, "uniqueItems"))
+    return set(names)
