@@ -36,6 +36,7 @@ EXPECTED = (
     ("orders-subscribe.txt", EXAMPLE, "POST /webhooks"),
     ("tasks-create.txt", CASE.format("tasks-of-projects-in-nested-paths"), "POST /projects/{project.slug}/tasks"),
     ("shelves-delete.txt", CASE.format("shelves-that-are-taken-down"), "DELETE /books/{isbn}"),
+    ("books-read.txt", CASE.format("books-that-show-what-is-asked-for"), "GET /books/{isbn}"),
     ("several-change.txt", CASE.format("orders-in-several-steps"), "PATCH /orders/{id}"),
     ("cards.txt", CASE.format("accounts-that-never-go-below-zero"), ""),
     ("half-written.txt", "half-written", ""),

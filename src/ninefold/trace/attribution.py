@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from ninefold.expressions.reads import parts
 from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.meanings import MEANINGS
+from ninefold.plan.chosen import given
 from ninefold.plan.events import Event
 from ninefold.plan.operations import List, Operation, Read, Stream, Write
 from ninefold.plan.problems import ErrorCode
@@ -51,6 +52,7 @@ from ninefold.trace.values import Shown, holds_more, once, read_by, stated
 WITHOUT_CONTENT = frozenset({204, 304})
 """Statuses whose responses have no content, and say no length of one (RFC 9110, section 8.6)."""
 
+WHAT_IS_CHOSEN = next(each.number for each in MEANINGS if each.about == "What a request chooses")
 WHAT_ERRORS_TELL = next(each.number for each in MEANINGS if each.about == "What an error tells")
 
 
@@ -247,12 +249,19 @@ class _Of:
                 yield member.causes, once(*member.causes, *member.value)
         causes = stated(response.places.get(name, ()))
         if name == "etag":
-            shown = (Stored("what GET shows"),) if response.digested else ()
-            yield once(*causes, Fixed(20)), (Stored("the revision of the row"), *shown, Fixed(20))
+            chosen = self._choices()
+            shown = (Stored("what GET shows"),) if response.digested or chosen else ()
+            yield once(*causes, Fixed(20)), (Stored("the revision of the row"), *shown, Fixed(20), *chosen)
         elif name == "cache-control" and isinstance(self.operation, Stream):
             yield (Fixed(35),), (Fixed(35),)
         else:
             yield causes, causes
+
+    def _choices(self) -> tuple[Cause, ...]:
+        """By what the request may have chosen what it was shown."""
+        named = given(self.operation.choices) if isinstance(self.operation, Read | List) else ()
+        asked = (Requested(f"the query parameter {each.parameter}") for each in named)
+        return (*asked, Fixed(WHAT_IS_CHOSEN)) if named else ()
 
     def _of_status(self, name: str) -> tuple[tuple[Cause, ...], tuple[Cause, ...]]:
         section = Http(OF_STATUSES[name])
