@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 from tests.events.service import Running, running
+from tests.server.test_timers import Hands
+
+from ninefold.server.sources import Sources
 
 pytestmark = pytest.mark.serves
 
@@ -349,3 +353,60 @@ def test_who_signs_in_goes_on(service: Running) -> None:
     bearer = {"Authorization": f"Bearer {joined.json()['token']}"}
     assert service.http.get("/me", headers=bearer).json() == {"name": "ann", "state": "active"}
     assert code(service.http.post("/join", json={"name": "ann", "password": "secret"})) == (409, "illegal")
+
+
+def test_an_older_version_does_them_too(tmp_path: Path) -> None:
+    versions = """```yaml
+scheme: path
+default: "2"
+versions:
+  "2": {}
+  "1": {changes: [{rename: order.total, to: sum}, {rename: order.note, to: text}]}
+compatible: [add an endpoint]
+```"""
+    contract = CONTRACT.replace("Versions: none.", versions)
+    with running(tmp_path / "orders.db", contract) as service:
+        placed = service.http.post("/1/orders", json={"text": "tea", "sum": 7})
+        assert (placed.status_code, placed.json()["status"], placed.json()["sum"]) == (201, "placed", 7), placed.text
+        paid = service.http.post("/drafts", json={"note": "rice", "total": 0})
+        refused = service.http.patch(f"/1/orders/{paid.json()['id']}", json={"sum": 0}, headers=MERGE)
+        assert code(refused) == (409, "nothing_in_it")
+        assert service.http.get("/1/orders/1").json() == placed.json()
+
+
+def test_a_timer_counts_from_the_state_that_the_last_one_leads_to(tmp_path: Path) -> None:
+    contract = CONTRACT.replace(
+        "cancel: {from: [draft, placed], to: cancelled}",
+        "cancel: {from: [draft, placed], to: cancelled}\n    lapse: {from: placed, to: paid, after: PT1H}",
+    )
+    hands = Hands()
+    with running(tmp_path / "orders.db", contract, Sources(clock=hands)) as service:
+        assert service.http.post("/orders", json={"note": "tea", "total": 700 - 250}).status_code == 201
+        hands.time += timedelta(minutes=50)
+        assert service.http.get("/orders/1").json()["status"] == "placed"
+        hands.time += timedelta(minutes=20)
+        assert service.http.get("/orders/1").json()["status"] == "paid"
+
+
+def test_a_case_of_an_endpoint_gives_the_first_its_values(tmp_path: Path) -> None:
+    contract = CONTRACT.replace(
+        """  does: [create order, place order]
+  body: [note, total, code]
+  idempotency key: optional
+  responses: {201: seen(order)}
+""",
+        """  does: [create order, place order]
+  query: {size: {type: string}}
+  cases:
+    by: request.query.size
+    small:     {body: [note], sets: {total: "1"}, responses: {201: seen(order)}}
+    otherwise: {body: [note, total], responses: {200: seen(order)}}
+""",
+    )
+    assert contract != CONTRACT
+    with running(tmp_path / "orders.db", contract) as service:
+        small = service.http.post("/orders?size=small", json={"note": "tea"})
+        assert (small.status_code, small.json()["total"], small.json()["status"]) == (201, 1, "placed"), small.text
+        large = service.http.post("/orders", json={"note": "tea", "total": 9})
+        assert (large.status_code, large.json()["status"]) == (200, "placed"), large.text
+        assert entries(service) == ["placed at 1", "placed at 9"]
