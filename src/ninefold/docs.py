@@ -108,8 +108,7 @@ def _keys(keys: Iterable[Key]) -> str:
 def _rows(keys: Iterable[Key]) -> Iterator[tuple[str, ...]]:
     for key in keys:
         path = f"`{key.path.lstrip('.')}`"
-        kind = "not built yet" if key.reserved else key.kind.value
-        yield path, kind, describe(key.shape), key.meaning, key.absence
+        yield path, key.kind.value, describe(key.shape), key.meaning, key.absence
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:

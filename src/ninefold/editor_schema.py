@@ -216,9 +216,7 @@ def _object(part: int, path: str) -> Schema:
     if not below:
         return {"type": "object"}
     for key in below:
-        if key.reserved:
-            properties[key.name] = _never(f"It is designed, and not built yet: {key.meaning}")
-        elif not key.is_placeholder:
+        if not key.is_placeholder:
             shared = (own := _KEYWORDS.get(key.name)) is not None and own.meaning == key.meaning
             properties[key.name] = {"$ref": f"#/definitions/keyword-{key.name}"} if shared else _value(key)
         elif (form := PLACEHOLDERS.get(key.name)) is not None:

@@ -24,10 +24,11 @@ UNKNOWN_KEY = _error(
 )  # fmt: skip
 
 NOT_BUILT = _error(
-    "NF0302", "A key is designed, and not built yet",
-    "The word is kept for something that the language will say. Until it is built, a contract that uses it would not "
-    "do what it says.",
-    "POST /orders:\n  does: create order\n  then: [{create: entry}]", "POST /orders:\n  does: create order",
+    "NF0302", "A key is not built yet where it stands",
+    "What an older version had is said by what the document says, changed step by step. That it had other cases than "
+    "the version above it is not read; a contract that said so would not do what it says.",
+    "- {change: POST /payments, endpoint: {cases: {by: request.body.kind, card: {body: [number]}}}}",
+    "- {change: POST /payments, endpoint: {errors: {conflict: taken}}}",
 )  # fmt: skip
 
 WRONG_SHAPE = _error(

@@ -23,7 +23,7 @@ from ninefold.diagnostics.diagnostic import Code, Diagnostic, Label
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import nearest
 from ninefold.expressions.ast import Ast
-from ninefold.resolve.codes import BARE_WORD, KEYWORD_NOT_USED, NOT_BUILT, UNKNOWN_KEY, WRONG_SHAPE
+from ninefold.resolve.codes import BARE_WORD, KEYWORD_NOT_USED, UNKNOWN_KEY, WRONG_SHAPE
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Part, Scalar, Sequence, Style, Word
 from ninefold.vocabulary import describe, is_open, key_at, key_named, keys_under, names_under
 from ninefold.vocabulary.shapes import JSONSchema, ListOf, MappingOf, Members, Name, Shape
@@ -203,14 +203,7 @@ class Reading:
         named: list[Entry] = []
         for entry in node.entries:
             key = key_named(part, path, entry.name)
-            if key is not None and key.reserved:
-                self.say(
-                    NOT_BUILT,
-                    f"`{entry.name}` is designed, and not built yet",
-                    Label(entry.key.span),
-                    help=(f"it will say: {key.meaning}",),
-                )
-            elif key is not None:
+            if key is not None:
                 known[entry.name] = entry
             elif entry.name in refused:
                 self.say(

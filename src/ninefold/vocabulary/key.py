@@ -31,8 +31,7 @@ class Key:
     capitals stands for any name (`RESOURCE.fields.FIELD.on create`), or for an item of a list
     (`ENDPOINT.guards.GUARD.when`). `question` is the id of the question that asks for it
     (`ninefold.questions`);
-    `absence` says what the absence costs, `meaning` what the key says. `reserved`: a word that is designed and
-    not built; using it is an error that says so.
+    `absence` says what the absence costs, `meaning` what the key says.
     """
 
     part: int
@@ -42,7 +41,6 @@ class Key:
     meaning: str
     absence: str
     question: str | None = None
-    reserved: bool = False
 
     @property
     def name(self) -> str:
@@ -81,8 +79,3 @@ def names(part: int, path: str, shape: Shape, meaning: str, absence: str) -> Key
 
 def tells(part: int, path: str, shape: Shape, meaning: str) -> Key:
     return Key(part, path, Kind.TELLS, shape, meaning, "Nothing that a caller sees.")
-
-
-def reserved(part: int, path: str, shape: Shape, meaning: str) -> Key:
-    """A word that is designed and not built."""
-    return Key(part, path, Kind.ADDS, shape, meaning, "It is designed and not built yet.", reserved=True)

@@ -54,7 +54,7 @@ def key_named(part: int, path: str, name: str) -> Key | None:
 
 def names_under(part: int, path: str) -> tuple[str, ...]:
     """The words that may be written as keys of the mapping at `path`: what a misspelt key may have meant."""
-    return tuple(key.name for key in keys_under(part, path) if not key.is_placeholder and not key.reserved)
+    return tuple(key.name for key in keys_under(part, path) if not key.is_placeholder)
 
 
 def is_open(part: int, path: str) -> bool:
