@@ -590,6 +590,16 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "it names no row by itself. A text that is not of its type, or not as its schema says, is `missing`; where "
         "`otherwise` names a code, it is `invalid` with that code, as of a parameter.",
     ),
+    (
+        "The row as it was",
+        "`before.R` is the row acted on as it was before the operation: its fields, computed ones too, and by itself the "
+        "whole row. What it refers to is read as it is now, under the caller's row rules where it is shown. It is known "
+        "to the responses and headers of `update`, `replace` and transitions, to events of R and their `when`, to "
+        "effects on other resources, and to the invariants of R. Of several operations on one row it is that row before "
+        "the first. A row that is created was nothing: `has(before.R)` does not hold, and what is read of it has no "
+        "value, so that an invariant of changes alone begins with `!has(before.R) ||`. A row that is deleted is as it "
+        "was, and so, where an invariant is asked since another row was written, is its own.",
+    ),
 )
 
 MEANINGS: tuple[Meaning, ...] = tuple(

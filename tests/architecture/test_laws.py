@@ -60,7 +60,7 @@ STAGES = {
             "paths",
         ),
         *("credentials", "places", "records", "responses", "rules", "schemas", "storable", "timers", "without_effect"),
-        *("certificates", "cross_origin", "effects", "known_by", "made", "scopes", "subscribers"),
+        *("before", "certificates", "cross_origin", "effects", "known_by", "made", "pinned", "scopes", "subscribers"),
     },
     "openapi": {"document", "service", "bodies", "cases", "parameters", "responses", "schemas"},
     "planner": {
@@ -80,8 +80,9 @@ STAGES = {
             "identified",
             "perspective",
             "places",
+            "several",
         ),
-        *("credentials", "requirements", "routes", "subscribers"),
+        *("before", "credentials", "requirements", "routes", "subscribers"),
     },
 }
 """The folders whose files are named after the parts of a contract, and the files of each that are not."""

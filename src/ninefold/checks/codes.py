@@ -712,7 +712,16 @@ NOT_GRANTED = _code(
     "responses: …}`",
 )  # fmt: skip
 
+WAS_MADE_OF_OTHERS = _code(
+    "NF0598", Severity.ERROR, "an invariant reads what was made of other rows",
+    "An invariant that reads other rows is held by the writes of those, too. `before.R` is the row as it was before "
+    "its own write: what a computed field was made of other rows before these were written, an invariant cannot ask.",
+    '`invariants: [{when: "order.total >= before.order.total"}]` where `total` is computed of the lines',
+    "a field that is stored with the order, and set with it",
+)  # fmt: skip
+
 CODES: tuple[Code, ...] = (
+    WAS_MADE_OF_OTHERS,
     TWO_MEANINGS,
     NO_SUCH_MEMBER, NOT_ONE_ROW, NOT_EXPANDED, NOT_IN_A_FORM, NOT_GRANTED,
     NOT_AMONG_SEVERAL, ROWS_OF_SEVERAL, NOT_TAKEN_AFTER,

@@ -18,6 +18,7 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.ast import Ast, Invocation, ListLiteral, Literal, MapLiteral, Member, Name, every
+from ninefold.expressions.before import is_as_it_was
 from ninefold.expressions.check import check
 from ninefold.expressions.codes import NAME_TAKEN
 from ninefold.expressions.functions import MACROS, overloads
@@ -115,7 +116,7 @@ def _shown(expression: stated.Expression, scope: Scope, showing: Showing, depth:
     if found is None:
         return None
     if isinstance(found.type, Row):
-        if isinstance(found, Variable) and bare:
+        if (isinstance(found, Variable) and bare) or is_as_it_was(found):
             return _of_row(found, whole_row(found.type.resource, showing), showing)
         return Leaf(found, _null_shown(found, showing))
     if isinstance(found.type, Digest):
@@ -399,6 +400,8 @@ def _of_row(row: Typed, content: Content, showing: Showing) -> Content:
     moved = _moved(content, resource, row)
     if isinstance(row, Variable):
         return moved  # one of several that are there and seen
+    if is_as_it_was(row) and not row.type.nullable:
+        return moved
     # A row reached through a reference may be hidden from the caller, whatever the reference says.
     if isinstance(moved, Object):
         return replace(moved, present=row, null_shown=_null_shown(row, showing))

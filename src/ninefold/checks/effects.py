@@ -24,12 +24,14 @@ from ninefold.contract.fact import Fact, Gap, Proposal, Shown, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.ast import Ast, Name, every
+from ninefold.expressions.before import BEFORE, before
 from ninefold.expressions.check import check
 from ninefold.expressions.reads import needs_database
+from ninefold.expressions.rewrite import free_variables
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.to_sql import sql_problem
 from ninefold.expressions.tree import Typed
-from ninefold.values import Array, Boolean, Object, Row, Type, optional, required
+from ninefold.values import Anything, Array, Boolean, Object, Row, Type, optional, required
 
 ON_ITS_OWN = frozenset({"create", "update", "delete"})
 """What an effect does to a row, where it takes no transition."""
@@ -155,16 +157,18 @@ def _effect(
     more: dict[str, Type | None] = {"request": request}
     if same:
         more[THIS] = Row(resource=acting.name)
-    before = vocabulary.scope(*(() if same else (acting.name,)), **more)
+    if not same:
+        more[BEFORE] = before(acting.name, maybe=True)
+    alone = vocabulary.scope(*(() if same else (acting.name,)), **more)
     row, where, each = None, None, None
     if effect.row is not None:
-        row = _given(effect.row, before, optional(Row(resource=resource.name)), (), findings)
+        row = _given(effect.row, alone, optional(Row(resource=resource.name)), (), findings)
     rows = dict.fromkeys((acting.name, resource.name))
     scope = vocabulary.scope(*rows, **more)
     if effect.where is not None:
         where = _holds(effect.where, scope, resource, findings)
     if effect.each is not None:
-        each = _items(effect.each, before, findings)
+        each = _items(effect.each, alone, findings)
         if each is None:
             return None
         items = each.type.items if isinstance(each.type, Array) else None
@@ -225,12 +229,21 @@ def _holds(expression: Expression, scope: Scope, resource: Resource, findings: F
     return None
 
 
+def _is_open(typed: Typed, scope: Scope) -> bool:
+    """Whether it is read of a body that is a gap, and may be anything."""
+    request = scope.variables.get("request")
+    body = request.members.get("body") if isinstance(request, Object) and request.members is not None else None
+    return "request" in free_variables(typed) and isinstance(body, Object) and not body.members
+
+
 def _items(expression: Expression, scope: Scope, findings: Findings) -> Typed | None:
     """The items that rows are made of: of the request, or of the row acted on."""
     found = typed(expression, scope, None, findings, in_sql=False)
     if found is None:
         return None
     if not isinstance(found.type, Array):
+        if isinstance(found.type, Anything) and _is_open(found, scope):
+            return None
         message = f"`{expression.text}` is no array"
         findings.say(EACH_OF_NO_ARRAY, message, Label(expression.span, "has no items"))
         return None

@@ -138,11 +138,11 @@ def _kind(
     for subject in subjects:
         assert subject is not None
         said = len(findings.diagnostics)
-        contents[subject] = shown = check_content(template, vocabulary.scope(subject), showing)
+        contents[subject] = shown = check_content(template, vocabulary.scope_of_change(subject), showing)
         if shown is not None:
             check_payload(shown, kind.span, findings)
         when = value_of(kind.when)
-        conditions[subject] = None if when is None else condition(when, vocabulary.scope(subject), findings)
+        conditions[subject] = None if when is None else condition(when, vocabulary.scope_of_change(subject), findings)
         if len(findings.diagnostics) > said:
             # What is wrong with it for one resource need not be told again for the next.
             return None

@@ -17,6 +17,7 @@ from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Source
 from ninefold.expressions.ast import Ast, Invocation, ListLiteral, Literal, Name, Unary
+from ninefold.expressions.before import BEFORE, before
 from ninefold.expressions.reads import computed_cycle
 from ninefold.expressions.scope import Model, ResourceShape, Scope
 from ninefold.expressions.tree import Typed
@@ -42,6 +43,10 @@ class Vocabulary:
         }
         variables |= {name: Row(resource=name) for name in rows} | more
         return Scope({name: type_ for name, type_ in variables.items() if type_ is not None}, self.model)
+
+    def scope_of_change(self, resource: str, **more: Type | None) -> Scope:
+        """A scope with a row as it has become, and with `before`: as it was, if there was one."""
+        return self.scope(resource, **{BEFORE: before(resource, maybe=True)}, **more)
 
 
 def known_resources(contract: Contract) -> dict[str, stated.Resource]:

@@ -6,7 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from ninefold.checked.resources import Expiry, Field, Guard, Resource
-from ninefold.checks.codes import COMPOSITE_TARGET, DELETE_CLEARS_REQUIRED, NOT_AN_IDENTIFIER, ONE_ROW
+from ninefold.checks.codes import (
+    COMPOSITE_TARGET,
+    DELETE_CLEARS_REQUIRED,
+    NOT_AN_IDENTIFIER,
+    ONE_ROW,
+    WAS_MADE_OF_OTHERS,
+)
 from ninefold.checks.due import time_of_row
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.given import check_given
@@ -20,6 +26,8 @@ from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Fact, Shown, is_stated, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.expressions.before import fields_as_they_were
+from ninefold.expressions.reads import reads_beyond
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Call, Typed
 from ninefold.values import Anything, Boolean, Integer, Number, Row, Text, Timestamp, Type, optional, required
@@ -98,10 +106,28 @@ def _identifier(resource: Resource, declared: stated.Resource, findings: Finding
 
 def _invariants(resource: stated.Resource, vocabulary: Vocabulary, findings: Findings) -> Iterator[Guard]:
     for each in value_of(resource.invariants) or ():
-        holds = condition(each.when, vocabulary.scope(resource.name), findings)
+        holds = condition(each.when, vocabulary.scope_of_change(resource.name), findings)
+        if holds is not None and not _was_alone(holds, each.when, resource.name, vocabulary, findings):
+            continue
         if holds is not None:
             code = None if each.otherwise is None else each.otherwise.text
             yield Guard(holds, code, findings.place(each.when.span))
+
+
+def _was_alone(
+    holds: Typed, stated_one: Expression, resource: str, vocabulary: Vocabulary, findings: Findings
+) -> bool:
+    """Whether what an invariant reads of the row as it was, is of that row alone. It is asked, too, when other rows are
+    written that it reads; what such a value was before these were, nobody knows then."""
+    for each in fields_as_they_were(holds, resource):
+        if each.through == "computed":
+            computed = vocabulary.model[resource].computed.get(each.name)
+            if computed is not None and reads_beyond(computed, (resource,), vocabulary.model):
+                message = f"an invariant reads what `{resource}.{each.name}` was, which is made of other rows"
+                label = Label(stated_one.span, "asked when those are written, too")
+                findings.say(WAS_MADE_OF_OTHERS, message, label, help=("compare fields that are stored",))
+                return False
+    return True
 
 
 def _field(

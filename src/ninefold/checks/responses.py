@@ -8,7 +8,14 @@ from dataclasses import replace
 from ninefold.checked.endpoints import Array, Content, Each, Leaf, Object, Response, Rows
 from ninefold.checked.resources import Resource
 from ninefold.checks.bodies import body_members
-from ninefold.checks.codes import DELETED_ROW, NO_SUCH_END, NOT_A_STREAM, SEVERAL_RESPONSES, STATUS_OF_ITS_OWN
+from ninefold.checks.codes import (
+    DELETED_ROW,
+    NO_SUCH_END,
+    NOT_A_STREAM,
+    NOT_SHOWABLE,
+    SEVERAL_RESPONSES,
+    STATUS_OF_ITS_OWN,
+)
 from ninefold.checks.contents import Showing, check_content
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.granted import granted_type
@@ -18,6 +25,7 @@ from ninefold.checks.requests import request_type
 from ninefold.contract import endpoints as stated
 from ninefold.contract.fact import Name, StatedNone, value_of
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.expressions.before import BEFORE, before
 from ninefold.expressions.reads import needs_database
 from ninefold.expressions.rewrite import walk
 from ninefold.expressions.scope import Scope
@@ -29,6 +37,9 @@ from ninefold.vocabulary.endpoints import ENDS
 
 MAKING_NOTHING = frozenset({"read", "list", "delete", "remove"})
 """The verbs that make no credential, of which `issued` could tell."""
+
+CHANGING = frozenset({"update", "replace", "transition"})
+"""The verbs that find a row as it was and leave it as it has become."""
 
 NOT_MODIFIED = 304
 
@@ -120,10 +131,41 @@ def _response(
             return None
     elif not isinstance(content, StatedNone):
         return None
+    if verb == "list" and _shows_other_rows(shown, headers, showing):
+        findings.say(
+            NOT_SHOWABLE,
+            f"`{endpoint.key}` shows its page, and beside the page it would show what is read of other rows",
+            Label(stated_response.span, "not of a row of the page"),
+            help=("`page.items` may show it with each row; `compute` shows what is of no row",),
+        )
+        return None
     stated_headers = value_of(endpoint.headers)
     if stated_headers is not None and len(headers) < len(stated_headers):
         return None
     return Response(stated_response.status, shown, headers, findings.place(stated_response.span))
+
+
+def _shows_other_rows(content: Content | None, headers: tuple[tuple[str, Leaf], ...], showing: Showing) -> bool:
+    """Whether something outside of the page is read of rows: a list has no statement that would read it."""
+    leaves = [*(leaf.expression for _, leaf in headers), *(() if content is None else _beside(content))]
+    return any(needs_database(each, (), showing.vocabulary.model) for each in leaves)
+
+
+def _beside(content: Content) -> Iterator[Typed]:
+    """What a list shows beside the rows of its page."""
+    match content:
+        case Leaf():
+            yield content.expression
+        case Object():
+            for _, value in content.members:
+                yield from _beside(value)
+        case Array():
+            for item in content.items:
+                yield from _beside(item)
+        case Each():
+            yield content.range
+        case Rows():
+            pass
 
 
 def _headers(endpoint: stated.Endpoint, scope: Scope, findings: Findings) -> Iterator[tuple[str, Leaf]]:
@@ -146,6 +188,8 @@ def _response_scope(endpoint: stated.Endpoint, verb: str, resource: Resource | N
             more["issued"] = ObjectType(members=secrets)
         if verb not in MAKING_NOTHING:
             more["granted"] = granted_type(endpoint, showing.contract)
+    if verb in CHANGING and resource is not None:
+        more[BEFORE] = before(resource.name, maybe=False)
     if verb == "list" and resource is not None:
         more["page"] = ObjectType(
             members={

@@ -187,6 +187,9 @@ def _operation(operation: Operation) -> Iterator[str]:
             elif operation.password is not None and operation.password.find is not None:
                 yield f"  $verified.hash: that of the password in the body's {operation.password.field}, if it is right"
                 yield from _indent(_statement(operation.password.find), 2)
+            if operation.was is not None:
+                yield "before.R: the row as it was, in the same transaction"
+                yield from _indent(_statement(operation.was), 1)
             yield from _indent(_statement(operation.statement), 1)
             if operation.untouched is not None:
                 yield f"where that touches nothing: {_response(operation.untouched.response)}, if there is a row of"

@@ -46,6 +46,8 @@ def _of(operation: Operation) -> Iterator[tuple[str, Statement]]:
         case Write():
             for event in operation.before:
                 yield f"reads the row for the event `{event.kind}`, before the deletion", event.select
+            if operation.was is not None:
+                yield "reads the row as it was", operation.was
             yield "writes", operation.statement
             for event in operation.after:
                 yield f"reads the row for the event `{event.kind}`, in the same transaction", event.select

@@ -25,6 +25,7 @@ from ninefold.expressions.ast import (
     Problem,
     Unary,
 )
+from ninefold.expressions.before import BEFORE, is_as_it_was
 from ninefold.expressions.check_functions import Functions
 from ninefold.expressions.check_operators import Operators
 from ninefold.expressions.lower import array_of, identifier_through, narrowed
@@ -66,6 +67,14 @@ _OF_REQUESTS: Final = (
     "where there is a request, what its endpoint declares can be read: `request.path.NAME`, `request.query.NAME`, "
     "`request.headers.NAME`"
 )
+
+_HELP: Final = {
+    "request": (_OF_REQUESTS,),
+    BEFORE: (
+        "responses, headers and effects of what changes a row, events and invariants know it as it was; guards, `sets` "
+        "and `on change` read it so by its own name",
+    ),
+}
 
 _PARTS_OF_TIMES: Final = {
     "year": "getFullYear()", "month": "getMonth() + 1", "day": "getDate()", "hour": "getHours()", "hours": "getHours()",
@@ -214,13 +223,13 @@ class _Checker(Operators, Functions):
             objects = [
                 name
                 for name, type_ in self.scope.variables.items()
-                if isinstance(type_, Object) and ast.name in (type_.members or ())
+                if isinstance(type_, Object) and name != BEFORE and ast.name in (type_.members or ())
             ]
             help = tuple(f"the field of a row is read behind its name: `{row}.{ast.name}`" for row in rows[:1])
             help = help or tuple(f"it is read behind its name: `{each}.{ast.name}`" for each in objects[:1])
             if rows:
                 help += (f"text stands in quotes: `'{ast.name}'`",)
-            help = help or ((_OF_REQUESTS,) if ast.name == "request" else ())
+            help = help or _HELP.get(ast.name, ())
             help = help or did_you_mean(ast.name, (*self._locals, *self.scope.variables))
             if not help:
                 help = (f"text stands in quotes: `'{ast.name}'`",)
@@ -270,6 +279,11 @@ class _Checker(Operators, Functions):
         shape = self.scope.model.get(resource)
         if shape is None:
             return Select(operand=operand, name=name, type=Anything(nullable=True))
+        if name in shape.back and is_as_it_was(operand):
+            message = f"the rows that referred back to `{resource}` before are not known"
+            help = (f"a computed field has what is made of them: `before.{resource}.NAME`",)
+            self._problem(codes.BACK_OF_BEFORE, message, at, help, "refers back")
+            return None
         if name in shape.back:
             rows = Array(items=Row(resource=shape.back[name][0]))
             return Select(operand=operand, name=name, type=rows, through="back")

@@ -228,7 +228,21 @@ Right: `of: caller.user.id`
 """,
 )
 
+BACK_OF_BEFORE = _error(
+    "NF0420",
+    "which rows referred back before is not known",
+    """
+`before.R` has the fields of the row as they were, computed ones too. The rows that refer back to it are those that
+there are now, and are read from the row as it has become.
+
+Wrong: `before.order.lines.size()`
+
+Right: `before.order.line_count`, with `line_count: {type: integer, computed: order.lines.size()}`
+""",
+)
+
 CODES = (
+    BACK_OF_BEFORE,
     UNREADABLE,
     TOO_LARGE,
     NO_SUCH_FIELD,

@@ -30,6 +30,7 @@ Names with a dollar sign cannot be written in a contract: they are between plann
 |            | of those that were written; JSON arrays of arrays of stored forms                        |
 | `this`     | in what follows: the row that the operation acts on                                      |
 | `each`     | in what follows: the item that a row is made of                                          |
+| `before`   | `R`: the row acted on as it was, field by field; a computed one that is shown, as `shown F` |
 | `$affected` | keys as they were before a write, of rows whose invariants are asked again after it      |
 | `$log`     | `position`: in the event log, the last one seen, or the one that was just given; then    |
 |            | `lane`, `due`, `version` of the deliveries, and the `subscription` that alone is meant   |

@@ -249,6 +249,8 @@ class Write(_Operation, frozen=True, tag="write"):
     ends: tuple[Ending, ...] = ()
     then: Effects | None = None
     """Done where the write has touched its row; it returns the fields of `key` then, as where there is a `read`."""
+    was: Statement | None = None
+    """The row as it was, as far as anything reads it: the root `before`. Asked for before the statement."""
     further: tuple[Write, ...] = ()
     """Done with the same row after that, where the write has touched it: one after another, each by `$row`, which is
     the root `$path` of them. The write returns the fields of `key` then, as where there is a `read`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from msgspec import structs
@@ -11,6 +12,7 @@ from ninefold.checked.endpoints import Endpoint
 from ninefold.checked.events import Cause, EventKind, OlderKind
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import Checked
+from ninefold.expressions.before import unwritten
 from ninefold.expressions.sql_log import LOG
 from ninefold.expressions.tree import Constant, Variable
 from ninefold.plan.events import (
@@ -29,6 +31,7 @@ from ninefold.plan.operations import Stream
 from ninefold.plan.responses import FromExpression, Response
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.planner import inputs, subscribers
+from ninefold.planner.before import still
 from ninefold.planner.contents import Columns, content
 from ninefold.planner.perspective import OPERATOR, Perspective
 from ninefold.planner.places import traced
@@ -49,15 +52,29 @@ def caused_by_deletion(
     verb: str, resource: Resource, found: list[Fragment], perspective: Perspective
 ) -> tuple[Event, ...]:
     """The events of a row that is to be deleted, found by what the deletion itself finds it by."""
-    return tuple(_events(verb, resource, found, perspective))
+    return tuple(_events(verb, resource, found, perspective, is_gone=True))
 
 
-def _events(verb: str, resource: Resource, found: list[Fragment], perspective: Perspective) -> Iterator[Event]:
-    for kind in perspective.checked.events.kinds:
+def _events(
+    verb: str, resource: Resource, found: list[Fragment], perspective: Perspective, is_gone: bool = False
+) -> Iterator[Event]:
+    for stated in perspective.checked.events.kinds:
+        kind = _of_what_is_gone(stated) if is_gone else stated
         for cause in kind.causes:
             if (cause.verb, cause.resource) == (verb, resource.name):
                 event = _event(kind, cause, resource, found, perspective)
                 yield _in_versions(event, kind, cause, found, perspective)
+
+
+def _of_what_is_gone(kind: EventKind) -> EventKind:
+    """A row that is deleted has become nothing else: it is as it was."""
+
+    def still_of(cause: Cause) -> Cause:
+        when = None if cause.when is None else unwritten(cause.when)
+        return replace(cause, payload=still(cause.payload), when=when)
+
+    older = (replace(each, causes=tuple(map(still_of, each.causes))) for each in kind.older)
+    return replace(kind, causes=tuple(map(still_of, kind.causes)), older=tuple(older))
 
 
 def _event(kind: EventKind, cause: Cause, resource: Resource, found: list[Fragment], perspective: Perspective) -> Event:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from ninefold.checked.service import Checked
 from ninefold.diagnostics.source import Place
+from ninefold.expressions.before import loaded
 from ninefold.expressions.sql_log import ABOUT, SEEN, source
 from ninefold.expressions.to_sql import Item, Items, items_of, to_sql
 from ninefold.expressions.tree import Constant, Typed
@@ -135,18 +136,21 @@ class Perspective:
     def holds(self, typed: Typed, rows: Mapping[str, str | Item]) -> Fragment:
         """A condition of the contract's own authority (row rules, permissions, guards, invariants): it reads all
         rows."""
+        typed = loaded(typed, shown=False)
         return to_sql(typed, model=self.checked.model, rows=rows, dialect=self.dialect, condition=True)
 
     def value(self, typed: Typed, rows: Mapping[str, str | Item]) -> Fragment:
         """A value that the contract itself gives (`sets`): it reads all rows."""
-        return to_sql(typed, model=self.checked.model, rows=rows, dialect=self.dialect)
+        return to_sql(loaded(typed, shown=False), model=self.checked.model, rows=rows, dialect=self.dialect)
 
     def shown(self, typed: Typed, rows: Mapping[str, str | Item]) -> Fragment:
         """An expression whose value the caller gets to know (views, filters, sorts): of other resources it reads
         only the rows that the caller sees and that are not gone."""
+        typed = loaded(typed, shown=self.who != OPERATOR)
         return to_sql(typed, model=self.checked.model, rows=rows, dialect=self.dialect, visible=self.present)
 
     def items(self, typed: Typed, rows: Mapping[str, str | Item]) -> Items:
         """The items of an array that are shown one by one: of rows, those that the caller sees and that are not
         gone."""
+        typed = loaded(typed, shown=self.who != OPERATOR)
         return items_of(typed, model=self.checked.model, rows=rows, dialect=self.dialect, visible=self.present)

@@ -13,6 +13,7 @@ from typing import Literal
 
 from ninefold.checked.endpoints import Endpoint
 from ninefold.checked.resources import Field, Guard, Resource
+from ninefold.expressions.before import unwritten
 from ninefold.expressions.dependencies import Dependency, Step, dependencies
 from ninefold.expressions.reads import reads_beyond
 from ninefold.expressions.tree import Typed
@@ -231,7 +232,7 @@ def _upheld(
     number = resource.invariants.index(invariant)
     condition = Condition("invariant", resource.name, code=invariant.code, trace=traced(invariant.place))
     rows = {resource.name: resource.name}
-    holds = perspective.holds(invariant.when, rows)
+    holds = perspective.holds(unwritten(invariant.when), rows)
     names, columns, which = list[ResultColumn](), list[Fragment](), list[Fragment]()
     for index, each in enumerate(affected):
         if each.column is None:

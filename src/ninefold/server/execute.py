@@ -14,6 +14,7 @@ from hashlib import sha256
 from typing import Any, TypeAlias
 
 from ninefold.database.protocol import Conflicting, Row, Session, Stored
+from ninefold.expressions.before import BEFORE
 from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.expressions.rewrite import free_variables
 from ninefold.plan import environment
@@ -278,6 +279,8 @@ class Write:
         if operation.then is not None:
             self._then = effects(operation.then)
         self._further = tuple(map(Write, operation.further))
+        self._was = None if operation.was is None else Prepared(operation.was)
+        self._read_was = None if operation.was is None else RowReader(operation.was)
 
     def do(self, session: Session, call: Call, env: dict[str, Any]) -> None:
         """Do it as a part of another write, for the same call."""
@@ -425,6 +428,7 @@ class Write:
         def work(session: Session) -> tuple[Row, Shape, str | None]:
             if self._represented is not None and self.is_conditional(call):
                 self._represented.narrow(env, _if_match(call), session.run(*self._represented.asked(env)))
+            self._remember(session, env)
             text, binds = self._statement.bound(env, switches)
             if self._upholds:
                 env[environment.AFFECTED] = upheld.before(self._upholds, session, env)
@@ -485,6 +489,15 @@ class Write:
             own = {**after, environment.PATH: after[environment.ROW]}
             following.do(session, call, own)
             call.env["issued"] |= own["issued"]
+
+    def _remember(self, session: Session, env: dict[str, Any]) -> None:
+        """The root `before`: the row as it is before it changes. Of what follows on one row, it is that row before the
+        first; a row that is new was nothing."""
+        if self._was is not None and self._read_was is not None:
+            was = [self._read_was(row) for row in session.run(*self._was.bound(env))]
+            env[BEFORE] = {**env[BEFORE], self._row: was[0] if was else None}
+        elif self._creates:
+            env[BEFORE] = {**env[BEFORE], self._row: None}
 
     def _written(self, row: Row) -> Values:
         """The root `$row`: what says which row was written; of a row that was removed, all of it."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeAlias
 
+from ninefold.expressions.before import BEFORE
 from ninefold.expressions.evaluate import SOURCES
 from ninefold.plan import environment
 from ninefold.plan import versioning as plan_of
@@ -42,6 +43,7 @@ _ROOTS = (
     environment.ROW,
     environment.JUDGE,
     environment.LOG,
+    BEFORE,
 )
 
 LARGEST_BODY = 16 * 1024 * 1024

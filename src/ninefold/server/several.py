@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from ninefold.database.protocol import Conflicting, Session, Stored
+from ninefold.expressions.before import BEFORE
 from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.plan import environment
 from ninefold.plan import operations as plan
@@ -84,6 +85,7 @@ class Several(Generic[T]):
             raise Refusal([Failure("conflict", self._resource)])
         keys = [[_in_json(each) for each in row[: self._width]] for row in (touched if self._find is None else wanted)]
         many["written"] = _encode(keys).decode()
+        own[BEFORE] = {**own[BEFORE], self._resource: None}
         if self._version is not None:
             for key in keys:
                 subscribe(session, key, asking.who, env["caller"], self._version)

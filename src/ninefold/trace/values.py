@@ -48,6 +48,10 @@ def read_by(typed: Typed) -> Iterator[Cause]:
             yield Requested("the credential, or what was made of one")
         case Select(operand=Variable(name="caller"), name=name):
             yield Stored(f"caller.{name}, whose the credential is")
+        case Select(operand=Select(operand=Variable(name="before"), name=resource), name=name):
+            yield Stored(f"{resource}.{name}, as it was")
+        case Variable(name="before"):
+            yield Stored("the row as it was")
         case Variable(name="caller"):
             yield Stored("whose the credential is")
         case Variable(name="operator"):

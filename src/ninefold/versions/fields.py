@@ -12,7 +12,7 @@ from ninefold.contract.versioning import Change
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Literal, Member, Name, every
-from ninefold.syntax.nodes import Mapping, Scalar, Style
+from ninefold.syntax.nodes import Entry, Mapping, Scalar, Style
 from ninefold.versions.chosen import called_so
 from ninefold.versions.codes import NO_SUCH_CHANGE
 from ninefold.versions.templates import Shows, in_templates
@@ -175,9 +175,16 @@ def _change(way: Way, change: Change, resource: Resource, field: Field) -> None:
     way.with_fields(resource.name, [*kept[:at], changed, *instead, *kept[at + 1 :]])
 
 
+_TEXT = ("type", "string")
+
+
 def _any_text(field: Field, change: Change) -> Schema | None:
     """The schema of what is shown in the place of a state, which has none of its own."""
-    return Schema({"type": "string"}, Mapping(change.subject.span, ())) if is_stated(field.state) else None
+    if not is_stated(field.state):
+        return None
+    at = change.subject.span
+    key, word = (Scalar(at, text, text, Style.PLAIN, range(at.start, at.start + len(text) + 1)) for text in _TEXT)
+    return Schema({"type": "string"}, Mapping(at, (Entry(key, word),)))
 
 
 # ── Where it is shown under its name ──────────────────────────────────────────────────────────────────────────

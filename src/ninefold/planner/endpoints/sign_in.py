@@ -12,6 +12,7 @@ from ninefold.plan.operations import Assign, PasswordCheck, Write
 from ninefold.plan.problems import Condition
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.planner import inputs
+from ninefold.planner.before import as_it_was
 from ninefold.planner.credentials import endings, issue, only_granted
 from ninefold.planner.endpoints.rows import acted_on, answer, pieces, row_columns
 from ninefold.planner.endpoints.update import changes, values_computed, written_further
@@ -92,6 +93,7 @@ def sign_in(endpoint: Endpoint, admission: Admission, perspective: Perspective) 
         assigns=assigns,
         key=resource.identifier,
         read=read,
+        was=as_it_was(endpoint, resource, found, perspective) if endpoint.sets or endpoint.further else None,
         invariants=tuple(each.condition for each in checks),
         details=told,
         upholds=upheld(Change("update", resource, frozenset(written), found), endpoint, perspective),

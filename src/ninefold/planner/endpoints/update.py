@@ -17,6 +17,7 @@ from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.operations import Assign, Write
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.planner import inputs
+from ninefold.planner.before import as_it_was
 from ninefold.planner.credentials import endings, issue
 from ninefold.planner.endpoints.made import if_given, with_made
 from ninefold.planner.endpoints.read import requirements_of_row
@@ -95,6 +96,7 @@ def update(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
     shown = represented(endpoint, admission, resource, perspective)
     found = says_which(endpoint, rows, perspective)
     written = {*values, *(assign.field for assign in assigns)} | written_further(endpoint, resource, perspective)
+    was = None if endpoint.follows or endpoint.several else as_it_was(endpoint, resource, found, perspective)
     held = upheld(Change("update", resource, frozenset(written), found, endpoint.several), endpoint, perspective)
     by_key = any((events, issues, ends, shown, held, endpoint.goes_on))
     returning, read, told = read_after(endpoint, resource, columns, checks, perspective, by_key)
@@ -104,8 +106,8 @@ def update(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
     pieces.append(_piece(" WHERE " + all_of([*found, *[each.holds for each in required]])))
     current = _current(resource, endpoint, assigns, [*found, *to_read], perspective)
     if current is not None:
-        was = " AND " + column(resource.name, REVISION_COLUMN) + " = " + bind(inputs.REVISION_AS_READ)
-        pieces.append(_piece(was, "as it was"))
+        as_read = " AND " + column(resource.name, REVISION_COLUMN) + " = " + bind(inputs.REVISION_AS_READ)
+        pieces.append(_piece(as_read, "as it was"))
     pieces.append(_piece(" RETURNING " + returning))
     verb = "transition" if transition is not None else "replace" if endpoint.verb == "replace" else "update"
     return Write(
@@ -123,6 +125,7 @@ def update(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
         validator=endpoint.validator,
         represented=shown,
         upholds=held,
+        was=was,
         after=events,
         issues=issues,
         ends=ends,

@@ -1,0 +1,111 @@
+"""The row as it was: what is read of it before the statement that changes it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from ninefold.checked.endpoints import Array, Content, Each, Endpoint, Leaf, Object, Rows
+from ninefold.checked.resources import Effect, Resource
+from ninefold.expressions.before import SHOWN, fields_as_they_were, reads_before, unwritten
+from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.plan.statement import Piece, ResultColumn, Statement
+from ninefold.planner.perspective import Perspective
+from ninefold.planner.requirements import all_of
+from ninefold.sql.fragment import Fragment, identifier, join
+from ninefold.values import Row
+
+
+def as_it_was(
+    endpoint: Endpoint, resource: Resource, found: Sequence[Fragment], perspective: Perspective
+) -> Statement | None:
+    """What the response, invariants, events and effects of a change read of the row as it was, and its identifier;
+    None: they read nothing. `found`: which row it is."""
+    told = [typed for typed in _told(endpoint) if reads_before(typed)]
+    asked = [typed for typed in _asked(endpoint, resource, perspective) if reads_before(typed)]
+    if not told and not asked:
+        return None
+    row, rows = Variable(resource.name, Row(resource=resource.name)), {resource.name: resource.name}
+    cells: dict[str, tuple[Fragment, ResultColumn]] = {}
+
+    def add(select: Select, is_shown: bool) -> None:
+        title = SHOWN + select.name if is_shown else select.name
+        value = perspective.shown(select, rows) if is_shown else perspective.value(select, rows)
+        cells[title] = (value, ResultColumn(title, select.type))
+
+    for key in resource.identifier:
+        add(Select(row, key, resource.fields[key].type, "field"), False)
+    for typed, is_told in (*((each, True) for each in told), *((each, False) for each in asked)):
+        for each in fields_as_they_were(typed, resource.name):
+            # What an older version shows of a row is none of its fields here, and is known to expressions alone.
+            add(Select(row, each.name, each.type, each.through), is_told and each.through == "computed")
+    name = identifier(resource.name)
+    listed = join(", ", [value for value, _ in cells.values()] or [Fragment("1")])
+    text = "SELECT " + listed + f" FROM {name} AS {name} WHERE " + all_of(found)
+    return Statement((Piece(text.text, text.binds),), tuple(result for _, result in cells.values()))
+
+
+def _told(endpoint: Endpoint) -> Iterator[Typed]:
+    """What the caller gets to know."""
+    if endpoint.response.content is not None:
+        yield from _expressions(endpoint.response.content)
+    for _, leaf in endpoint.response.headers:
+        yield leaf.expression
+
+
+def _asked(endpoint: Endpoint, resource: Resource, perspective: Perspective) -> Iterator[Typed]:
+    """What the contract reads by its own authority."""
+    yield from (each.when for each in resource.invariants)
+    transitions = () if resource.machine is None else resource.machine.transitions.values()
+    for effect in (*endpoint.effects, *endpoint.then, *(each for taken in transitions for each in taken.then)):
+        yield from _of_effect(effect)
+    for kind in perspective.checked.events.kinds:
+        for cause in (*kind.causes, *(each for older in kind.older for each in older.causes)):
+            if cause.resource == resource.name:
+                yield from _expressions(cause.payload)
+                if cause.when is not None:
+                    yield cause.when
+
+
+def _of_effect(effect: Effect) -> Iterator[Typed]:
+    yield from (each for each in (effect.row, effect.where, effect.each) if each is not None)
+    yield from (value for _, value in effect.sets)
+
+
+def _expressions(content: Content) -> Iterator[Typed]:
+    match content:
+        case Leaf(expression=expression):
+            yield expression
+        case Object(members=members, present=present, expanded=expanded):
+            if present is not None:
+                yield present
+            for _, value in (*members, *expanded):
+                yield from _expressions(value)
+        case Array(items=items):
+            for item in items:
+                yield from _expressions(item)
+        case Rows(item=item):
+            yield from _expressions(item)
+        case Each(range=range_, item=item):
+            yield range_
+            yield from _expressions(item)
+
+
+def still(content: Content) -> Content:
+    """What a content shows of a row that is as it was: of one that is to be deleted."""
+    match content:
+        case Leaf(expression=expression):
+            return replace(content, expression=unwritten(expression))
+        case Object(members=members, present=present, expanded=expanded):
+            return replace(
+                content,
+                members=tuple((name, still(value)) for name, value in members),
+                present=None if present is None else unwritten(present),
+                expanded=tuple((name, still(value)) for name, value in expanded),
+            )
+        case Array(items=items):
+            return replace(content, items=tuple(map(still, items)))
+        case Rows(item=item):
+            return replace(content, item=still(item))
+        case Each(range=range_, item=item):
+            return replace(content, range=unwritten(range_), item=still(item))
