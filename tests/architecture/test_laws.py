@@ -60,7 +60,8 @@ STAGES = {
             "paths",
         ),
         *("credentials", "places", "records", "responses", "rules", "schemas", "storable", "timers", "without_effect"),
-        *("before", "certificates", "cross_origin", "effects", "known_by", "made", "pinned", "scopes", "subscribers"),
+        *("before", "certificates", "cross_origin", "effects", "further", "known_by", "made", "pinned"),
+        *("scopes", "subscribers"),
     },
     "openapi": {"document", "service", "bodies", "cases", "parameters", "responses", "schemas"},
     "planner": {
@@ -77,6 +78,7 @@ STAGES = {
             "falling",
             "inputs",
             "effects",
+            "further",
             "identified",
             "perspective",
             "places",
