@@ -10,10 +10,10 @@ from ninefold.checked.endpoints import BodyLeaf, BodyMember, PathName, Segment
 from ninefold.checked.resources import Resource
 from ninefold.checks.codes import LOSES, NEVER_GIVEN, NOT_A_BODY, NOT_THE_CLIENTS
 from ninefold.checks.findings import Findings
-from ninefold.checks.schemas import SharedSchemas
+from ninefold.checks.schemas import SharedSchemas, types_in
 from ninefold.contract import endpoints as stated
 from ninefold.contract.expression import Expression, Items, Leaf, Members, Template
-from ninefold.contract.fact import Shown, StatedNone, value_of
+from ninefold.contract.fact import Gap, Proposal, Shown, StatedNone, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
@@ -53,13 +53,14 @@ def check_body(
                 help=("where no body is taken, write `body: none`",),
             )
     leaves: dict[str, BodyLeaf] = {}
-    others = {each.name for each in body_members(endpoint, resource, contract)}
+    members = body_members(endpoint, resource, contract)
+    others = {each.name for each in members or ()}
     for each in named:
         field = resource.fields.get(each.field)
         machine = resource.machine
         if field is not None and field.called is None:
             continue  # an older version does not have it
-        if field is None and each.field in others:
+        if field is None and (members is None or each.field in others):
             continue
         if field is None:
             findings.say(
@@ -90,15 +91,19 @@ def check_body(
     return tuple(leaves.values())
 
 
-def body_members(endpoint: stated.Endpoint, resource: Resource | None, contract: Contract) -> tuple[BodyMember, ...]:
+def body_members(
+    endpoint: stated.Endpoint, resource: Resource | None, contract: Contract
+) -> tuple[BodyMember, ...] | None:
     """The members of a shared type that is the body, of which the resource has no such field: they are read as
-    `request.body.NAME`. Without a resource these are all."""
+    `request.body.NAME`. Without a resource these are all. None: some part of the type is a gap."""
     body = value_of(endpoint.body)
     patch = value_of(endpoint.patch)
     if body is None or body.reference is None or (patch is not None and patch.text == "json-patch"):
         return ()
     schemas, source = SharedSchemas(contract), contract.document.source
     name, found = body.reference.text.removeprefix("#/types/"), []
+    if _is_open(name, contract, frozenset()):
+        return None
     for shared in contract.resources.types:
         needed = {each.text for each in value_of(shared.required) or ()}
         for field, schema in (value_of(shared.fields) or ()) if shared.name == name else ():
@@ -109,13 +114,28 @@ def body_members(endpoint: stated.Endpoint, resource: Resource | None, contract:
     return tuple(found)
 
 
+def _is_open(name: str, contract: Contract, within: frozenset[str]) -> bool:
+    """Whether something of a shared type is a gap, be it of one that it refers to."""
+    for shared in contract.resources.types:
+        if shared.name != name or name in within:
+            continue
+        if isinstance(shared.fields, Gap | Proposal) or isinstance(shared.required, Gap | Proposal):
+            return True
+        return any(
+            _is_open(other, contract, within | {name})
+            for _, schema in value_of(shared.fields) or ()
+            for other in types_in(schema.json)
+        )
+    return False
+
+
 def check_members(
-    endpoint: stated.Endpoint, resource: Resource | None, members: Sequence[BodyMember], findings: Findings
+    endpoint: stated.Endpoint, resource: Resource | None, members: Sequence[BodyMember] | None, findings: Findings
 ) -> None:
     """What a body gives that is no field is read by something: else it would be dropped in silence."""
     body = value_of(endpoint.body)
     reading = {node.name for each in _expressions(endpoint) for node in every(each.ast) if _is_of_body(node)}
-    for each in members if body is not None and body.reference is not None else ():
+    for each in members or ():
         if each.name not in reading and body is not None and body.reference is not None:
             what = "the body" if resource is None else f"`{resource.name}`"
             close = () if resource is None else did_you_mean(each.name, resource.fields)

@@ -9,7 +9,8 @@ from typing import Literal
 from ninefold.checked.endpoints import Endpoint, Parameter, Stopped, Verb
 from ninefold.checked.events import Events
 from ninefold.checked.resources import Guard, Resource, Transition
-from ninefold.checks.authentication import admissions, who_names
+from ninefold.checked.ways import Way, ways
+from ninefold.checks.authentication import admissions, of_list, who_names
 from ninefold.checks.bodies import body_members, check_body, check_members, check_required
 from ninefold.checks.cases import check_case
 from ninefold.checks.chosen import check_chosen
@@ -37,6 +38,7 @@ from ninefold.checks.responses import (
 )
 from ninefold.checks.rules import Rules
 from ninefold.checks.states import check_sets
+from ninefold.checks.without_effect import WHICH_ARE_LISTED
 from ninefold.contract import endpoints as stated
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Fact, Gap, Shown, StatedNone, value_of
@@ -191,15 +193,16 @@ def _endpoint(
     pages = check_pages(endpoint, contract, findings) if is_list else None
     if is_list or verb == "read":
         check_parameters(endpoint, filters, sorts, pages, findings)
-    ends = check_responses(endpoint, verb, resource, Showing(contract, resources, vocabulary, findings))
+    known_ways = ways(segments or (), resources)
+    ends = check_responses(endpoint, verb, resource, known_ways, Showing(contract, resources, vocabulary, findings))
     row = None if (stated_row := value_of(endpoint.row)) is None else _row(stated_row, resource, scope, findings)
-    guards = tuple(_guards(endpoint, scope, findings))
+    guards = tuple(_guards(endpoint, scope, resource if is_list else None, known_ways, findings))
     then = () if resource is None else check_effects(endpoint.then, resource, resources, vocabulary, request, findings)
     check_members(endpoint, resource, members, findings)
     if not (transition or follows) and action.verb not in WITH_EFFECTS and then is not None:
         then = ()  # that it says nothing there has been said
     acted_on = None if resource is None else resource.name
-    admitted = admissions(contract, endpoint.key, acted_on, verb, vocabulary, findings)
+    admitted = admissions(contract, endpoint.key, acted_on, verb, known_ways, vocabulary, findings)
     case = check_case(endpoint, resource, vocabulary, findings)
     if endpoint.case is not None and case is None:
         return None
@@ -231,7 +234,7 @@ def _endpoint(
         transition=transition,
         row=row,
         body=body,
-        members=members,
+        members=members or (),
         patch="json-patch" if (word := value_of(endpoint.patch)) is not None and word.text == "json-patch" else "merge",
         path=tuple(_parameters(endpoint.path, contract, findings)),
         query=tuple(_parameters(endpoint.query, contract, findings)),
@@ -352,9 +355,13 @@ def _parameters(
         yield Parameter(each.name, from_schema(schema), schema, each.required, code, place, found)
 
 
-def _guards(endpoint: stated.Endpoint, scope: Scope, findings: Findings) -> Iterator[Guard]:
+def _guards(
+    endpoint: stated.Endpoint, scope: Scope, listed: Resource | None, known: tuple[Way, ...], findings: Findings
+) -> Iterator[Guard]:
     for each in value_of(endpoint.guards) or ():
         holds = condition(each.when, scope, findings)
+        if holds is not None and listed is not None:
+            holds = of_list(holds, each.when, endpoint.key, listed.name, known, findings, WHICH_ARE_LISTED)
         if holds is not None:
             code = None if each.otherwise is None else each.otherwise.text
             yield Guard(holds, code, findings.place(each.when.span))

@@ -10,10 +10,13 @@ from ninefold.contract.fact import Fact, is_open, value_of
 from ninefold.values import Anything, Object, Type, from_schema, optional
 
 
-def request_type(endpoint: Endpoint, members: Collection[BodyMember] = ()) -> Object | None:
+def request_type(endpoint: Endpoint, members: Collection[BodyMember] | None = ()) -> Object | None:
     """The root `request` of an endpoint: its own parameters and headers, and the members of its body that are no
-    fields, where the body has been read. None: there is nothing that could be read."""
+    fields, where the body has been read (`members` None: which there are is a gap). None: there is nothing that could
+    be read."""
     declared = {each: _one(fact) for each, fact in _declared(endpoint)}
+    if members is None:
+        return _of(declared | {"body": None})
     own: dict[str, Type] = {each.name: each.type if each.required else optional(each.type) for each in members}
     return _of(declared | ({"body": own} if own else {}))
 

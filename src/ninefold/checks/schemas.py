@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ninefold.contract import resources as stated
@@ -95,6 +95,18 @@ def _states_members(schema: Any) -> bool:
     if "properties" in schema or "patternProperties" in schema:
         return True
     return any(_states_members(each) for key in SAME_VALUE if key in schema for each in _schemas(schema[key]))
+
+
+def types_in(schema: Any) -> Iterator[str]:
+    """The names of the shared types that a schema refers to, as it is written."""
+    if isinstance(schema, dict):
+        if isinstance(schema.get("$ref"), str):
+            yield schema["$ref"].removeprefix(PREFIX)
+        for each in schema.values():
+            yield from types_in(each)
+    elif isinstance(schema, list):
+        for each in schema:
+            yield from types_in(each)
 
 
 def schema_of(field: stated.Field, schemas: SharedSchemas) -> dict[str, Any]:

@@ -162,18 +162,19 @@ def _of_type(survey: Survey, shared: SharedType) -> Iterator[OpenQuestion]:
 
 def using(survey: Survey, name: str) -> tuple[str, ...]:
     """The endpoints that reach a resource with a field of a shared type, or whose body is one."""
-    resources = _with_type(survey, name)
+    types = _types_with(survey, name)
+    resources = _with_type(survey, types)
     return tuple(
         endpoint.key for endpoint in survey.endpoints
         if survey.reach[endpoint.key].touches & resources
         or ((body := value_of(endpoint.body)) is not None
             and body.reference is not None
-            and body.reference.text.endswith("/" + name))
+            and body.reference.text in types)
     )  # fmt: skip
 
 
-def _with_type(survey: Survey, name: str) -> frozenset[str]:
-    """The resources whose fields refer to a shared type, be it through other types."""
+def _types_with(survey: Survey, name: str) -> set[str]:
+    """The shared types that refer to one, be it through others; and itself."""
     types = {name}
     while True:
         more = {
@@ -183,8 +184,12 @@ def _with_type(survey: Survey, name: str) -> frozenset[str]:
             if _references(schema.json) & types
         }
         if more <= types:
-            break
+            return types
         types |= more
+
+
+def _with_type(survey: Survey, types: set[str]) -> frozenset[str]:
+    """The resources whose fields refer to one of these shared types."""
     return frozenset(
         resource
         for resource, fields in survey.graph.fields.items()

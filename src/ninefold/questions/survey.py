@@ -435,7 +435,7 @@ class Survey:
 
     def _type_members(self, body: Body, own: str | None) -> Iterator[tuple[str, str]]:
         for shared in self.contract.resources.types:
-            if own is not None and body.reference is not None and body.reference.text.endswith("/" + shared.name):
+            if own is not None and body.reference is not None and body.reference.text == shared.name:
                 for name, _ in value_of(shared.fields) or ():
                     yield own, name.text
 
