@@ -99,8 +99,9 @@ def given(
             result.wrong.add(leaf.field)
         broken += [Broken("body", path, rule) for path, rule in rules]
     broken += _containers(document, endpoint, fields)
+    broken = [*dict.fromkeys((*_constants(document, endpoint), *broken))]
     if checked.unknown_members == "refused":
-        broken += [Broken("body", path, "unknown") for path in _unknown(document, endpoint.body)]
+        broken += [Broken("body", path, "unknown") for path in _unknown(document, _known(endpoint))]
     if broken:
         result.failures.append(Failure("invalid", fields=tuple(broken)))
     return result
@@ -141,6 +142,24 @@ def _containers(document: Any, endpoint: Endpoint, fields: Mapping[str, Field]) 
                 broken[Broken("body", path, "type")] = None
                 break
     return list(broken)
+
+
+def _constants(document: Any, endpoint: Endpoint) -> list[Broken]:
+    """What is wrong with the members whose value is stated: not there though the object around it is, or another."""
+    broken = []
+    for each in endpoint.constants:
+        around, value = at(document, each.pointer[:-1]), at(document, each.pointer)
+        if around is not ABSENT and not isinstance(around, dict):
+            broken.append(Broken("body", each.pointer[:-1], "type"))
+        elif around is not ABSENT and value is ABSENT:
+            broken.append(Broken("body", each.pointer, "required"))
+        elif value is not ABSENT and (value != each.value or isinstance(value, bool) != isinstance(each.value, bool)):
+            broken.append(Broken("body", each.pointer, "const"))
+    return broken
+
+
+def _known(endpoint: Endpoint) -> tuple[BodyLeaf, ...]:
+    return (*(endpoint.body or ()), *(BodyLeaf(each.pointer, "") for each in endpoint.constants))
 
 
 def _unknown(document: Any, leaves: tuple[BodyLeaf, ...], path: tuple[str, ...] = ()) -> list[Path]:

@@ -139,6 +139,15 @@ class BodyMember:
 
 
 @dataclass(frozen=True)
+class BodyConstant:
+    """A member of the body that is this and nothing else, and is there wherever the object around it is."""
+
+    pointer: tuple[str, ...]
+    value: str | int | float | bool
+    place: Place
+
+
+@dataclass(frozen=True)
 class Parameter:
     name: str
     type: Type
@@ -273,6 +282,7 @@ class Endpoint:
     row: Typed | None = None
     body: tuple[BodyLeaf, ...] | None = None
     members: tuple[BodyMember, ...] = ()
+    constants: tuple[BodyConstant, ...] = ()
     patch: Literal["merge", "json-patch"] = "merge"
     path: tuple[Parameter, ...] = ()
     query: tuple[Parameter, ...] = ()

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TypeGuard
 
-from ninefold.checked.endpoints import BodyLeaf, BodyMember, PathName, Segment
+from ninefold.checked.endpoints import BodyConstant, BodyLeaf, BodyMember, PathName, Segment
 from ninefold.checked.resources import Resource
 from ninefold.checks.codes import LOSES, NEVER_GIVEN, NOT_A_BODY, NOT_THE_CLIENTS
 from ninefold.checks.findings import Findings
@@ -18,7 +18,7 @@ from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import did_you_mean
-from ninefold.expressions.ast import Ast, Member, Name, every
+from ninefold.expressions.ast import Ast, Literal, Member, Name, every
 from ninefold.syntax.nodes import Node
 from ninefold.values import from_schema
 
@@ -89,6 +89,30 @@ def check_body(
         message = f"the body of `{endpoint.key}` names no field that is there"
         findings.say(NOT_A_BODY, message, Label(named[0].span, "is not there"))
     return tuple(leaves.values())
+
+
+def body_constants(endpoint: stated.Endpoint, findings: Findings) -> tuple[BodyConstant, ...]:
+    """The members that a template says the value of: `{data: {type: "'articles'", …}}`."""
+    body, patch = value_of(endpoint.body), value_of(endpoint.patch)
+    if body is None or body.template is None:
+        return ()
+    found = tuple(_constants(body.template, (), findings))
+    if patch is not None and patch.text == "json-patch":
+        for _, span in found:
+            findings.say(NOT_A_BODY, "a JSON Patch edits fields, and this is none", Label(span, "is always the same"))
+        return ()
+    return tuple(each for each, _ in found)
+
+
+def _constants(template: Template, pointer: tuple[str, ...], findings: Findings) -> Iterator[tuple[BodyConstant, Span]]:
+    match template:
+        case Members(members):
+            for member in members:
+                yield from _constants(member.value, (*pointer, member.name), findings)
+        case Leaf(Expression(ast=Literal(value=value), span=span)) if pointer and value is not None:
+            yield BodyConstant(pointer, value, findings.place(span)), span
+        case _:
+            return
 
 
 def body_members(
@@ -215,6 +239,8 @@ def _named(template: Template, resource: Resource, pointer: tuple[str, ...], fin
                     yield _Named(pointer, name, expression.span)
                 case Name(name=name) if pointer:
                     yield _Named(pointer, name, expression.span)
+                case Literal(value=value) if pointer and value is not None:
+                    return  # it gives nothing: see `body_constants`
                 case _:
                     findings.say(
                         NOT_A_BODY,

@@ -130,9 +130,12 @@ NOT_SHOWABLE = _code(
 
 LIST_HAS_NO_ROW = _code(
     "NF0512", Severity.ERROR, "a condition reads the row of an endpoint that has none",
-    "A list has no one row that could be judged. Which rows a caller sees is said under `rows`.",
+    "A list has no one row that could be judged. Which rows a caller sees is said under `rows`. What the path leads "
+    "through is one row, whatever the list holds: of `GET /projects/{project.id}/tasks` it is `task.project`, and "
+    "nothing else of `task` can be read.",
     "`GET /orders: {key: \"order.customer == caller.customer\"}`",
-    "`GET /orders: key`, and `rows: {order: {key: \"order.customer == caller.customer\"}}`",
+    "`GET /orders: key`, and `rows: {order: {key: \"order.customer == caller.customer\"}}`; or `GET "
+    "/customers/{customer.id}/orders: {key: \"order.customer == caller.customer\"}`",
 )  # fmt: skip
 
 NOT_A_TOKEN = _code(
@@ -222,7 +225,8 @@ DELETE_CLEARS_REQUIRED = _code(
 
 NOT_A_BODY = _code(
     "NF0524", Severity.ERROR, "a template cannot be read backwards",
-    "Each leaf of a body is the path of a field of the resource, or a list of its fields; no field is given twice.",
+    "Each leaf of a body is the path of a field of the resource, a list of its fields, or a value that has to "
+    "be there (`\"'articles'\"`); no field is given twice.",
     "`body: {user: {name: user.name, alias: user.name}}`",
     "`body: {user: [name, email]}`",
 )  # fmt: skip

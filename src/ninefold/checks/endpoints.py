@@ -11,7 +11,7 @@ from ninefold.checked.events import Events
 from ninefold.checked.resources import Guard, Resource, Transition
 from ninefold.checked.ways import Way, ways
 from ninefold.checks.authentication import admissions, of_list, who_names
-from ninefold.checks.bodies import body_members, check_body, check_members, check_required
+from ninefold.checks.bodies import body_constants, body_members, check_body, check_members, check_required
 from ninefold.checks.cases import check_case
 from ninefold.checks.chosen import check_chosen
 from ninefold.checks.codes import GIVEN_VALUE, NEEDS_WHAT_IS_NONE, NOT_A_BODY, NOT_IN_FORCE
@@ -235,6 +235,7 @@ def _endpoint(
         row=row,
         body=body,
         members=members or (),
+        constants=() if resource is None else body_constants(endpoint, findings),
         patch="json-patch" if (word := value_of(endpoint.patch)) is not None and word.text == "json-patch" else "merge",
         path=tuple(_parameters(endpoint.path, contract, findings)),
         query=tuple(_parameters(endpoint.query, contract, findings)),

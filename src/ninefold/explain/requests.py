@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ninefold.contract.endpoints import Action, Endpoint, Filter, Parameter, PathName, PathValue, SortKey
-from ninefold.contract.expression import Items, Leaf, Members, Template
+from ninefold.contract.expression import Expression, Items, Leaf, Members, Template
 from ninefold.contract.fact import Fact, StatedNone, is_open, value_of
 from ninefold.contract.limits import Pages, narrowed
 from ninefold.contract.resources import Field
@@ -16,7 +16,7 @@ from ninefold.explain import resources
 from ninefold.explain.chosen import choices
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
-from ninefold.expressions.ast import Member, Name
+from ninefold.expressions.ast import Literal, Member, Name
 from ninefold.meanings import MEANINGS
 from ninefold.questions.known_by import known_by
 from ninefold.questions.survey import actions, is_transition, signs_out_caller
@@ -219,6 +219,7 @@ def body(g: Grounds, endpoint: Endpoint) -> list[Item]:
         items += g.word("media type", requests.media_type, (FORMS,) if is_form else (19,))
     items += g.fact("patch", endpoint.patch, lambda word: f"{word.text}, by RFC {PATCHES.get(word.text, '')}", (7, 2))
     items += [_member(g, each) for each in given(g, endpoint)]
+    items += _constants(g, stated.template, ()) if stated is not None and stated.template is not None else []
     if any(action.verb == GRANT for action in actions(endpoint)):
         words = "`/grant_type` and `/scope` say what is asked for"
         items.append(g.item(words, endpoint.span, meanings=(GRANTS, GRANTED)))
@@ -229,6 +230,19 @@ def body(g: Grounds, endpoint: Endpoint) -> list[Item]:
         words = several if is_form else last
         items.append(g.item(words, meanings=(FORMS if is_form else 15,)))
     return items
+
+
+def _constants(g: Grounds, template: Template, pointer: tuple[str, ...]) -> Iterator[Item]:
+    """The members that are always the same."""
+    match template:
+        case Members(members):
+            for member in members:
+                yield from _constants(g, member.value, (*pointer, member.name))
+        case Leaf(Expression(ast=Literal(value=value)) as expression) if pointer and value is not None:
+            words = f"`{'/'.join(('', *pointer))}` has to be `{expression.text}`, and gives nothing"
+            yield g.item(words, expression.span)
+        case _:
+            return
 
 
 PATCHES = {"merge": "7396", "json-patch": "6902"}

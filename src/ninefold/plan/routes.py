@@ -86,6 +86,8 @@ class Body(msgspec.Struct, frozen=True, omit_defaults=True):
     """It asks for a token (`ninefold.plan.grants`), and the client may say who it is by HTTP's Basic scheme instead."""
     members: dict[str, Type] = {}
     """What is no field, and is read as `request.body.NAME`."""
+    constants: tuple[tuple[str, ...], ...] = ()
+    """Where members are whose value the contract states: they are known, and give nothing."""
     chosen_by: str | None = None
     """The member by which the case was chosen: it is known, whether it is a field's or not."""
 

@@ -33,7 +33,7 @@ def body(endpoint: Endpoint, checked: Checked) -> Body | None:
     requests = checked.requests_of(endpoint)
     media_types = (requests.media_type,) if requests.media_type is not None else ()
     member = None if endpoint.case is None else endpoint.case.member
-    if not endpoint.body and not endpoint.members:
+    if not endpoint.body and not endpoint.members and not endpoint.constants:
         return Body(media_types, {"type": "object"}, unknown=requests.unknown_members, optional=True)
     resource = checked.resources[endpoint.resource]
     edits = endpoint.patch == "json-patch"
@@ -56,8 +56,11 @@ def body(endpoint: Endpoint, checked: Checked) -> Body | None:
     )
     return Body(
         media_types=(*media_types, MERGE_PATCH) if merge else (*media_types, JSON_PATCH) if edits else media_types,
-        schema=_with_members(
-            _schema(endpoint.body, resource, endpoint.verb) | _naming(endpoint, resource), endpoint, checked
+        schema=_with_constants(
+            _with_members(
+                _schema(endpoint.body, resource, endpoint.verb) | _naming(endpoint, resource), endpoint, checked
+            ),
+            endpoint,
         ),
         fields=fields,
         unknown=requests.unknown_members,
@@ -65,6 +68,7 @@ def body(endpoint: Endpoint, checked: Checked) -> Body | None:
         edits=edits,
         chosen_by=member,
         members=_types(endpoint),
+        constants=tuple(each.pointer for each in endpoint.constants),
     )
 
 
@@ -94,6 +98,22 @@ def _with_members(schema: dict[str, Any], endpoint: Endpoint, checked: Checked) 
             own = properties[array].get("items", {})
             properties[array] = {**properties[array], "items": {"allOf": [own, held]} if own else held}
     needed = [*schema.get("required", ()), *(each.name for each in endpoint.members if each.required)]
+    return {**schema, "properties": properties} | ({"required": needed} if needed else {})
+
+
+def _with_constants(schema: dict[str, Any], endpoint: Endpoint) -> dict[str, Any]:
+    """With the members that are always the same, each of which is required in the object that it stands in."""
+    for each in endpoint.constants:
+        schema = _with_constant(schema, each.pointer, each.value)
+    return schema
+
+
+def _with_constant(schema: dict[str, Any], pointer: tuple[str, ...], value: object) -> dict[str, Any]:
+    name, within = pointer[0], pointer[1:]
+    own = schema.get("properties", {}).get(name, {"type": "object", "properties": {}} if within else {})
+    member = _with_constant(own, within, value) if within else {**own, "const": value}
+    needed = [*dict.fromkeys((*schema.get("required", ()), *(() if within else (name,))))]
+    properties = {**schema.get("properties", {}), name: member}
     return {**schema, "properties": properties} | ({"required": needed} if needed else {})
 
 

@@ -58,14 +58,15 @@ class Body:
             for each in body.fields
             for name in each.pointer[:1]
         ) + tuple(body.members.items())
+        self._written += tuple((each[0], from_schema(schemas.get(each[0], {}))) for each in body.constants)
         self.edits = body.edits
         self._edits = jsonschema_rs.Draft202012Validator(JSON_PATCH) if body.edits else None
         self._validator = jsonschema_rs.Draft202012Validator(
             body.schema, validate_formats=True, retriever=refuse_to_fetch
         )
-        self._order = _Order(body.schema, tuple(each.pointer for each in body.fields))
+        self._order = _Order(body.schema, (*body.constants, *(each.pointer for each in body.fields)))
         self._members = {name: json_reader(type_) for name, type_ in body.members.items()}
-        known = [*(each.pointer for each in body.fields), *((name,) for name in body.members)]
+        known = [*(each.pointer for each in body.fields), *((name,) for name in body.members), *body.constants]
         if body.chosen_by is not None and all(each[0] != body.chosen_by for each in known):
             known.append((body.chosen_by,))
         self._known = _tree(known) if body.unknown == "refused" else None
