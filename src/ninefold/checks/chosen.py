@@ -117,7 +117,7 @@ def _row(
 ) -> Object | None:
     """The object that shows the row which is read, or each row that is listed."""
     content = response.content
-    found = [] if content is None else _rows_within(content, resource.name)
+    found = [] if content is None else _rows_within(content, resource.name, verb == "read")
     if not found and verb == "read" and isinstance(content, Object):
         found = [content]
     if len(found) == 1:
@@ -136,18 +136,18 @@ def _row(
     return None
 
 
-def _rows_within(content: Content, resource: str) -> list[Object]:
-    """The outermost objects that show the row that the endpoint acts on; where rows are listed, what each is shown
-    as."""
+def _rows_within(content: Content, resource: str, at_row: bool) -> list[Object]:
+    """The outermost objects that show the row that is read; where rows are listed, what each is shown as. `at_row`:
+    the resource's own name is that row, and not one on the way to the list."""
     match content:
-        case Object(named=str(name), present=None) if name.partition(".")[0] == resource:
+        case Object(named=str(name), present=None) if at_row and name.partition(".")[0] == resource:
             return [content]
         case Object(members=members):
-            return [each for _, value in members for each in _rows_within(value, resource)]
+            return [each for _, value in members for each in _rows_within(value, resource, at_row)]
         case Array(items=items):
-            return [each for item in items for each in _rows_within(item, resource)]
+            return [each for item in items for each in _rows_within(item, resource, at_row)]
         case Rows(item=item):
-            return _rows_within(item, resource) or ([item] if isinstance(item, Object) else [])
+            return _rows_within(item, resource, True) or ([item] if isinstance(item, Object) else [])
         case _:
             return []
 
