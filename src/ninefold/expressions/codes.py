@@ -229,7 +229,7 @@ Right: `of: caller.user.id`
 )
 
 BACK_OF_BEFORE = _error(
-    "NF0420",
+    "NF0418",
     "which rows referred back before is not known",
     """
 `before.R` has the fields of the row as they were, computed ones too. The rows that refer back to it are those that
@@ -242,7 +242,6 @@ Right: `before.order.line_count`, with `line_count: {type: integer, computed: or
 )
 
 CODES = (
-    BACK_OF_BEFORE,
     UNREADABLE,
     TOO_LARGE,
     NO_SUCH_FIELD,
@@ -260,4 +259,5 @@ CODES = (
     OTHER_LANGUAGE,
     SERIAL,
     NEEDS_DATABASE,
+    BACK_OF_BEFORE,
 )
