@@ -78,7 +78,7 @@ MISTAKES: list[tuple[str, str, Plain, list[str]]] = [
         "a list without brackets",
         "a: {b: c, d}",
         {"a": {"b": "not shown"}},
-        ["NF0211 d a list has brackets: `b: [c, d]`"],
+        ['NF0211 d a list has brackets: `b: [c, d]` as a text it is quoted: `b: "c, d"`'],
     ),
     ("a colon without a value", "a: {204: }", {"a": {"204": None}}, []),
     (

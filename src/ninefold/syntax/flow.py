@@ -102,6 +102,6 @@ def _no_value(text: str, start: int, end: int, lone: list[Piece], before: Piece 
         else:
             help = (f"a list has brackets: `{key}[{', '.join(words)}]`", f"as a text it is quoted: `{as_text}`")
     elif before is not None and before.key is not None:
-        items = ", ".join((text[before.start : before.end], *words))
-        help = (f"a list has brackets: `{text[before.key.start : before.key.end]}: [{items}]`",)
+        items, key = ", ".join((text[before.start : before.end], *words)), text[before.key.start : before.key.end]
+        help = (f"a list has brackets: `{key}: [{items}]`", f'as a text it is quoted: `{key}: "{items}"`')
     return Problem(NO_VALUE, message, marks, help)
