@@ -8,6 +8,7 @@ from typing import Literal
 from ninefold.checked.endpoints import Admission
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import LookedUp, Scheme, Signed, Verification
+from ninefold.checked.ways import Way, by_way
 from ninefold.checks import scopes
 from ninefold.checks.certificates import CLAIMS, certificate
 from ninefold.checks.codes import ISSUER_TWICE, LIST_HAS_NO_ROW, NOT_A_TOKEN, NOT_AN_ALGORITHM, SIGNED_WITHOUT
@@ -17,10 +18,12 @@ from ninefold.checks.model import Vocabulary
 from ninefold.checks.requests import request_type
 from ninefold.contract import authentication as stated
 from ninefold.contract.authentication import Every
+from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Gap, Name, Proposal, Shown, StatedNone, is_open, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.reads import needs_database
+from ninefold.expressions.rewrite import free_variables
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Call, Typed
 from ninefold.plan.authentication import ASYMMETRIC, SYMMETRIC
@@ -226,9 +229,15 @@ def row_rules(
 
 
 def admissions(
-    contract: Contract, endpoint: str, resource: str | None, verb: str, vocabulary: Vocabulary, findings: Findings
+    contract: Contract,
+    endpoint: str,
+    resource: str | None,
+    verb: str,
+    known: tuple[Way, ...],
+    vocabulary: Vocabulary,
+    findings: Findings,
 ) -> tuple[Admission, ...]:
-    """Who may call an endpoint; its own line, or `all others`."""
+    """Who may call an endpoint; its own line, or `all others`. `known`: the rows that its path leads through."""
     found = []
     request = next(request_type(each) for each in value_of(contract.endpoints.endpoints) or () if each.key == endpoint)
     for admission in _permission(contract, endpoint):
@@ -242,15 +251,36 @@ def admissions(
             if holds is None:
                 continue
             of_request = not needs_database(holds, rows, vocabulary.model)
-            if verb in ("list", "compute") and not of_request:
-                findings.say(
-                    LIST_HAS_NO_ROW,
-                    f"`{endpoint}` has no one row that this could be asked of",
-                    Label(test.span, "reads a row"),
-                    help=(f"say under `rows` which rows of `{resource}` such a caller sees",),
-                )
+            if verb == "list" and resource is not None:
+                instead = f"say under `rows` which rows of `{resource}` such a caller sees"
+                holds = of_list(holds, test, endpoint, resource, known, findings, instead)
+            elif verb == "compute" and not of_request:
+                _no_row(test, endpoint, (), findings)
             found.append(Admission(admission.who.text, holds, of_request, place, scopes.required(holds)))
     return tuple(found)
+
+
+def of_list(
+    typed: Typed,
+    stated_: Expression,
+    endpoint: str,
+    resource: str,
+    known: tuple[Way, ...],
+    findings: Findings,
+    instead: str,
+) -> Typed:
+    """A condition of a list, which reads the rows that its path leads through, and no row of the list."""
+    found = by_way(typed, resource, known)
+    if resource in free_variables(found):
+        rows = ", ".join(f"`{each.row(resource).name}`" for each in known)
+        help = (f"the path leads through {rows}, which can be read",) if known else ()
+        _no_row(stated_, endpoint, (*help, instead), findings)
+    return found
+
+
+def _no_row(stated_: Expression, endpoint: str, help: tuple[str, ...], findings: Findings) -> None:
+    label = Label(stated_.span, "reads a row")
+    findings.say(LIST_HAS_NO_ROW, f"`{endpoint}` has no one row that this could be asked of", label, help=help)
 
 
 def _permission(contract: Contract, endpoint: str) -> tuple[stated.Admission, ...]:

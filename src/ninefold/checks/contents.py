@@ -84,6 +84,9 @@ def _leaf(expression: stated.Expression, scope: Scope, showing: Showing, depth: 
 
 def _shown(expression: stated.Expression, scope: Scope, showing: Showing, depth: int) -> Content | None:
     ast = expression.ast
+    if showing.listed is not None and _binds(ast, showing.listed):
+        # A row of the page may be called as the resource is; then nothing else is.
+        scope = replace(scope, variables={k: v for k, v in scope.variables.items() if k != showing.listed})
     if showing.listed is not None and _is_items(ast):
         return Rows(whole_row(showing.listed, showing))
     if showing.listed is not None and any(_is_items(each) for each in every(ast)) and not _shows_page(ast, showing):
@@ -125,6 +128,21 @@ def _shown(expression: stated.Expression, scope: Scope, showing: Showing, depth:
         )
         return None
     return Leaf(found, _null_shown(found, showing))
+
+
+def _binds(ast: Ast, name: str) -> bool:
+    """Whether a macro gives a variable this name."""
+    return any(
+        isinstance(each, Invocation)
+        and each.function in MACROS
+        and each.arguments[:1]
+        and _is_name(each.arguments[0], name)
+        for each in every(ast)
+    )
+
+
+def _is_name(ast: Ast, name: str) -> bool:
+    return isinstance(ast, Name) and ast.name == name
 
 
 def _is_items(ast: Ast) -> bool:

@@ -7,12 +7,13 @@ from dataclasses import replace
 
 from ninefold.checked.endpoints import Array, Content, Each, Leaf, Object, Response, Rows
 from ninefold.checked.resources import Resource
+from ninefold.checked.ways import Way, beside_rows, by_way, content_by_way
 from ninefold.checks.bodies import body_members
 from ninefold.checks.codes import (
     DELETED_ROW,
+    LIST_HAS_NO_ROW,
     NO_SUCH_END,
     NOT_A_STREAM,
-    NOT_SHOWABLE,
     SEVERAL_RESPONSES,
     STATUS_OF_ITS_OWN,
 )
@@ -27,12 +28,12 @@ from ninefold.contract.fact import Name, StatedNone, value_of
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.before import BEFORE, before
 from ninefold.expressions.reads import needs_database
-from ninefold.expressions.rewrite import walk
+from ninefold.expressions.rewrite import free_variables, walk
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import All, Select, Typed, Variable
 from ninefold.values import Array as ArrayType
-from ninefold.values import Row, Text, Type
 from ninefold.values import Object as ObjectType
+from ninefold.values import Row, Text, Type
 from ninefold.vocabulary.endpoints import ENDS
 
 MAKING_NOTHING = frozenset({"read", "list", "delete", "remove"})
@@ -45,7 +46,7 @@ NOT_MODIFIED = 304
 
 
 def check_responses(
-    endpoint: stated.Endpoint, verb: str, resource: Resource | None, showing: Showing
+    endpoint: stated.Endpoint, verb: str, resource: Resource | None, known: tuple[Way, ...], showing: Showing
 ) -> tuple[Response, Response] | None:
     """What an endpoint answers where it did what was to be done, and where there was nothing to do; None if something
     of it is open or wrong, and that has been said. The two are one but for `ensure` and `remove` with outcomes."""
@@ -81,7 +82,8 @@ def check_responses(
     if not without and not (by_outcome and all(by_outcome)):
         return None  # that an end has no response has been asked for
     found = [
-        _response(endpoint, each, verb, resource, showing) for each in (without or [each for [each] in by_outcome])
+        _response(endpoint, each, verb, resource, known, showing)
+        for each in (without or [each for [each] in by_outcome])
     ]
     done, untouched = found[0], found[-1]
     return None if done is None or untouched is None else (done, untouched)
@@ -92,6 +94,7 @@ def _response(
     stated_response: stated.Response,
     verb: str,
     resource: Resource | None,
+    known: tuple[Way, ...],
     showing: Showing,
 ) -> Response | None:
     findings = showing.findings
@@ -108,7 +111,7 @@ def _response(
             else (f"write `{stated_response.status}: none`",),
         )
         return None
-    scope = _response_scope(endpoint, verb, resource, showing)
+    scope = _response_scope(endpoint, verb, resource, known, showing)
     template = value_of(content)
     shown: Content | None = None
     if isinstance(template, Name) != (verb == "stream") or (verb == "stream" and stated_response.status != 200):
@@ -131,41 +134,27 @@ def _response(
             return None
     elif not isinstance(content, StatedNone):
         return None
-    if verb == "list" and _shows_other_rows(shown, headers, showing):
-        findings.say(
-            NOT_SHOWABLE,
-            f"`{endpoint.key}` shows its page, and beside the page it would show what is read of other rows",
-            Label(stated_response.span, "not of a row of the page"),
-            help=("`page.items` may show it with each row; `compute` shows what is of no row",),
-        )
-        return None
     stated_headers = value_of(endpoint.headers)
     if stated_headers is not None and len(headers) < len(stated_headers):
         return None
+    if verb == "list" and resource is not None and known:
+        shown = None if shown is None else content_by_way(shown, resource.name, known)
+        headers = tuple(
+            (name, replace(each, expression=by_way(each.expression, resource.name, known))) for name, each in headers
+        )
+        beside = beside_rows(Response(stated_response.status, shown, headers, findings.place(stated_response.span)))
+        if any(resource.name in free_variables(each) for each in beside):
+            findings.say(
+                LIST_HAS_NO_ROW,
+                f"`{endpoint.key}` has no one row that could be shown beside the list",
+                Label(stated_response.span, f"reads a `{resource.name}`"),
+                help=(
+                    f"the path leads through {', '.join(f'`{each.row(resource.name).name}`' for each in known)}, "
+                    "which can be read",
+                ),
+            )
+            return None
     return Response(stated_response.status, shown, headers, findings.place(stated_response.span))
-
-
-def _shows_other_rows(content: Content | None, headers: tuple[tuple[str, Leaf], ...], showing: Showing) -> bool:
-    """Whether something outside of the page is read of rows: a list has no statement that would read it."""
-    leaves = [*(leaf.expression for _, leaf in headers), *(() if content is None else _beside(content))]
-    return any(needs_database(each, (), showing.vocabulary.model) for each in leaves)
-
-
-def _beside(content: Content) -> Iterator[Typed]:
-    """What a list shows beside the rows of its page."""
-    match content:
-        case Leaf():
-            yield content.expression
-        case Object():
-            for _, value in content.members:
-                yield from _beside(value)
-        case Array():
-            for item in content.items:
-                yield from _beside(item)
-        case Each():
-            yield content.range
-        case Rows():
-            pass
 
 
 def _headers(endpoint: stated.Endpoint, scope: Scope, findings: Findings) -> Iterator[tuple[str, Leaf]]:
@@ -175,7 +164,9 @@ def _headers(endpoint: stated.Endpoint, scope: Scope, findings: Findings) -> Ite
             yield each.name, Leaf(value, trace=(findings.place(each.span), findings.place(each.value.span)))
 
 
-def _response_scope(endpoint: stated.Endpoint, verb: str, resource: Resource | None, showing: Showing) -> Scope:
+def _response_scope(
+    endpoint: stated.Endpoint, verb: str, resource: Resource | None, known: tuple[Way, ...], showing: Showing
+) -> Scope:
     vocabulary = showing.vocabulary
     members = body_members(endpoint, resource, showing.contract)
     more: dict[str, Type | None] = {"request": request_type(endpoint, members)}
@@ -197,7 +188,7 @@ def _response_scope(endpoint: stated.Endpoint, verb: str, resource: Resource | N
                 **page_members(endpoint, showing.contract),
             }
         )
-        return vocabulary.scope(**more)
+        return vocabulary.scope(*((resource.name,) if known else ()), **more)
     return vocabulary.scope(*(() if resource is None else (resource.name,)), **more)
 
 

@@ -60,7 +60,7 @@ USES: Mapping[str, Use] = {
         "says which rows are listed or acted on",
         {"create": "what has to hold of the new row is said by `when`"},
     ),
-    "guards": Use(ANY_VERB - OF_NO_ROW, "judges the row that is acted on", {"list": WHICH_ARE_LISTED}),
+    "guards": Use((ANY_VERB - OF_NO_ROW) | {"list"}, "judges the row that is acted on", {"list": WHICH_ARE_LISTED}),
     "sets": Use(
         frozenset({"create", "update", "replace", "ensure", "sign in", GRANT, TRANSITION}), "gives values to a row", {}
     ),

@@ -171,6 +171,9 @@ def _operation(operation: Operation) -> Iterator[str]:
             if operation.count is not None:
                 yield "page.total"
                 yield from _indent(_statement(operation.count), 1)
+            if operation.head is not None:
+                yield "beside the rows"
+                yield from _indent(_statement(operation.head), 1)
             if operation.judge is not None:
                 yield from _judge(operation.judge)
         case Write():

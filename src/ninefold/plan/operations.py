@@ -70,9 +70,9 @@ class Paging(msgspec.Struct, frozen=True, omit_defaults=True):
 
 class List(_Operation, frozen=True, tag="list"):
     """Rows. `sort_parameter` takes the name of one of `sorts`; the first of them holds where it is not given and
-    is called `""`. `count` gives `page.total`. `judge` is asked when nothing was found and the path names rows
-    that have to be there. `validator`: If-None-Match is answered with 304. `choices`: what a request chooses of what is
-    shown."""
+    is called `""`. `count` gives `page.total`, `head` the columns of what is shown beside the rows. `judge` is asked
+    when nothing was found: the path may name rows that have to be there, and who calls may have no right to them.
+    `validator`: If-None-Match is answered with 304. `choices`: what a request chooses of what is shown."""
 
     select: Statement
     paging: Paging
@@ -81,6 +81,7 @@ class List(_Operation, frozen=True, tag="list"):
     sort_parameter: str | None = None
     sort_trace: tuple[Place, ...] = ()
     count: Statement | None = None
+    head: Statement | None = None
     judge: Judge | None = None
     validator: bool = False
     choices: Choices | None = None

@@ -37,6 +37,8 @@ class Columns:
     """Of each column, what alone reads it, if that is something that a request chooses."""
     reader: Switch | None = None
     """What reads the columns that are added now."""
+    of_rows: Columns | None = None
+    """Those of the rows of a page, where these are of what stands beside them."""
 
     def add(self, typed: Typed) -> int:
         """The number of the column that gives this expression."""
@@ -170,7 +172,7 @@ def content(wanted: Content, columns: Columns) -> planned.Content:
             items = tuple(content(item, columns) for item in wanted.items)
             return planned.ArrayOf(items, trace=traced(*wanted.trace))
         case Rows():
-            return planned.EachRow(content(wanted.item, columns), trace=traced(*wanted.trace))
+            return planned.EachRow(content(wanted.item, columns.of_rows or columns), trace=traced(*wanted.trace))
         case Each():
             index, within, item = columns.add_each(wanted)
             return planned.EachOf(index, within, item, trace=traced(*wanted.trace))

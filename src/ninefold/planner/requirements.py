@@ -12,8 +12,9 @@ from enum import Enum
 
 from ninefold.checked.endpoints import Admission, Endpoint, PathName
 from ninefold.checked.resources import Field, Guard, Resource
+from ninefold.checked.ways import by_way, ways
 from ninefold.diagnostics.source import Place
-from ninefold.expressions.rewrite import walk
+from ninefold.expressions.rewrite import free_variables, walk
 from ninefold.expressions.to_sql import Item
 from ninefold.expressions.tree import Call, Select, Typed, Variable
 from ninefold.plan.environment import REVISION_COLUMN
@@ -141,25 +142,53 @@ def referred_to(name: PathName, perspective: Perspective) -> Fragment:
     return f"(SELECT {key} FROM {table} WHERE {by} = " + value + ")"
 
 
+def named_on_the_way(endpoint: Endpoint, index: int, perspective: Perspective) -> tuple[str, list[Fragment]]:
+    """Of a name in the path that leads through references: how its row is called, and what says which one it is."""
+    name, alias, resources = endpoint.names[index], f"parent {index + 1}", dict(perspective.checked.resources)
+    target = Variable(name.resource, Row(resource=name.resource))
+    field = resources[name.resource].fields[name.field]
+    wanted = [equals(Select(target, name.field, field.type, "field"), inputs.path_value(name.text, name.type))]
+    for earlier in endpoint.names[:index]:
+        if earlier.through[: len(name.through)] == name.through and len(earlier.through) > len(name.through):
+            rest = (*earlier.through[len(name.through) :], earlier.field)
+            wanted.append(equals(_chain(resources, name.resource, rest), inputs.path_value(earlier.text, earlier.type)))
+    return alias, [perspective.holds(each, {name.resource: alias}) for each in wanted]
+
+
+def on_the_way(
+    typed: Sequence[Typed], endpoint: Endpoint, perspective: Perspective, seen: bool = False
+) -> tuple[dict[str, str], Fragment]:
+    """The rows of the path that some expressions read (`ninefold.checked.ways`), each by its root, and one row of them
+    all to select from. `seen`: as far as the caller sees them."""
+    known = ways(endpoint.segments, perspective.checked.resources)
+    read = {name for each in typed for name in free_variables(each)}
+    rows, source = dict[str, str](), Fragment("(SELECT 1)")
+    for way in known:
+        root = way.row(endpoint.resource or "").name
+        if root in read:
+            alias, tests = named_on_the_way(endpoint, way.number, perspective)
+            present = perspective.present(way.resource, alias) if seen else None
+            tests += [] if present is None else ["(" + present + ")"]
+            rows[root] = alias
+            source = source + f" LEFT JOIN {identifier(way.resource)} AS {identifier(alias)} ON " + all_of(tests)
+    return rows, source
+
+
+def of_way(typed: Typed, which: Condition, endpoint: Endpoint, perspective: Perspective) -> Requirement:
+    """A condition that reads rows which the path leads through, and no row behind them."""
+    rows, source = on_the_way([typed], endpoint, perspective)
+    holds = perspective.holds(typed, rows)
+    return Requirement(which, "(SELECT " + holds + " FROM " + source + ")" if rows else holds, Scope.ROW)
+
+
 def parents(endpoint: Endpoint, perspective: Perspective) -> list[Requirement]:
     """The rows that the path names on its way to the row acted on, from the left: each must be there and seen,
     and belong to those before it."""
     found = []
-    resources = dict(perspective.checked.resources)
     for index, name in enumerate(endpoint.names):
         if not name.through:
             continue
-        alias = f"parent {index + 1}"
-        target = Variable(name.resource, Row(resource=name.resource))
-        field = resources[name.resource].fields[name.field]
-        wanted = [equals(Select(target, name.field, field.type, "field"), inputs.path_value(name.text, name.type))]
-        for earlier in endpoint.names[:index]:
-            if earlier.through[: len(name.through)] == name.through and len(earlier.through) > len(name.through):
-                rest = (*earlier.through[len(name.through) :], earlier.field)
-                wanted.append(
-                    equals(_chain(resources, name.resource, rest), inputs.path_value(earlier.text, earlier.type))
-                )
-        tests = [perspective.holds(each, {name.resource: alias}) for each in wanted]
+        alias, tests = named_on_the_way(endpoint, index, perspective)
         rows = f"EXISTS (SELECT 1 FROM {identifier(name.resource)} AS {identifier(alias)} WHERE "
         there = rows + all_of(tests) + ")"
         seen = perspective.visible(name.resource, alias)
@@ -226,6 +255,20 @@ def permission(
     holds = perspective.holds(admission.condition, {resource.name: resource.name})
     condition = Condition("forbidden", subject=resource.name, trace=traced(admission.place))
     return [Requirement(condition, holds, scope)]
+
+
+def permission_by_way(
+    admission: Admission, endpoint: Endpoint, resource: Resource, perspective: Perspective
+) -> list[Requirement]:
+    """One that reads no more of the row than what the path leads through: it is asked whatever the row is to become,
+    and where there is none. Nothing, where it reads more."""
+    if admission.condition is None or admission.of_request:
+        return []
+    found = by_way(admission.condition, resource.name, ways(endpoint.segments, perspective.checked.resources))
+    if resource.name in free_variables(found):
+        return []
+    condition = Condition("forbidden", subject=resource.name, trace=traced(admission.place))
+    return [of_way(found, condition, endpoint, perspective)]
 
 
 def guard(stated: Guard, resource: Resource, perspective: Perspective, scope: Scope = Scope.ROW) -> Requirement:
@@ -419,7 +462,10 @@ def _if_seen(seen: Fragment | None, detail: Fragment) -> Fragment:
 def details(
     requirements: Sequence[Requirement], endpoint: Endpoint, resource: Resource, perspective: Perspective
 ) -> list[tuple[str, Fragment]]:
-    """The codes that these requirements can end in and whose detail reads the row, each with the detail: text."""
+    """The codes that these requirements can end in and whose detail reads the row, each with the detail: text. A list
+    has no one row."""
+    if endpoint.verb == "list":
+        return []
     errors = perspective.checked.errors
     reachable = set()
     for requirement in requirements:

@@ -35,9 +35,15 @@ class Shape:
 
     __slots__ = ("_content_type", "_headers", "_revision", "_show", "_status", "digested", "tag_prefix")
 
-    def __init__(self, response: plan.Response, columns: Sequence[ResultColumn]) -> None:
+    def __init__(
+        self,
+        response: plan.Response,
+        columns: Sequence[ResultColumn],
+        of_rows: Sequence[ResultColumn] = (),
+    ) -> None:
+        """`of_rows`: the columns of the rows of a page."""
         self._status = response.status
-        self._show = None if response.content is None else show(response.content, columns)
+        self._show = None if response.content is None else show(response.content, columns, of_rows)
         self._content_type: HeaderFields = (
             () if response.media_type is None else ((b"content-type", header_value(response.media_type)),)
         )
@@ -100,19 +106,20 @@ class Shape:
         return tuple(fields)
 
 
-def show(content: plan.Content, columns: Sequence[ResultColumn]) -> Show:
-    """A content as a closure. `columns` are those of the result that it is shown from."""
+def show(content: plan.Content, columns: Sequence[ResultColumn], of_rows: Sequence[ResultColumn] = ()) -> Show:
+    """A content as a closure. `columns` are those of the result that it is shown from, `of_rows` those of the rows of a
+    page."""
     match content:
         case plan.FromColumn(column=index):
             return _column(index, columns[index].type)
         case plan.FromExpression(expression=expression):
             return _expression(expression)
         case plan.ObjectOf():
-            return _object(content, columns)
+            return _object(content, columns, of_rows)
         case plan.ArrayOf(items=items):
-            return _array(items, columns)
+            return _array(items, columns, of_rows)
         case plan.EachRow(item=item):
-            each = show(item, columns)
+            each = show(item, of_rows)
             return lambda row, rows, env: [each(one, rows, env) for one in rows]
         case plan.EachOf():
             return _each(content)
@@ -161,10 +168,10 @@ def _expression(typed: Typed) -> Show:
     return shown
 
 
-def _object(content: plan.ObjectOf, columns: Sequence[ResultColumn]) -> Show:
+def _object(content: plan.ObjectOf, columns: Sequence[ResultColumn], of_rows: Sequence[ResultColumn]) -> Show:
     if content.optional or content.expanded:
-        return _chosen_object(content, columns)
-    members = tuple((name, show(value, columns), _null_shown(value)) for name, value in content.members)
+        return _chosen_object(content, columns, of_rows)
+    members = tuple((name, show(value, columns, of_rows), _null_shown(value)) for name, value in content.members)
     present = content.present
 
     def shown(row: Row, rows: Sequence[Row], env: Env) -> Any:
@@ -180,11 +187,11 @@ def _object(content: plan.ObjectOf, columns: Sequence[ResultColumn]) -> Show:
     return shown
 
 
-def _chosen_object(content: plan.ObjectOf, columns: Sequence[ResultColumn]) -> Show:
+def _chosen_object(content: plan.ObjectOf, columns: Sequence[ResultColumn], of_rows: Sequence[ResultColumn]) -> Show:
     """The same of an object of which a request chooses: by the switches in `$chosen`."""
 
     def ready(value: plan.Content) -> tuple[Show, bool]:
-        return show(value, columns), _null_shown(value)
+        return show(value, columns, of_rows), _null_shown(value)
 
     asked = {name: ready(value) for name, value in content.expanded}
     own = {name: ready(value) for name, value in content.members}
@@ -217,8 +224,8 @@ def _chosen_object(content: plan.ObjectOf, columns: Sequence[ResultColumn]) -> S
     return shown
 
 
-def _array(items: tuple[plan.Content, ...], columns: Sequence[ResultColumn]) -> Show:
-    each = tuple((show(item, columns), _null_shown(item)) for item in items)
+def _array(items: tuple[plan.Content, ...], columns: Sequence[ResultColumn], of_rows: Sequence[ResultColumn]) -> Show:
+    each = tuple((show(item, columns, of_rows), _null_shown(item)) for item in items)
 
     def shown(row: Row, rows: Sequence[Row], env: Env) -> Any:
         values = ((value_of(row, rows, env), null_shown) for value_of, null_shown in each)

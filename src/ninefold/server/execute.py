@@ -150,8 +150,10 @@ class List:
         self._by = operation.paging.by
         self._select = Prepared(operation.select)
         self._count = None if operation.count is None else Prepared(operation.count)
+        self._head = None if operation.head is None else Prepared(operation.head)
         self._validator = operation.validator
-        self._shape = Shape(operation.response, operation.select.columns)
+        beside = () if operation.head is None else operation.head.columns
+        self._shape = Shape(operation.response, beside, operation.select.columns)
         self._keys = {
             sort.name: tuple((index, sqlite_reader(operation.select.columns[index].type)) for index in sort.keys)
             for sort in operation.sorts
@@ -205,13 +207,20 @@ class List:
 
     def _counted(self, call: Call, rows: list[Row]) -> Next:
         if self._count is None:
-            return self._shown(call, rows, None)
+            return self._headed(call, rows, None)
         switches = frozenset(f"filter {name}" for name in call.page.filters) if call.page else NO_SWITCHES
         return Wait(
-            Select(*self._count.bound(call.env, switches)), lambda counted: self._shown(call, rows, counted[0][0])
+            Select(*self._count.bound(call.env, switches)), lambda counted: self._headed(call, rows, counted[0][0])
         )
 
-    def _shown(self, call: Call, rows: list[Row], total: Stored) -> Next:
+    def _headed(self, call: Call, rows: list[Row], total: Stored) -> Next:
+        """With what is shown beside the rows."""
+        if self._head is None:
+            return self._shown(call, rows, total, NO_ROW)
+        switches = chosen_of(call.env) & self._head.switches
+        return Wait(Select(*self._head.bound(call.env, switches)), lambda head: self._shown(call, rows, total, head[0]))
+
+    def _shown(self, call: Call, rows: list[Row], total: Stored, head: Row) -> Next:
         page = call.page
         assert page is not None
         more = page.size is not None and len(rows) > page.size
@@ -221,7 +230,7 @@ class List:
             keys = [rows[-1][index] for index, _ in self._keys[page.sort.name]]
             cursor = call.cursors.seal(keys, call.route, call.who, page.sort.name)
         call.env["page"] = page_told(page, self._by, len(rows), total, more, cursor)
-        return _conditional(call, self._shape, self._validator, NO_ROW, rows)
+        return _conditional(call, self._shape, self._validator, head, rows)
 
 
 class Write:

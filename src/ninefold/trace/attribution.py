@@ -321,7 +321,8 @@ class _Of:
             case List(paging=paging):
                 narrowed = [place for each in operation.filters for place in each.trace]
                 listed = (*operation.seen, *narrowed, *operation.sort_trace, *dict.fromkeys(paging.places.values()))
-                return Shown(operation.select.columns, operation.resource, listed=listed)
+                beside = () if operation.head is None else operation.head.columns
+                return Shown(beside, operation.resource, listed=listed, of_rows=operation.select.columns)
             case Write():
                 return Shown(
                     (operation.read or operation.statement).columns,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import msgspec
 
@@ -75,6 +75,8 @@ class Shown:
     assigns: Sequence[Assign] = ()
     givers: Mapping[str, tuple[Place, ...]] = field(default_factory=dict)
     listed: tuple[Place, ...] = ()
+    of_rows: Sequence[ResultColumn] = ()
+    """The columns of the rows of a page, beside which the others stand."""
 
     def members(self, content: Content, path: Path = ()) -> Iterator[Member]:
         """The member at a path, and those below it, in written order."""
@@ -103,7 +105,7 @@ class Shown:
                     yield from self.members(item, (*path, number))
             case EachRow(item=item):
                 yield Member(path, causes, once(Stored("which rows there are"), *stated(self.listed)))
-                yield from _elements(self.members(item, (*path, None)), causes)
+                yield from _elements(replace(self, columns=self.of_rows).members(item, (*path, None)), causes)
             case EachOf(columns=columns, item=item):
                 yield Member(path, causes, (Stored("which items there are"),))
                 yield from _elements(Shown(columns).members(item, (*path, None)), causes)

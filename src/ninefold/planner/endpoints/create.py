@@ -32,6 +32,7 @@ from ninefold.planner.requirements import (
     judge,
     parents,
     permission,
+    permission_by_way,
     reference_there,
     referred_to,
 )
@@ -51,7 +52,8 @@ def create(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
     required += belonging(endpoint, resource, perspective, Scope.VALUES)
     required += references_there(resource, given, from_path, made, perspective, endpoint.several)
     required += values_there(resource, made, given)
-    required += permission(admission, resource, perspective, Scope.VALUES)
+    by_path = permission_by_way(admission, endpoint, resource, perspective)
+    required += by_path or permission(admission, resource, perspective, Scope.VALUES)
     required += [guard(each, resource, perspective, Scope.VALUES) for each in endpoint.guards]
     distinct = uniques(endpoint, resource, perspective, on_update=False)
     required += distinct

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 from ninefold.checked.endpoints import Admission, Endpoint, Filter, Pages, SortKeys
 from ninefold.checked.resources import Resource
+from ninefold.checked.ways import beside_rows
 from ninefold.expressions.rewrite import substitute
 from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.plan.operations import FilterParameter, List, Paging, Sort
 from ninefold.plan.places import Place
+from ninefold.plan.problems import Condition
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.planner import inputs
 from ninefold.planner.chosen import choices
@@ -17,7 +19,7 @@ from ninefold.planner.contents import Columns
 from ninefold.planner.endpoints.rows import acted_on, answer, row_columns
 from ninefold.planner.perspective import TRUE, Perspective
 from ninefold.planner.places import by_key, stated, traced
-from ninefold.planner.requirements import all_of, judge, parents, says_which
+from ninefold.planner.requirements import all_of, judge, of_way, on_the_way, parents, permission_by_way, says_which
 from ninefold.sql.fragment import Fragment, bind, identifier, join
 from ninefold.values import Integer, Row
 
@@ -25,16 +27,20 @@ from ninefold.values import Integer, Row
 def list_rows(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> List:
     resource = acted_on(endpoint, perspective)
     columns = row_columns(resource, perspective)
-    response = answer(endpoint, columns, perspective)
-    on_the_way = parents(endpoint, perspective)
+    beside, source_beside = on_the_way([*beside_rows(endpoint.response)], endpoint, perspective, seen=True)
+    head = Columns(perspective, beside, of_rows=columns)
+    response = answer(endpoint, head, perspective)
+    required = parents(endpoint, perspective)
+    required += permission_by_way(admission, endpoint, resource, perspective)
+    for each in endpoint.guards:
+        broken = Condition("guard", resource.name, code=each.code, trace=traced(each.place))
+        required.append(of_way(each.when, broken, endpoint, perspective))
 
     conditions = says_which(endpoint, columns.rows, perspective)
-    conditions += [each.holds for each in on_the_way]
+    conditions += [each.holds for each in required]
     seen = perspective.present(resource.name, resource.name)
     if seen is not None:
         conditions.append("(" + seen + ")")
-    if admission.condition is not None and not admission.of_request:
-        conditions.append("(" + perspective.holds(admission.condition, columns.rows) + ")")
     name = identifier(resource.name)
     source = " FROM " + perspective.source(resource.name) + f" AS {name} WHERE " + all_of(conditions)
     filters = [_filter(each, columns, perspective) for each in endpoint.filters]
@@ -79,7 +85,8 @@ def list_rows(endpoint: Endpoint, admission: Admission, perspective: Perspective
         sort_parameter=None if endpoint.sorts is None else endpoint.sorts.parameter,
         sort_trace=stated(perspective.checked.places, "endpoints", endpoint.key, "sorts"),
         count=count,
-        judge=judge(Fragment("(SELECT 1)"), on_the_way, endpoint, resource, perspective) if on_the_way else None,
+        judge=judge(Fragment("(SELECT 1)"), required, endpoint, resource, perspective) if required else None,
+        head=Statement(head.select(" FROM " + source_beside), tuple(head.results)) if head.results else None,
         validator=endpoint.validator,
         choices=choices(endpoint),
     )
