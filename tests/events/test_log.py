@@ -33,10 +33,17 @@ GET /pages:
   sorts: {default: [-position]}
   pages: {default: 2, largest: 9, by: offset, parameters: {size: limit, start: offset}}
   responses: {200: {at: "page.items.map(e, e.position)", total: page.total}}
+GET /notes/{note}/log:
+  does: list event
+  path: {note: {type: string, format: uuid}}
+  where: "event.resource == 'note' && event.row == request.path.note"
+  sorts: {default: [position]}
+  pages: none
+  responses: {200: {at: "page.items.map(e, e.position)"}}
 GET /notes/{id}/history:
   does: read note
   responses:
-    200: {title: note.title, told: "all(event).filter(e, e.row == note.id).map(e, {'at': e.position, 'what': e.payload})"}
+    200: {title: note.title, told: "all(event).filter(e, e.row == note.id).map(e, {'at': e.position, 'is': e.payload})"}
 """
 
 
@@ -136,6 +143,8 @@ def test_pages_filters_and_orders(tmp_path: Path) -> None:
         assert at(log(service, ann, sort="-time"))[0] == 7
         assert at(log(service, ann, kind="note.changed")) == [6]
         assert at(log(service, ann, note=notes[0])) == [1, 6]
+        assert service.http.get(f"/notes/{notes[0]}/log", headers=ann).json() == {"at": [1, 6]}
+        assert service.http.get("/notes/none/log", headers=ann).status_code == 404
         since = log(service, ann)[5]["time"]
         assert at(log(service, ann, since=since)) == [6, 7]
         assert at(log(service, ann, kind="nothing.of.the.kind")) == []
@@ -236,4 +245,4 @@ def test_the_log_is_read_as_the_version_of_the_request_has_it(tmp_path: Path) ->
         changed = newest[1]["id"]
         assert [service.http.get(f"/log/{changed}", headers=each).status_code for each in (ann, old)] == [200, 404]
         told = service.http.get(f"/notes/{note}/history", headers=old).json()["told"]
-        assert [each["what"] for each in told][-1] == {"id": note, "over": True}
+        assert [each["is"] for each in told][-1] == {"id": note, "over": True}

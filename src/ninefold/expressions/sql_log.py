@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ninefold.expressions.scope import Log, Model
 from ninefold.expressions.tree import Call, Constant, Variable
-from ninefold.sql.events import ROW
+from ninefold.sql.events import about
 from ninefold.sql.fragment import Fragment, bind, identifier
 from ninefold.values import Duration, Text, Timestamp
 
@@ -22,10 +22,12 @@ LOG = f'(SELECT *, row AS {ABOUT}, seen AS {SEEN} FROM "$event")'
 def source(resource: str, model: Model) -> Fragment:
     """What stands in FROM for the rows of a resource, before its alias."""
     shape = model.get(resource)
-    return Fragment(identifier(resource)) if shape is None or shape.log is None else _events(shape.log)
+    if shape is None or shape.log is None:
+        return Fragment(identifier(resource))
+    return _events(shape.log, about("e.row", max(len(each.identifier) for each in model.values())))
 
 
-def _events(log: Log) -> Fragment:
+def _events(log: Log, row: str) -> Fragment:
     kind, payload, events = "e.kind", "e.payload", Fragment('"$event" AS e')
     tests: list[Fragment] = []
     if log.version is not None:
@@ -38,7 +40,7 @@ def _events(log: Log) -> Fragment:
         # A time before the calendar's beginning is none, and everything is after it.
         tests.append("e.time >= coalesce(" + bind(since) + ", '')")
     text = (
-        f"(SELECT e.seq AS position, e.id AS id, {kind} AS kind, e.time AS time, e.resource AS resource, {ROW} AS row,"
+        f"(SELECT e.seq AS position, e.id AS id, {kind} AS kind, e.time AS time, e.resource AS resource, {row} AS row,"
         f' {payload} AS payload, e.row AS {ABOUT}, e.seen AS {SEEN}, e.id AS "$revision" FROM ' + events
     )
     for index, test in enumerate(tests):
