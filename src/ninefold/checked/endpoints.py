@@ -232,11 +232,12 @@ class Admission:
 
 @dataclass(frozen=True)
 class Requests:
-    """How requests are read."""
+    """How requests are read. `texts`: a text is taken for a number or a truth value where one is meant."""
 
     media_type: str | None
     unknown_members: Literal["refused", "ignored"]
     unknown_parameters: Literal["refused", "ignored"]
+    texts: bool = False
 
 
 @dataclass(frozen=True)

@@ -202,6 +202,7 @@ class Checked:
     response_media_type: str | None
     unknown_members: Literal["refused", "ignored"]
     unknown_parameters: Literal["refused", "ignored"]
+    texts: bool
     body_size: int | None
     request_time: int | None
     limit_places: Mapping[str, Place]
@@ -221,7 +222,9 @@ class Checked:
 
     def requests_of(self, endpoint: Endpoint) -> Requests:
         """How the requests of an endpoint are read."""
-        return endpoint.requests or Requests(self.request_media_type, self.unknown_members, self.unknown_parameters)
+        return endpoint.requests or Requests(
+            self.request_media_type, self.unknown_members, self.unknown_parameters, self.texts
+        )
 
     def shape_of(self, endpoint: Endpoint) -> ErrorShape:
         """What the errors of an endpoint look like."""

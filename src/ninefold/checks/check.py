@@ -121,6 +121,7 @@ def check(contract: Contract, open_questions: tuple[OpenQuestion, ...]) -> Outco
             response_media_type=_text(contract.endpoints.response_media_type),
             unknown_members=_word(requests.unknown_members if requests else None, "refused"),  # type: ignore[arg-type]
             unknown_parameters=_word(requests.unknown_parameters if requests else None, "refused"),  # type: ignore[arg-type]
+            texts=requests is not None and isinstance(requests.texts, Shown),
             body_size=value_of(contract.limits.body_size),
             request_time=None
             if (time_outs := value_of(contract.limits.time_outs)) is None

@@ -28,6 +28,7 @@ def check_own_requests(endpoint: Endpoint, contract: Contract) -> Requests | Non
         None if media_type is None else media_type.text,
         _word(stated.unknown_members),
         _word(stated.unknown_parameters),
+        isinstance(stated.texts, Shown),
     )
 
 

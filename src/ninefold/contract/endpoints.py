@@ -246,6 +246,7 @@ class Requests:
     media_type: Fact[Name] | None
     unknown_members: Fact[Name] | None
     unknown_parameters: Fact[Name] | None
+    texts: Fact[Name] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,4 +279,5 @@ class Endpoints:
             media_type=said(lambda each: each.media_type),
             unknown_members=said(lambda each: each.unknown_members),
             unknown_parameters=said(lambda each: each.unknown_parameters),
+            texts=said(lambda each: each.texts),
         )

@@ -225,6 +225,7 @@ def body(g: Grounds, endpoint: Endpoint) -> list[Item]:
         items.append(g.item(words, endpoint.span, meanings=(GRANTS, GRANTED)))
     if value_of(of_all) is not None or endpoint.requests is not None:
         items += g.sentence("unknown members", requests.unknown_members, "members that no fact names are {}")
+        items += g.sentence("texts", requests.texts, "a text where a number or a truth value is meant is {} as one")
     if stated is not None:
         several, last = "a member that is repeated is an array", "of a member that is given twice the last counts"
         words = several if is_form else last

@@ -131,6 +131,7 @@ def _endpoints(g: Grounds) -> list[Item]:
     else:
         items += g.word("media type of requests", stated.media_type)
         items += g.sentence("unknown members", stated.unknown_members, "members that no fact names are {}")
+        items += g.sentence("texts", stated.texts, "a text where a number or a truth value is meant is {} as one")
         items += g.sentence(
             "unknown parameters", stated.unknown_parameters, "query parameters that no fact names are {}"
         )

@@ -19,8 +19,9 @@ def request_body(endpoint: Endpoint, service: Service) -> Json | None:
     schema = JSON_PATCH if body.edits else stated(_schema(body.schema, body.fields, body), service)
     content = {media_type: {"schema": schema} for media_type in body.media_types}
     changed = list(_normalised(endpoint, service))
-    beyond = {"x-ninefold": {"normalised before": changed}} if changed else {}
-    return {"required": True, "content": content} | beyond
+    beyond: Json = {"normalised before": changed} if changed else {}
+    beyond |= {"texts": "read"} if body.texts else {}
+    return {"required": True, "content": content} | ({"x-ninefold": beyond} if beyond else {})
 
 
 def _normalised(endpoint: Endpoint, service: Service) -> Iterator[Json]:

@@ -90,6 +90,8 @@ class Body(msgspec.Struct, frozen=True, omit_defaults=True):
     """Where members are whose value the contract states: they are known, and give nothing."""
     chosen_by: str | None = None
     """The member by which the case was chosen: it is known, whether it is a field's or not."""
+    texts: bool = False
+    """A text is taken for a number or a truth value where a field is one."""
 
 
 class Case(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -69,6 +69,7 @@ def body(endpoint: Endpoint, checked: Checked) -> Body | None:
         chosen_by=member,
         members=_types(endpoint),
         constants=tuple(each.pointer for each in endpoint.constants),
+        texts=requests.texts,
     )
 
 

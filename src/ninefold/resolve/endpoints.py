@@ -72,6 +72,7 @@ def read_requests(r: Reading, node: Node, path: str) -> Requests | None:
         media_type=level.fact("media type", leaves.request_media_type),
         unknown_members=level.fact("unknown members", leaves.word),
         unknown_parameters=level.fact("unknown parameters", leaves.word),
+        texts=level.fact("texts", leaves.word),
     )
 
 

@@ -51,6 +51,8 @@ class Body:
             )
             for each in body.fields
         )
+        self._texts = body.texts
+        self._meant = tuple((each.pointer, _written_type(each, body.schema)) for each in body.fields)
         # What a reference is written as, the schema of the identifier says that it is.
         schemas = body.schema.get("properties", {})
         self._written = tuple(
@@ -205,6 +207,8 @@ class Body:
     ) -> tuple[dict[str, Value], Failure | None]:
         """The values that are valid, by field, and what is wrong with the others. `cleared`: the fields that are to
         have no value. `form`: the document came as a form."""
+        if self._texts:
+            self._take_texts(document)
         for each in self._fields:
             each.normalise(document)
         failures = list(self._unknown(document))
@@ -240,6 +244,13 @@ class Body:
         if form:
             failures = [self._repeated(document, *each) for each in failures]
         return values, Failure("invalid", fields=self._in_order(failures)) if failures else None
+
+    def _take_texts(self, document: Any) -> None:
+        """Put numbers and truth values in the place of texts that are taken for them."""
+        for pointer, type_ in self._meant:
+            found = _at(document, pointer)
+            if found is not _ABSENT:
+                _at(document, pointer[:-1])[pointer[-1]] = forms.meant(found, type_)
 
     def _repeated(self, document: dict[str, Any], path: Path, rule: str) -> tuple[Path, str]:
         """What is wrong with a member of a form: one that is given several times and means one value is `repeated`."""
@@ -355,6 +366,15 @@ def _depth(document: Any) -> int:
 
 
 _ABSENT = object()
+
+
+def _written_type(field: plan.BodyField, schema: Any) -> Type:
+    """What a field is written as: of a reference, the schema of the identifier says it."""
+    if not isinstance(field.type, Row):
+        return field.type
+    for name in field.pointer:
+        schema = schema.get("properties", {}).get(name, {})
+    return from_schema(schema)
 
 
 def _at(document: Any, path: tuple[str, ...]) -> Any:

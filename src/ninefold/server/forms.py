@@ -47,21 +47,22 @@ def typed(members: Mapping[str, Any], fields: Iterable[tuple[str, Type]]) -> dic
     document = dict(members)
     for name, type_ in fields:
         if name in document:
-            document[name] = _typed(document[name], type_)
+            given = document[name]
+            several = given if isinstance(given, list) or not isinstance(type_, Array) else [given]
+            document[name] = meant(several, type_)
     return document
 
 
-def _typed(given: Any, type_: Type) -> Any:
-    match type_:
-        case Array(items=items):
-            return [_one(each, items) for each in (given if isinstance(given, list) else [given])]
-        case _:
-            return given if isinstance(given, list) else _one(given, type_)
+def meant(given: Any, type_: Type) -> Any:
+    """What is meant by a text, or by each of several, where a value of a type is: `3` by `"3"` of an integer."""
+    if isinstance(given, list):
+        return [_one(each, type_.items) for each in given] if isinstance(type_, Array) else given
+    return _one(given, type_)
 
 
-def _one(text: str, type_: Type) -> Any:
+def _one(text: Any, type_: Type) -> Any:
     match type_:
-        case Integer() | Number() | Boolean():
+        case Integer() | Number() | Boolean() if isinstance(text, str):
             try:
                 return from_text(type_, text)
             except Invalid as invalid:

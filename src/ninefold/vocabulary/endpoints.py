@@ -65,6 +65,11 @@ OUTCOMES = tuple(outcome for ends in ENDS.values() for outcome in ends)
 
 _E = "ENDPOINT"
 
+TEXTS = (
+    "Where a field of the body, or each item of its array, is a number or a truth value, a text that JSON would read "
+    'as one (`"1"`, `"true"`) is taken for it.'
+)
+
 _KEYS: tuple[Key, ...] = (
     adds(4, "base", Path(), "A path that comes before the path of every endpoint.", "Paths are served as written."),
     asked(4, "requests", Members(), REQUEST_MEDIA_TYPE, "How requests are read.",
@@ -77,6 +82,7 @@ _KEYS: tuple[Key, ...] = (
     asked(4, "requests.unknown parameters", Word(("refused", "ignored")), UNKNOWN_PARAMETERS,
           "What happens to query parameters that no fact names.",
           "A gap: endpoints with parameters are not served."),
+    adds(4, "requests.texts", Word(("read",)), TEXTS, 'A text is a text: `"1"` is no number.'),
     asked(4, "responses", Members(), RESPONSE_MEDIA_TYPE, "How responses are written.",
           "A gap: endpoints that answer with a body are not served."),
     asked(4, "responses.media type", MediaType(), RESPONSE_MEDIA_TYPE, "The media type of response bodies.",
@@ -176,6 +182,7 @@ _KEYS: tuple[Key, ...] = (
          "What happens to members of its body that no fact names.", "As is said of all requests."),
     adds(4, f"{_E}.requests.unknown parameters", Word(("refused", "ignored")),
          "What happens to its query parameters that no fact names.", "As is said of all requests."),
+    adds(4, f"{_E}.requests.texts", Word(("read",)), TEXTS, "As is said of all requests."),
     adds(4, f"{_E}.error shape", Members(), "What the body of an error of this endpoint is.",
          "The shape of part 7 holds."),
     adds(4, f"{_E}.error shape.media type", MediaType(), "The media type of its errors.",
