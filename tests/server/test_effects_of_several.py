@@ -46,7 +46,9 @@ line:
     state:    {state: true}
   required: [order, product, quantity]
   unique: [[order, product]]
-  invariants: [{when: line.quantity <= 100, otherwise: too_many}]
+  invariants:
+    - {when: line.quantity <= 100, otherwise: too_many}
+    - {when: "!has(before.line) || line.quantity - before.line.quantity < 40", otherwise: too_much}
   views: {shown: [product, state, changed, quantity]}
 address:
   identifier: [owner, number]
@@ -153,6 +155,7 @@ rows: any
 kinds:
   line.added:   {upon: create line, payload: {line: line.id, product: line.product.id}}
   line.removed: {upon: delete line, payload: {line: line.id}}
+  line.changed: {upon: update line, payload: {line: line.id, from: before.line.quantity, to: line.quantity}}
   line.shipped: {upon: ship line, payload: {line: line.id, state: line.state}}
 delivery: {stream: {format: server-sent events, kept: P1D}}
 ```
@@ -165,6 +168,7 @@ shape:
   body: {code: error.code, fields: error.fields}
 codes:
   too_many:  {status: 409, title: Too many}
+  too_much:  {status: 409, title: Too much at once}
   too_heavy: {status: 409, title: Too heavy}
   taken:     {status: 409, title: Taken, when: [conflict, illegal transition]}
   wrong:     {status: 422, title: Wrong, when: invalid}
@@ -277,6 +281,17 @@ def test_all_rows_of_which_it_holds_are_updated(service: Running) -> None:
     lines = service.http.get("/orders/1").json()["lines"]
     assert [(each["quantity"], each.get("changed")) for each in lines] == [(4, 1), (1, 0), (6, 1)]
     assert service.http.get("/orders/2").json()["lines"][0]["quantity"] == 2
+    assert kinds(service)[4:] == [
+        ("line.changed", '{"line":1,"from":2,"to":4}'),
+        ("line.changed", '{"line":3,"from":3,"to":6}'),
+    ]
+
+
+def test_each_row_is_held_to_what_it_was(service: Running) -> None:
+    ordered(service, ("tea", 39), ("cup", 40))
+    refused = service.http.post("/orders/1/double")
+    assert (refused.status_code, refused.json()["code"]) == (409, "too_much"), refused.text
+    assert [each["quantity"] for each in service.http.get("/orders/1").json()["lines"]] == [39, 40]
 
 
 def test_one_row_that_refuses_refuses_the_whole(service: Running) -> None:

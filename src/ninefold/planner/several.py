@@ -44,6 +44,7 @@ def of_several(write: Write, endpoint: Endpoint, perspective: Perspective) -> Wr
         before=tuple(map(tables.within_event, write.before)),
         after=tuple(map(tables.within_event, write.after)),
         then=None if write.then is None else tables.within_effects(write.then),
+        was=None if write.was is None else tables.within(write.was),
         current=None,
     )
 

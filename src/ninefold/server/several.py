@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -64,6 +64,9 @@ class Several(Generic[T]):
         self._upholds = tuple(map(upheld.Upheld, write.upholds))
         self._before, self._after = tuple(map(Event, write.before)), tuple(map(Event, write.after))
         self._version = write.version
+        # What was is another thing of each row: what reads it is asked for each.
+        self._was = None if write.was is None else Prepared(write.was)
+        self._read_was = None if write.was is None else RowReader(write.was)
 
     def do(self, session: Session, call: T, asking: Asking, env: dict[str, Any]) -> None:
         """All of it, under the roots that it reads; raises what refuses it."""
@@ -75,7 +78,8 @@ class Several(Generic[T]):
         self._judged(session, own)
         if self._upholds:
             own[environment.AFFECTED] = upheld.before(self._upholds, session, own)
-        events = [(event, event.all_found(session, own)) for event in self._before]
+        events = [(event, event.all_found(session, own), own) for event in self._before]
+        was = self._as_they_were(session, own)
         try:
             touched = session.run(*self._statement.bound(own))
         except Conflicting:
@@ -86,16 +90,33 @@ class Several(Generic[T]):
         keys = [[_in_json(each) for each in row[: self._width]] for row in (touched if self._find is None else wanted)]
         many["written"] = _encode(keys).decode()
         own[BEFORE] = {**own[BEFORE], self._resource: None}
+        each_in = [own] if was is None else [self._of_one(own, key, was) for key in keys]
         if self._version is not None:
             for key in keys:
                 subscribe(session, key, asking.who, env["caller"], self._version)
         if self._then is not None:
-            for acted_on in self._then.all_acted_on(session, own):
-                self._then.take_place(session, call, own, acted_on)
-        self._hold(session, own)
-        for event, rows in (*events, *((each, each.all_found(session, own)) for each in self._after)):
+            for within in each_in:
+                for acted_on in self._then.all_acted_on(session, within):
+                    self._then.take_place(session, call, within, acted_on)
+        self._hold(session, own, each_in)
+        events += [(event, event.all_found(session, within), within) for within in each_in for event in self._after]
+        for event, rows, within in events:
             for row in rows:
-                event.write(session, env, row, asking.sources)
+                event.write(session, within, row, asking.sources)
+
+    def _as_they_were(self, session: Session, env: dict[str, Any]) -> dict[tuple[Stored, ...], dict[str, Value]] | None:
+        """What is read of the rows as they were, by identifier; None: nothing is."""
+        if self._was is None or self._read_was is None:
+            return None
+        rows = session.run(*self._was.bound(env))
+        return {tuple(map(_in_json, row[: self._width])): self._read_was(row) for row in rows}
+
+    def _of_one(
+        self, env: dict[str, Any], key: list[Stored], was: Mapping[tuple[Stored, ...], dict[str, Value]]
+    ) -> dict[str, Any]:
+        """The roots of one of the rows that were written: `before` is that row as it was."""
+        one = {**env[environment.SEVERAL], "written": _encode([key]).decode()}
+        return {**env, environment.SEVERAL: one, BEFORE: {**env[BEFORE], self._resource: was.get(tuple(key))}}
 
     def _found(self, session: Session, call: T, env: dict[str, Any]) -> list[list[Stored]]:
         """What is known of each row that is there: its identifier and the values that it is to have."""
@@ -148,11 +169,12 @@ class Several(Generic[T]):
         if failures:
             raise Refusal(tuple(dict.fromkeys(failures)), details)
 
-    def _hold(self, session: Session, env: dict[str, Any]) -> None:
+    def _hold(self, session: Session, env: dict[str, Any], each_in: Sequence[dict[str, Any]]) -> None:
         """The invariants, of the rows as they have become and of others that read them."""
         failed: list[Failure] = []
         told: dict[str, Any] = {}
-        for row in () if self._read is None else session.run(*self._read.bound(env)):
+        read = self._read
+        for row in [] if read is None else [row for own in each_in for row in session.run(*read.bound(own))]:
             end = len(row) - len(self._invariants)
             broken = [each for each, fails in zip(self._invariants, row[end:], strict=True) if fails]
             if broken:

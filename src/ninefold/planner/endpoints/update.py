@@ -96,7 +96,7 @@ def update(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
     shown = represented(endpoint, admission, resource, perspective)
     found = says_which(endpoint, rows, perspective)
     written = {*values, *(assign.field for assign in assigns)} | written_further(endpoint, resource, perspective)
-    was = None if endpoint.follows or endpoint.several else as_it_was(endpoint, resource, found, perspective)
+    was = None if endpoint.follows else as_it_was(endpoint, resource, found, perspective)
     held = upheld(Change("update", resource, frozenset(written), found, endpoint.several), endpoint, perspective)
     by_key = any((events, issues, ends, shown, held, endpoint.goes_on))
     returning, read, told = read_after(endpoint, resource, columns, checks, perspective, by_key)
