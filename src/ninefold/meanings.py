@@ -500,8 +500,8 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "`caller` has no members. `request.headers.NAME` is that field as it came, a text. What the expression gives "
         "is the exact name of a version; another name, and no value, is `unknown version`. Then the request goes on as "
         "one that names this version. `Vary` names the headers that credentials come in, where the expression reads "
-        "`caller`, and those that it reads itself. A subscription that was made when there were no versions is then "
-        "told in the newest.",
+        "`caller`, and those that it reads itself. `OPTIONS`, which browsers send without a credential, tells what any "
+        "version allows. A subscription that was made when there were no versions is then told in the newest.",
     ),
     (
         "What a request chooses",

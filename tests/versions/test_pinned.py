@@ -8,6 +8,9 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests.events.receiver import receiving
+from tests.events.service import CONTRACT as NOTES
+from tests.events.service import running
 from tests.http_cases import serving
 
 from ninefold.cli import main
@@ -106,3 +109,48 @@ def test_explain_says_what_gives_the_version(capsys: pytest.CaptureFixture[str])
     assert main(["explain", str(CASE)]) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "a request that names no version asks for the one that `has(caller.account) ?" in told
+
+
+def test_a_browser_is_told_what_any_version_allows(tmp_path: Path) -> None:
+    open_to_all = "cross origin: {origins: any, headers: [Api-Key]}\n"
+    contract = CONTRACT.replace("POST /accounts:  ", open_to_all + "POST /accounts:  ", 1)
+    with service(tmp_path, HEADER, DEFAULT, contract) as client:
+        asked = {"Origin": "https://shop.example", "Access-Control-Request-Method": "GET"}
+        for path in ("/charge/1", "/charges/1"):
+            told = client.options(path, headers=asked)
+            assert (told.status_code, told.headers["Allow"]) == (204, "GET, HEAD, OPTIONS")
+            assert "GET" in told.headers["Access-Control-Allow-Methods"]
+        assert client.options("/nowhere").status_code == 404
+
+
+def test_a_subscription_tells_of_events_in_the_version_of_its_request(tmp_path: Path) -> None:
+    old, new = account_of_notes("1"), account_of_notes("2")
+    versions = """## 9. Versioning
+
+```yaml
+scheme: {header: Api-Version}
+default: "has(caller.person) ? caller.person.version : '2'"
+versions:
+  "2": {}
+  "1": {changes: [{rename: note.title, to: text}]}
+compatible: none
+```
+"""
+    notes = NOTES[: NOTES.index("## 9. Versioning")] + versions
+    notes = notes.replace("    role: {", '    version: {type: string, enum: ["2", "1"]}\n    role: {', 1)
+    notes = notes.replace("required: [name, role]", "required: [name, role, version]").replace(
+        "body: [name, role]", "body: [name, role, version]"
+    )
+    with receiving() as receiver, running(tmp_path / "service.db", notes) as at_work:
+        by = [
+            {"Authorization": "Bearer " + at_work.http.post("/people", json=each).json()["token"]}
+            for each in (old, new)
+        ]
+        at_work.subscribe(by[0], receiver.url, "note.written")
+        assert at_work.http.post("/notes", json={"title": "tea"}, headers=by[1]).status_code == 201
+        [delivery] = receiver.until(1)
+    assert delivery.json["data"]["text"] == "tea"
+
+
+def account_of_notes(version: str) -> dict[str, str]:
+    return {"name": f"of {version}", "role": "staff", "version": version}

@@ -113,6 +113,11 @@ class _Path(Generic[Endpoint]):
     allow: bytes
 
 
+def together(allowed: Iterable[bytes]) -> bytes:
+    """What any of these values of `Allow` allows."""
+    return _allow({name for value in allowed for name in value.decode("ascii").split(", ")})
+
+
 def _allow(methods: Iterable[str]) -> bytes:
     names = set(methods) | {"OPTIONS"}
     if "GET" in names:

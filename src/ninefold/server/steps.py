@@ -52,6 +52,10 @@ def start(x: Exchange) -> Next:
     if request.method == "OPTIONS" and request.path == b"*":
         return Response(204, ((b"allow", service.routes.allow),))
     if service.versions.depends(request, x.query):
+        allowed = service.versions.allowed(request) if request.method == "OPTIONS" else None
+        if allowed is not None:
+            x.allow = ((b"allow", allowed),)
+            return Response(204, x.allow)
         # Who calls is the same in all versions: every scheme is tried, whichever the endpoint admits.
         x.unplaced = True
         return as_due(x, lambda: authenticate(x))

@@ -19,7 +19,17 @@ from ninefold.plan import versioning as plan
 from ninefold.plan.routes import PathParameter, Segment
 from ninefold.server import media_types
 from ninefold.server.endpoints import Endpoint
-from ninefold.server.match import NO_SUCH_PATH, Found, Match, NoSuchPath, Routes, canonical, encoded
+from ninefold.server.match import (
+    NO_SUCH_PATH,
+    Found,
+    Match,
+    NoSuchPath,
+    NotAllowed,
+    Routes,
+    canonical,
+    encoded,
+    together,
+)
 from ninefold.server.messages import HeaderFields, Request, header_value
 from ninefold.server.parameters import Query
 from ninefold.server.problems import Problems
@@ -88,6 +98,13 @@ class Versions:
         """The version of a request that names none. `env`: the values that expressions read, who calls among them."""
         name = None if self._pin is None else self._pin.name(request, env)
         return self._unknown if name is None else self._all.get(name, self._unknown)
+
+    def allowed(self, request: Request) -> bytes | None:
+        """What some version allows at a path: browsers ask without a credential, of a caller whose version is not known
+        then (https://fetch.spec.whatwg.org/#cors-preflight-fetch). None: no version has the path."""
+        found = (each.routes.find(request.method, request.path) for each in self._all.values())
+        values = [each.allow for each in found if isinstance(each, NotAllowed)]
+        return together(values) if values else None
 
     def find(self, request: Request, query: Query, pinned: Version | None = None) -> tuple[Version, Match[Endpoint]]:
         """The version that a request asks for, and what its method and path are there. `pinned`: which one, if it names
