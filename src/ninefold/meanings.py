@@ -39,7 +39,8 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "Who gives a value",
         "`on create` gives the value when the body does not; a body that names the field may still leave it out. "
         "`on change` acts on create too. A field that no `body` names, clients cannot set. An identifier without "
-        "`on create` is the client's. A state field moves by transitions alone. "
+        "`on create` is the client's. It does not change: a body by which a row that is there changes may name it, and "
+        "repeats what the path says of it, or breaks the rule `immutable`. A state field moves by transitions alone. "
         "What gives a value reads the row as it becomes: what the body gives, and else what the row has. "
         "Schemas are asked of what clients give. What the contract gives (`on create`, `on change`, `sets`) is its own "
         "word: constants are held to their field's schema before anything is served, and what has to hold of values "

@@ -53,6 +53,7 @@ def check_body(
                 help=("where no body is taken, write `body: none`",),
             )
     leaves: dict[str, BodyLeaf] = {}
+    changing = not any(action.verb in ("create", "ensure", "sign in") for action in value_of(endpoint.does) or ())
     members = body_members(endpoint, resource, contract)
     others = {each.name for each in members or ()}
     for each in named:
@@ -69,7 +70,11 @@ def check_body(
                 Label(each.span, "not a field"),
                 help=did_you_mean(each.field, resource.fields),
             )
-        elif field.computed is not None or field.serial or (machine is not None and machine.field == field.name):
+        elif (
+            field.computed is not None
+            or (field.serial and not (changing and field.name in resource.identifier))
+            or (machine is not None and machine.field == field.name)
+        ):
             why = (
                 "is computed"
                 if field.computed

@@ -48,6 +48,6 @@ def _schema(schema: Json, fields: tuple[BodyField, ...], body: Body, depth: int 
         elif leaf is None:
             properties[name] = _schema(member, inside, body, depth + 1)
         else:
-            properties[name] = {"not": {}} if leaf.fixed else member
+            properties[name] = {"not": {}} if leaf.fixed and leaf.known_as is None else member
     found = schema | ({"properties": properties} if properties else {})
     return found | ({"additionalProperties": False} if body.unknown == "refused" else {})

@@ -22,6 +22,10 @@ JSON_PATCH = "application/json-patch+json"
 """RFC 6902, section 6."""
 
 
+MAKING = ("create", "ensure", "sign in")
+"""The verbs of which a body gives what does not change afterwards."""
+
+
 def body(endpoint: Endpoint, checked: Checked) -> Body | None:
     """How a body is read; None: the endpoint takes none."""
     if endpoint.resource is None:
@@ -44,7 +48,9 @@ def body(endpoint: Endpoint, checked: Checked) -> Body | None:
             pointer=leaf.pointer,
             type=_given_type(resource.fields[leaf.field]),
             normalise=resource.fields[leaf.field].normalise,
-            fixed=endpoint.verb not in ("create", "ensure", "sign in") and resource.fields[leaf.field].immutable,
+            fixed=endpoint.verb not in MAKING
+            and (resource.fields[leaf.field].immutable or leaf.field in resource.identifier),
+            known_as=_known_as(leaf, endpoint, resource),
             merged=merge and isinstance(resource.as_given(leaf.field).type, Anything | Object),
             null_shown=edits and resource.as_given(leaf.field).null_shown,
             stored=_stored_of(resource.fields[leaf.field]),
@@ -71,6 +77,13 @@ def body(endpoint: Endpoint, checked: Checked) -> Body | None:
         constants=tuple(each.pointer for each in endpoint.constants),
         texts=requests.texts,
     )
+
+
+def _known_as(leaf: BodyLeaf, endpoint: Endpoint, resource: Resource) -> str | None:
+    """The name in braces that gives what a body says the row is known by."""
+    if endpoint.verb in MAKING or leaf.field not in resource.identifier:
+        return None
+    return next((each.text for each in endpoint.names if not each.through and each.field == leaf.field), None)
 
 
 def _types(endpoint: Endpoint) -> dict[str, Type]:
@@ -191,7 +204,11 @@ def _schema(leaves: Sequence[BodyLeaf], resource: Resource, verb: Verb, depth: i
         if len(within) == 1 and len(within[0].pointer) == depth + 1:
             field = resource.fields[within[0].field]
             properties[name] = _held_to(field)
-            made = field.on_create is not None or field.on_change is not None
+            made = (
+                field.on_create is not None
+                or field.on_change is not None
+                or (verb not in MAKING and field.name in resource.identifier)
+            )
             if verb == "sign in" or (field.required and not made and verb != "update"):
                 required.append(name)
         else:

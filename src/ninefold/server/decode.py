@@ -48,6 +48,7 @@ class Body:
                 each.was or each.field,
                 each.type,
                 each.null_shown,
+                each.known_as,
             )
             for each in body.fields
         )
@@ -203,10 +204,15 @@ class Body:
         return values if wrong is None else wrong
 
     def valid(
-        self, document: Any, cleared: frozenset[str] = frozenset(), form: bool = False
+        self,
+        document: Any,
+        cleared: frozenset[str] = frozenset(),
+        form: bool = False,
+        path: Mapping[str, Value] | None = None,
     ) -> tuple[dict[str, Value], Failure | None]:
         """The values that are valid, by field, and what is wrong with the others. `cleared`: the fields that are to
-        have no value. `form`: the document came as a form."""
+        have no value. `form`: the document came as a form. `path`: what the path
+        gives."""
         if self._texts:
             self._take_texts(document)
         for each in self._fields:
@@ -227,7 +233,8 @@ class Body:
                     failures.append((each.pointer, "immutable" if each.fixed else "required"))
                 continue
             if each.fixed:
-                failures.append((each.pointer, "immutable"))
+                if not each.repeats(found, path or {}):
+                    failures.append((each.pointer, "immutable"))
             elif not any(names[: len(each.pointer)] == each.pointer for names in refused):
                 try:
                     values[each.name] = each.kept(each.read(found))
@@ -281,6 +288,16 @@ class _Field:
     was: str
     type: Type
     null_shown: bool
+    known_as: str | None
+
+    def repeats(self, found: object, path: Mapping[str, Value]) -> bool:
+        """Whether it is what the path says already, and so changes nothing."""
+        if self.known_as is None or self.known_as not in path:
+            return False
+        try:
+            return self.read(found) == path[self.known_as]
+        except Invalid:
+            return False
 
     def kept(self, value: Value) -> Value:
         """What is stored of a value that is given. Raises EvaluationError."""

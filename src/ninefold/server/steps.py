@@ -473,7 +473,7 @@ def decided(x: Exchange, document: Any, cleared: frozenset[str] = frozenset()) -
     """What the body gives is whole: everything that is wrong with it is said at once. `cleared`: the fields that are
     to have no value any more."""
     if x.document is not NO_DOCUMENT and x.endpoint.body is not None and x.call is not None:
-        values, wrong = x.endpoint.body.valid(document, cleared, x.form)
+        values, wrong = x.endpoint.body.valid(document, cleared, x.form, x.env.get(environment.PATH))
         if wrong is None:
             x.call.body = values
             x.env["request"] = {**x.env["request"], "body": x.endpoint.body.others(document)}

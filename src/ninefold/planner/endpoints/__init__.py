@@ -16,7 +16,7 @@ from ninefold.planner.endpoints.read import read
 from ninefold.planner.endpoints.remove import remove
 from ninefold.planner.endpoints.sign_in import sign_in
 from ninefold.planner.endpoints.sign_out import sign_out
-from ninefold.planner.endpoints.update import update
+from ninefold.planner.endpoints.update import update, with_its_identifier
 from ninefold.planner.events import stream
 from ninefold.planner.perspective import Perspective
 
@@ -41,7 +41,7 @@ def _plan(endpoint: Endpoint, admission: Admission, perspective: Perspective) ->
         case "list":
             return list_rows(endpoint, admission, perspective)
         case "update" | "replace" | "transition":
-            return update(endpoint, admission, perspective)
+            return update(with_its_identifier(endpoint, perspective), admission, perspective)
         case "delete":
             return delete(endpoint, admission, perspective)
         case "ensure":

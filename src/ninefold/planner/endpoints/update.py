@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -43,6 +44,14 @@ from ninefold.planner.requirements import (
 from ninefold.planner.upheld import Change, upheld
 from ninefold.sql.fragment import Fragment, bind, identifier, join
 from ninefold.values import Anything, Object, Row, Text
+
+
+def with_its_identifier(endpoint: Endpoint, perspective: Perspective) -> Endpoint:
+    """The same of a body that leaves the identifier alone: what it gives for that is what the row has, and is held to
+    it where the body is read (`ninefold.plan.routes`)."""
+    resource = acted_on(endpoint, perspective)
+    body = None if endpoint.body is None else [leaf for leaf in endpoint.body if leaf.field not in resource.identifier]
+    return endpoint if body is None else dataclasses.replace(endpoint, body=tuple(body))
 
 
 def update(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> Write:
