@@ -37,7 +37,8 @@ from ninefold.server.flow import (
 from ninefold.server.messages import Request, Response
 from ninefold.server.service import ready
 from ninefold.server.sources import Sources
-from ninefold.server.steps import failed, start
+from ninefold.server.steps import start
+from ninefold.server.taking import recovered, taken
 from ninefold.server.tracing import Tracer
 from ninefold.trace.identifier import HEADER
 
@@ -208,7 +209,7 @@ class Rehearsal:
     # The loop of `ninefold.server.app`, where nothing is waited for.
 
     def _answer(self, x: Exchange, told: Told, happening: str | None) -> Response | Follow:
-        step = _step(x, lambda: start(x))
+        step = taken(x, lambda: start(x))
         while isinstance(step, Wait):
             if isinstance(step.work, Select | Transact | Sweep):
                 match happening:
@@ -221,10 +222,10 @@ class Rehearsal:
                     raise Unavailable("so it is asked for")
                 result = self._done(step.work, told)
             except Exception as error:
-                step = _failed(x, error)
+                step = recovered(x, error)
             else:
                 resume = step.resume
-                step = _step(x, lambda resume=resume, result=result: resume(result))  # type: ignore[misc]
+                step = taken(x, lambda resume=resume, result=result: resume(result))  # type: ignore[misc]
         return step
 
     def _done(self, work: Work, told: Told) -> Any:
@@ -245,7 +246,7 @@ class Rehearsal:
     def _begun(self, told: Told) -> Exchange:
         """The same request, which has come as far as its idempotency key and no further."""
         x = arrived(self._service, Request(told.method, told.path, told.query, dict(told.headers), ADDRESS))
-        step: Next = _step(x, lambda: start(x))
+        step: Next = taken(x, lambda: start(x))
         while isinstance(step, Wait) and not x.holds:
             step = step.resume(self._done(step.work, told))
         return x
@@ -279,17 +280,3 @@ def _written(tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[tupl
 def _told(value: Any) -> Any:
     """The hash of a password is another one each time, whoever's it is."""
     return "a password" if isinstance(value, bytes) and value.startswith(b"$argon2") else value
-
-
-def _step(x: Exchange, take: Callable[[], Next]) -> Next:
-    try:
-        return take()
-    except Exception as error:
-        return _failed(x, error)
-
-
-def _failed(x: Exchange, error: Exception) -> Next:
-    try:
-        return failed(x, error)
-    except Exception as again:
-        return failed(x, again)

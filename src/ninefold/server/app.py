@@ -24,11 +24,12 @@ from ninefold.server.bell import Bell
 from ninefold.server.capacity import Capacity
 from ninefold.server.exchange import Exchange, arrived, finished, open_to_origins, overloaded, timed_out, unavailable
 from ninefold.server.fetching import Fetcher
-from ninefold.server.flow import Fetch, Follow, Next, ReadBody, Select, Sweep, TooLarge, Transact, Wait, Work
+from ninefold.server.flow import Fetch, Follow, ReadBody, Select, Sweep, TooLarge, Transact, Wait, Work
 from ninefold.server.following import HEARTBEAT, follow
 from ninefold.server.messages import HeaderFields, Request, Response, joined
 from ninefold.server.service import Service
-from ninefold.server.steps import failed, start
+from ninefold.server.steps import start
+from ninefold.server.taking import recovered, taken
 from ninefold.server.timers import Timers
 
 log = logging.getLogger("ninefold.server")
@@ -261,7 +262,7 @@ class Application:
         what is being committed is committed."""
         seconds = x.service.seconds
         deadline = None if seconds is None else asyncio.get_running_loop().time() + seconds
-        step = _step(x, lambda: start(x))
+        step = taken(x, lambda: start(x))
         while isinstance(step, Wait):
             waiting = asyncio.timeout_at(deadline)
             try:
@@ -276,10 +277,10 @@ class Application:
             except Exception as error:
                 if waiting.expired():
                     return timed_out(x)
-                step = _failed(x, error)
+                step = recovered(x, error)
             else:
                 resume = step.resume
-                step = _step(x, lambda resume=resume, result=result: resume(result))  # type: ignore[misc]
+                step = taken(x, lambda resume=resume, result=result: resume(result))  # type: ignore[misc]
         return step
 
     def _transacted(self, function: Callable[[Session], Any]) -> Future[Any]:
@@ -318,21 +319,6 @@ def _certificate(scope: Message) -> str | None:
     extensions = scope.get("extensions")
     chain = extensions["tls"].get("client_cert_chain") if extensions and "tls" in extensions else None
     return next(iter(chain), None) if chain else None
-
-
-def _step(x: Exchange, take: Callable[[], Next]) -> Next:
-    try:
-        return take()
-    except Exception as error:
-        return _failed(x, error)
-
-
-def _failed(x: Exchange, error: Exception) -> Next:
-    try:
-        return failed(x, error)
-    except Exception as again:
-        # What is raised while a refusal is answered or a write is tried again is our own fault.
-        return failed(x, again)
 
 
 def _kept(future: Future[Any]) -> Awaitable[Any]:
