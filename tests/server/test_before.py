@@ -1,0 +1,116 @@
+"""The row as it was (`before.R`), where no request changes it, and where not everybody sees what it was made of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.http_cases import serving
+from tests.server.test_due import ROOMS, kept
+from tests.server.test_timers import Hands
+
+from ninefold.diagnostics.render import render
+from ninefold.pipeline import compile_document
+
+pytestmark = pytest.mark.serves
+
+SHELF = """\
+# Shelves
+
+## 1. What the service does
+
+Keeps shelves, whose books not everybody sees.
+
+## 2. Resources and their fields
+
+```yaml
+shelf:
+  identifier: id
+  fields:
+    id:    {type: integer, on create: serial()}
+    name:  {type: string}
+    books: {type: integer, computed: shelf.holds.size()}
+book:
+  identifier: id
+  fields:
+    id:     {type: integer, on create: serial()}
+    shelf:  {refers to: shelf, back: holds, on delete: cascade}
+    hidden: {type: boolean}
+  required: [shelf]
+```
+
+## 3. States and transitions
+
+States: none.
+
+## 4. Endpoints
+
+```yaml
+requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
+responses: {media type: application/json}
+POST /shelves:     {does: create shelf, body: [name], responses: {201: shelf}}
+POST /books:       {does: create book, body: [shelf, hidden], responses: {201: book}}
+PUT /shelves/{id}:
+  does: replace shelf
+  body: [name]
+  then: [{create: book, sets: {shelf: shelf, hidden: before.shelf.books > 1}}]
+  responses: {200: {was: before.shelf, is: shelf}}
+GET /books/{id}:   {does: read book, responses: {200: book}}
+```
+
+## 5. Authentication
+
+```yaml
+schemes: none
+rows: {shelf: {anyone: any}, book: {anyone: "!book.hidden"}}
+unseen rows: missing
+permissions: {all others: anyone}
+```
+
+## 6. Events
+
+Events: none.
+
+## 7. Errors
+
+Errors: none.
+
+## 8. Limits
+
+Limits: none.
+
+## 9. Versioning
+
+Versions: none.
+"""
+
+
+def test_what_was_is_shown_as_far_as_its_caller_sees_it_and_known_to_the_contract_in_whole(tmp_path: Path) -> None:
+    loaded = compile_document("shelf.md", SHELF.encode())
+    assert loaded.plan is not None, render(loaded.diagnostics, loaded.source)
+    with serving(loaded.plan, tmp_path / "service.db", {}) as client:
+        client.post("/shelves", json={"name": "top"})
+        for hidden in (True, True, False):
+            client.post("/books", json={"shelf": 1, "hidden": hidden})
+        told = client.put("/shelves/1", json={"name": "low"}).json()
+        # The caller sees one book of three; the effect knows of all, and hides the one that it makes.
+        assert told == {"was": {"id": 1, "name": "top", "books": 1}, "is": {"id": 1, "name": "low", "books": 1}}
+        assert client.get("/books/4").status_code == 404
+
+
+def test_a_timer_knows_the_row_as_it_was(tmp_path: Path) -> None:
+    told = "{guest.left: {upon: delete guest, payload: {name: before.guest.name}}, "
+    told += "stay.over: {upon: end stay, when: \"before.stay.state == 'kept'\", "
+    told += "payload: {from: before.stay.state, to: stay.state}}}"
+    rooms = ROOMS.replace("{guest.left: {upon: delete guest, payload: {name: guest.name}}}", told)
+    hands = Hands()
+    with kept(tmp_path, hands, rooms) as service:
+        service.http.post("/guests", json={"name": "Ada", "until": hands.after(hours=9)})
+        assert service.http.post("/stays", json={"by": hands.after(hours=1), "hold": 100}).status_code == 201
+        assert service.http.post("/stays/1/keep").status_code == 200
+        hands.move(hours=10)
+        assert service.http.get("/stays/1").json()["state"] == "over"
+        with service.http.stream("GET", "/events", headers={"Last-Event-ID": "0"}) as stream:
+            lines = (line for line in stream.iter_lines() if line.startswith("data:"))
+            assert next(lines) == 'data: {"from":"kept","to":"over"}'
+            assert next(lines) == 'data: {"name":"Ada"}'
