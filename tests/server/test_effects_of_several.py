@@ -327,3 +327,14 @@ def test_many_items_are_no_many_statements(service: Running) -> None:
     refused = service.http.post("/orders", json={"lines": wanted})
     assert refused.status_code == 422, refused.text
     assert len(refused.json()["fields"]) == 1_000
+
+
+def test_an_item_names_no_row_that_its_caller_does_not_see(tmp_path: Path) -> None:
+    rules = 'rows: {product: {anyone: "product.price > 1"}, order: any, line: any, address: any}\nunseen rows: missing'
+    with running(tmp_path / "shop.db", CONTRACT.replace("rows: any", rules)) as service:
+        for id, price in (("tea", 3), ("secret", 1)):
+            assert service.http.post("/products", json={"id": id, "price": price}).status_code == 201
+        ordered(service, ("tea", 2))
+        refused = service.http.post("/orders", json={"lines": [{"product": "secret", "quantity": 1}]})
+        found = [(each["pointer"], each["rule"]) for each in refused.json()["fields"]]
+        assert (refused.status_code, found) == (422, [("/lines/0/product", "refers to")]), refused.text

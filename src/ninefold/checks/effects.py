@@ -247,6 +247,10 @@ def _items(expression: Expression, scope: Scope, findings: Findings) -> Typed | 
         message = f"`{expression.text}` is no array"
         findings.say(EACH_OF_NO_ARRAY, message, Label(expression.span, "has no items"))
         return None
+    if isinstance(found.type.items, Anything):
+        message = f"nothing says what the items of `{expression.text}` are"
+        findings.say(EACH_OF_NO_ARRAY, message, Label(expression.span, "they may be anything"))
+        return None
     if needs_database(found, (), scope.model) or isinstance(found.type.items, Row):
         message = f"`{expression.text}` is read from the database"
         findings.say(EACH_OF_NO_ARRAY, message, Label(expression.span, "its items are rows, or made of rows"))
