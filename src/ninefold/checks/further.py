@@ -26,12 +26,11 @@ ALONE: Mapping[str, tuple[str, str]] = {
     "remove": ("leaves no row to go on with", "a row that is deleted takes no transition"),
     "sign out": ("changes no row", "credentials of a row that is changed end by `ends`"),
     "compute": ("acts on no row", "what is computed is shown by `responses`"),
-    "call": ("acts on no row", "it has an endpoint of its own"),
-    "subscribe": ("acts on no row of a resource", "it has an endpoint of its own"),
-    "unsubscribe": ("acts on no row of a resource", "it has an endpoint of its own"),
-    "stream events": ("acts on no row", "it has an endpoint of its own"),
 }
-"""The verbs that stand alone: why, and what to do instead."""
+"""Verbs that stand alone: why, and what to do instead."""
+
+BY_ITSELF = ("is done by itself", "it has an endpoint of its own")
+"""The same of each other one."""
 
 
 def one_after_another(contract: Contract, findings: Findings) -> None:
@@ -52,9 +51,9 @@ def one_after_another(contract: Contract, findings: Findings) -> None:
 
 def _stand_together(endpoint: Endpoint, actions: Sequence[Action], findings: Findings) -> bool:
     """Whether the verbs may be done with one row, each in its place."""
-    alone = next((each for each in actions if each.verb in ALONE), None)
+    alone = next((each for each in actions if each.verb in VERBS and each.verb not in FIRST), None)
     if alone is not None:
-        why, instead = ALONE[alone.verb]
+        why, instead = ALONE.get(alone.verb, BY_ITSELF)
         message = f"`{_written(alone)}` does not stand among several operations"
         findings.say(NOT_AMONG_SEVERAL, message, Label(alone.span, why), help=(instead,))
         return False

@@ -20,7 +20,7 @@ from ninefold.contract.versioning import Change, Versioning
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import there_are
-from ninefold.resolve.actions import ALONE, MEANT_VERBS
+from ninefold.resolve.actions import MEANT_VERBS
 from ninefold.resolve.codes import NOT_AN_ACTION, NOT_WRITTEN, SAME_NAME, UNDECLARED
 from ninefold.resolve.declared import Declared, Names, declared, listed, one
 from ninefold.resolve.effects import ON_ITS_OWN
@@ -31,6 +31,7 @@ from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence
 from ninefold.vocabulary.built_in import READ_ONLY
 from ninefold.vocabulary.endpoints import CONDITIONS_OF_GRANTS, GRANT, VERBS
 from ninefold.vocabulary.events import EVENT_VERBS
+from ninefold.vocabulary.verbs import ALONE
 
 
 def judge(r: Reading, contract: Contract) -> None:
