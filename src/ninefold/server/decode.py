@@ -208,10 +208,10 @@ class Body:
         document: Any,
         cleared: frozenset[str] = frozenset(),
         form: bool = False,
-        path: Mapping[str, Value] | None = None,
+        known: Mapping[str, Value] | None = None,
     ) -> tuple[dict[str, Value], Failure | None]:
         """The values that are valid, by field, and what is wrong with the others. `cleared`: the fields that are to
-        have no value. `form`: the document came as a form. `path`: what the path
+        have no value. `form`: the document came as a form. `known`: what the path
         gives."""
         if self._texts:
             self._take_texts(document)
@@ -233,7 +233,7 @@ class Body:
                     failures.append((each.pointer, "immutable" if each.fixed else "required"))
                 continue
             if each.fixed:
-                if not each.repeats(found, path or {}):
+                if not each.repeats(found, known or {}):
                     failures.append((each.pointer, "immutable"))
             elif not any(names[: len(each.pointer)] == each.pointer for names in refused):
                 try:
