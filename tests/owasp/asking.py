@@ -17,7 +17,7 @@ from tests.server.identity import Provider
 
 from ninefold.checked import endpoints as checked
 from ninefold.meanings import BARE_STATUSES
-from ninefold.plan.routes import PathParameter, Served
+from ninefold.plan.routes import Served
 from ninefold.plan.service import ServicePlan
 from ninefold.values import Row as RowType
 
@@ -112,16 +112,20 @@ class Asking:
 
     def path(self, endpoint: checked.Endpoint, row: Row | None) -> str | None:
         """The path of an endpoint for a row that it acts on, or, where it makes one, with rows that there are."""
-        names = iter(endpoint.names)
-        found = list(self.before)
-        for segment in self.routes[endpoint.key].segments:
-            if isinstance(segment, PathParameter):
-                value = self.value(next(names), row)
-                if value is None:
-                    return None
-                found.append(quote(str(value), safe=""))
-            else:
-                found.append(segment)
+        route, found = self.routes[endpoint.key], list(self.before)
+        schemas = {each.name: each.schema for each in route.path}
+        for segment in endpoint.segments:
+            match segment:
+                case str():
+                    found.append(segment)
+                    continue
+                case checked.PathName():
+                    value = self.value(segment, row)
+                case checked.PathValue():
+                    value = marked(schemas[segment.text], schemas[segment.text], "path", segment.text, 0)
+            if value is None:
+                return None
+            found.append(quote(str(value), safe=""))
         return "/" + "/".join(found)
 
     def value(self, name: checked.PathName, row: Row | None) -> Any:
@@ -140,7 +144,7 @@ class Asking:
         """The same path with a value of which there is no row, where one name says which row it is."""
         if len(endpoint.names) != 1:
             return None
-        at = next(i for i, each in enumerate(self.routes[endpoint.key].segments) if isinstance(each, PathParameter))
+        at = next(i for i, each in enumerate(endpoint.segments) if isinstance(each, checked.PathName))
         parts = path.split("/")
         old = parts[1 + len(self.before) + at]
         parts[1 + len(self.before) + at] = (
