@@ -63,7 +63,7 @@ STAGES = {
             "paths",
         ),
         *("credentials", "places", "records", "responses", "rules", "schemas", "storable", "timers", "without_effect"),
-        *("before", "certificates", "cross_origin", "effects", "further", "known_by", "made", "pinned"),
+        *("certificates", "cross_origin", "effects", "further", "known_by", "made", "pinned"),
         *("scopes", "subscribers"),
     },
     "openapi": {"document", "service", "bodies", "cases", "parameters", "responses", "schemas"},

@@ -8,7 +8,6 @@ from pathlib import PurePath
 
 from ninefold.checked.service import Accepted, Checked, OperatorValue
 from ninefold.checks.authentication import caller_type, check_schemes, row_rules, who_names
-from ninefold.checks.before import check_before
 from ninefold.checks.contents import Showing, check_views
 from ninefold.checks.credentials import kept_credentials, never_issued
 from ninefold.checks.cross_origin import check_cross_origin
@@ -87,7 +86,6 @@ def check(contract: Contract, open_questions: tuple[OpenQuestion, ...]) -> Outco
     errors = check_errors(contract, resources, vocabulary, findings)
     operator = tuple(_operator_values(contract, findings))
     events = check_events(contract, resources, vocabulary, findings)
-    check_before(contract, resources, events, findings)
     check_timers(contract, resources, events, vocabulary.model, findings)
     served, stopped = check_endpoints(contract, open_questions, resources, vocabulary, events, findings)
     narrowed(contract, served, resources, rules, vocabulary.model, findings)
