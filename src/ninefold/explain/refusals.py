@@ -19,6 +19,9 @@ from ninefold.plan.problems import Condition
 NO_ENDPOINT = frozenset({"no such path", "method not allowed"})
 """The conditions that leave no endpoint (meaning 23)."""
 
+BY_ITSELF = frozenset({"invariant", "unavailable", "timed out", "internal"})
+"""The conditions that are told where no other is."""
+
 TOLD_BETTER = frozenset({"invalid", "conflict"})
 """The conditions of which the survey of a contract says that they may arise where it cannot tell."""
 
@@ -27,12 +30,24 @@ def refusals(g: Grounds, endpoint: Endpoint) -> list[Item]:
     """One item for each answer, its causes under it."""
     codes = g.codes
 
-    def answered(each: Refusal) -> tuple[tuple[int, int], Cause]:
-        code = each.code or codes.code(endpoint, each.condition, each.subject)
-        rank = codes.rank(each.condition, each.subject, code)
-        return (each.after, rank), Cause(each.condition, each.subject, code, codes.status(each.condition, code))
+    def code_of(each: Refusal) -> str | None:
+        return each.code or codes.code(endpoint, each.condition, each.subject)
 
-    found = sorted(((*answered(each), each) for each in every_refusal(g, endpoint)), key=lambda triple: triple[0])
+    def rank(each: Refusal) -> int:
+        return codes.rank(each.condition, each.subject, code_of(each))
+
+    every = every_refusal(g, endpoint)
+    judged = max((rank(each) for each in every if each.condition not in BY_ITSELF), default=0)
+
+    def answered(each: Refusal) -> tuple[tuple[int, int, bool], Cause]:
+        code = code_of(each)
+        place = (each.after, rank(each), False)
+        if each.condition == "invariant":
+            # It is asked of what has become (meaning 10), where nothing else has refused the write.
+            place = (each.after, max(judged, rank(each)), True)
+        return place, Cause(each.condition, each.subject, code, codes.status(each.condition, code))
+
+    found = sorted(((*answered(each), each) for each in every), key=lambda triple: triple[0])
     items = []
     for (_, code, status), group in groupby(found, key=lambda triple: (triple[0], triple[1].code, triple[1].status)):
         causes = [
