@@ -80,6 +80,8 @@ endpoints:
   GET /me: {does: read member, row: caller.member, responses: {200: {id: member.id, credential: caller.credential}}}
   DELETE /me: {does: delete member, row: caller.member, responses: {204: none}}
   PUT /me/password: {does: replace member, row: caller.member, body: [password], responses: {204: none}}
+  POST /out:     {does: sign out member, ends: presented, responses: {204: none}}
+  POST /all-out: {does: sign out member, ends: all, responses: {204: none}}
   GET /events: {does: stream events, responses: {200: stream}}
 authentication:
   schemes:
@@ -91,6 +93,7 @@ authentication:
     POST /clubs/{club.name}/members: anyone
     POST /clubs/{club.name}/visits: {anyone: "member.name != 'Zoe'"}
     POST /clubs/{club.name}/keys: anyone
+    POST /out: [badge, key]
     all others: [badge, key]
   rows: {club: any, member: {badge: member == caller.member, key: member == caller.member, anyone: none}}
   unseen rows: missing
@@ -254,6 +257,36 @@ def test_a_stream_ends_with_it(tmp_path: Path) -> None:
             visit(service)
             assert stream.rest() == []
         assert not is_known(service, bob)
+
+
+def test_what_is_signed_out_is_kept_no_more(service: Running) -> None:
+    ann, bob = join(service), join(service, "Bob")
+    second, key = bearer(visit(service).json()["badge"]), {"X-Key": visit(service, what="keys").json()["key"]}
+    assert service.http.post("/out", headers=second).status_code == 204
+    assert [is_known(service, each) for each in (ann, second, key, bob)] == [True, False, True, True]
+    assert len(kept(service)) == 3
+    # Whoever comes again is known by nobody, whatever they ask for.
+    assert service.http.post("/out", headers=second).json() == {"code": "who"}
+    assert service.http.post("/all-out", headers=key).status_code == 204
+    assert [is_known(service, each) for each in (ann, key, bob)] == [False, False, True]
+    assert [row for _, _, _, row in kept(service)] == [2]
+
+
+def test_signing_out_at_once_ends_it_once(service: Running) -> None:
+    ann = join(service)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: service.http.post("/out", headers=ann).status_code, range(4)))
+    assert 204 in found and set(found) <= {204, 401}
+    assert not is_known(service, ann) and kept(service) == []
+
+
+def test_a_stream_ends_with_signing_out(service: Running) -> None:
+    ann, bob = join(service), join(service, "Bob")
+    with listening(service.http, ann) as stream:
+        assert service.http.post("/all-out", headers=ann).status_code == 204
+        visit(service)
+        assert stream.rest() == []
+    assert is_known(service, bob)
 
 
 # ── Signing in ────────────────────────────────────────────────────────────────────────────────────────────────
