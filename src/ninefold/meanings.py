@@ -529,39 +529,41 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         "Forms",
-        "Where the media type of requests is `application/x-www-form-urlencoded`, a body is read as the query of a URL "
-        "is (WHATWG URL, section 5): names and values in UTF-8, `+` is a space, and a body of no bytes has no members. "
-        "What is no UTF-8 is `malformed`. A member of a field that is an integer, a number or a truth value is written "
-        "as JSON writes it; every other is the text, also where it is empty: a form cannot give `null`, nor an array "
-        "without items. A member that is repeated is an array, in order; one that is given once is an array of one "
-        "where the field is an array; one that is repeated where one value is meant is `invalid` (`repeated`). In all "
-        "else a form is what the same JSON would be. What is inside of a value is closed as part 4 says of all "
-        "requests, also where an endpoint says something else of its own members.",
+        "Where the media type of requests is `application/x-www-form-urlencoded`, a body is read as the query of a "
+        "URL is (WHATWG URL, section 5): names and values in UTF-8, `+` is a space, and a body of no bytes has no "
+        "members. What is no UTF-8 is `malformed`. A member of a field that is an integer, a number or a truth value "
+        "is written as JSON writes it; every other is the text, also where it is empty: a form cannot give `null`, "
+        "nor an array without items. A member that is repeated is an array, in order; one that is given once is an "
+        "array of one where the field is an array; one that is repeated where one value is meant is `invalid` "
+        "(`repeated`). In all else a form is what the same JSON would be. What is inside of a value is closed as "
+        "part 4 says of all requests, also where an endpoint says something else of its own members.",
     ),
     (
         "Scopes of issued credentials",
-        "Where a scheme lists `scopes` and the service issues its credentials, `granted` says what the row may have, by "
-        "the contract's own authority: an array of texts, read when the credential is made, in that transaction. Of "
-        "these the credential has those that the scheme lists, in its order, or, by `grant token`, those of them that "
-        "are asked for; without a value it has none. They are kept with it, and are `caller.scopes` of the requests that "
-        "present it, as long as the scheme lists them; that a caller lacks one is told as of signed tokens. A "
-        "credential that was made before its scheme listed scopes has none. In the response that makes one, "
-        "`granted.scopes` are its scopes, `granted.scope` the same as one text with spaces between them (no value where "
-        "there is none), and `granted.expires_in` is `lasts` in whole seconds (no value with `lasts: none`).",
+        "Where a scheme lists `scopes` and the service issues its credentials, `granted` says what the row may have, "
+        "by the contract's own authority: an array of texts, read when the credential is made, in that transaction. "
+        "Of these the credential has those that the scheme lists, in its order, or, by `grant token`, those of them "
+        "that are asked for; without a value, and with `granted: none`, it has none. They are kept with it, and are "
+        "`caller.scopes` of the requests that present it, as long as the scheme lists them; that a caller lacks one "
+        "is told as of signed tokens. A credential that was made before its scheme listed scopes has none. In the "
+        "response that makes one, `granted.scopes` are its scopes, `granted.scope` the same as one text with spaces "
+        "between them (no value where there is none), and `granted.expires_in` is `lasts` in whole seconds (no value "
+        "with `lasts: none`).",
     ),
     (
         "Tokens by grant",
         "`grant token R` reads a request of RFC 6749, section 4.4.2: `grant_type`, which has to be "
-        "`client_credentials`, and `scope`, texts with single spaces between them; without it the client is granted all "
-        "that it may have. The client is named as in section 2.3.1: by HTTP's Basic scheme, each of the two parts "
-        "written as in a form, or by `client_id` and `client_secret` in the body; a Basic credential is then the "
-        "client's, and that of no scheme. A parameter without a value counts as left out. A secret that comes in both "
-        "ways, and an identifier that comes in two, is `invalid` (`repeated`). A client that nobody is, a wrong secret, "
-        "and no client at all are `sign in refused`, after the same work and whatever the rules of the fields say; so "
-        "is a row that is gone, and row rules hide none. Another `grant_type` is `invalid grant_type`, a scope that the "
-        "row may not have `invalid scope` (`enum`); where a contract has no code for these, `invalid` is what they are. "
-        "Permissions and guards read the row only once its secret was right. An answer with the status 401 tells of "
-        "`Basic`, with the `realm` of the scheme that is issued. Passwords are held as `sign in` holds them.",
+        "`client_credentials`, and `scope`, texts with single spaces between them; without it the client is granted "
+        "all that it may have. The client is named as in section 2.3.1: by HTTP's Basic scheme, each of the two "
+        "parts written as in a form, or by `client_id` and `client_secret` in the body; a Basic credential is then "
+        "the client's, and that of no scheme. A parameter without a value counts as left out. A secret that comes in "
+        "both ways, and an identifier that comes in two, is `invalid` (`repeated`). A client that nobody is, a wrong "
+        "secret, and no client at all are `sign in refused`, after the same work and whatever the rules of the "
+        "fields say; so is a row that is gone, and row rules hide none. Another `grant_type` is `invalid "
+        "grant_type`, a scope that the row may not have `invalid scope` (`enum`); where a contract has no code for "
+        "these, `invalid` is what they are. Permissions and guards read the row only once its secret was right. An "
+        "answer with the status 401 tells of `Basic`, with the `realm` of the scheme that is issued. Passwords are "
+        "held as `sign in` holds them.",
     ),
     (
         "Effects on several rows",

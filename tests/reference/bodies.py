@@ -58,7 +58,7 @@ def document_of(request: Request, endpoint: Endpoint, checked: Checked) -> Any:
 def _is_read(content_type: str, endpoint: Endpoint, checked: Checked) -> bool:
     """Fixed meaning 7: an update takes merge patches besides."""
     media_type, _, parameters = content_type.partition(";")
-    taken = {(checked.request_media_type or "").lower()}
+    taken = {(checked.requests_of(endpoint).media_type or "").lower()}
     if endpoint.verb == "update":
         taken.add("application/merge-patch+json")
     charset = parameters.strip().lower().removeprefix("charset=").strip('"')
@@ -100,7 +100,7 @@ def given(
         broken += [Broken("body", path, rule) for path, rule in rules]
     broken += _containers(document, endpoint, fields)
     broken = [*dict.fromkeys((*_constants(document, endpoint), *broken))]
-    if checked.unknown_members == "refused":
+    if checked.requests_of(endpoint).unknown_members == "refused":
         broken += [Broken("body", path, "unknown") for path in _unknown(document, _known(endpoint))]
     if broken:
         result.failures.append(Failure("invalid", fields=tuple(broken)))

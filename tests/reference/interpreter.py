@@ -171,7 +171,8 @@ class _Asking:
 
     def _whole_request(self, endpoint: Endpoint) -> tuple[str, bytes]:
         """What makes it the same request: path, query and body, byte for byte. A body that is not read is none."""
-        unread = endpoint.body is None or (endpoint.body == () and self.checked.unknown_members == "ignored")
+        members = self.checked.requests_of(endpoint).unknown_members
+        unread = endpoint.body is None or (endpoint.body == () and members == "ignored")
         return (self.request.target, b"" if unread else self.request.body or b"")
 
     def _path_values(self, texts: list[str]) -> dict[str, Any] | None:
@@ -218,7 +219,7 @@ class _Asking:
     def _parameters(self, endpoint: Endpoint) -> Page:
         known = {each.name for each in endpoint.query} | lists.names(endpoint) | chosen.names(endpoint)
         known |= {scheme.parameter for scheme in self.checked.schemes if scheme.where == "query"}
-        if self.checked.unknown_parameters == "refused":
+        if self.checked.requests_of(endpoint).unknown_parameters == "refused":
             self.failures += [invalid("query", name, "unknown") for name in self.query if name not in known]
         for place, declared in (("query", endpoint.query), ("headers", endpoint.request_headers)):
             for each in declared:
@@ -266,7 +267,7 @@ class _Asking:
         """What the body gives. Objects are merged into the row only for whoever may change it."""
         if endpoint.body is None or endpoint.resource is None:
             return bodies.Given()
-        if endpoint.body == () and self.checked.unknown_members == "ignored":
+        if endpoint.body == () and self.checked.requests_of(endpoint).unknown_members == "ignored":
             return bodies.Given()
         document = bodies.document_of(self.request, endpoint, self.checked)
         if isinstance(document, list) and document and isinstance(document[0], Failure):

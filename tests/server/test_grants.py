@@ -87,7 +87,8 @@ authentication:
       granted: client.scopes
       realm: Orders "of" others
     first:
-      {type: apiKey, in: header, name: First, issued to: client, lasts: none, scopes: orders.read, granted: client.scopes}
+      {type: apiKey, in: header, name: First, issued to: client, lasts: none,
+       scopes: orders.read, granted: client.scopes}
     desk: {type: http, scheme: basic, realm: Desk, matches: client.name}
   rows:
     order: {app: order.client == caller.client, first: any}
@@ -306,3 +307,86 @@ def test_only_digests_are_kept(tmp_path: Path) -> None:
         stored = b"".join(each.read_bytes() for each in tmp_path.iterdir())
     assert b"orders.read" in stored
     assert token.encode() not in stored and client.secret.encode() not in stored
+
+
+VERSIONED = """
+versioning:
+  scheme: path
+  default: none
+  versions:
+    v2: {changes: none}
+    v1:
+      changes:
+        - {rename: client.scopes, to: rights}
+        - {rename: client.secret, to: key}
+        - {rename: invalid_scope, to: bad_scope}
+  compatible: none
+"""
+
+
+def test_an_older_version_grants_the_same(tmp_path: Path) -> None:
+    text = ORDERS.replace("SECRET}", "token, on create: token()}").replace("BODY", "[name, scopes]")
+    text = text.replace("MADE", "issued.secret").replace("client.NAME", "client.id")
+    text = text.replace("    desk: {type: http, scheme: basic, realm: Desk, matches: client.name}\n", "")
+    loaded = compile_document("orders.yaml", text.replace("versioning: none\n", VERSIONED).encode())
+    assert loaded.plan is not None, render(loaded.diagnostics, loaded.source)
+    with running(loaded.plan, tmp_path / "service.db") as served:
+        made = served.http.post("/v1/clients", json={"name": "old", "rights": ["orders.read"]})
+        assert made.status_code == 201, made.text
+        form = {"grant_type": "client_credentials", "client_id": made.json()["id"]}
+        form["client_secret"] = made.json()["secret"]
+        for version in ("v1", "v2"):
+            granted = served.http.post(f"/{version}/token", data=form)
+            assert granted.json()["scope"] == "orders.read", granted.text
+            me = served.http.get(f"/{version}/me", headers=bearer(granted.json()["access_token"]))
+            assert me.json()["scopes"] == ["orders.read"]
+        refused = [served.http.post(f"/{each}/token", data={**form, "scope": "x"}) for each in ("v1", "v2")]
+        assert [outcome(each)[1] for each in refused] == ["bad_scope", "invalid_scope"]
+
+
+def test_a_scheme_may_get_scopes_later(tmp_path: Path) -> None:
+    """What was issued before has none; the table of scopes comes to the tables that are there, and may go and come."""
+    text = ORDERS.replace("SECRET}", "token, on create: token()}").replace("BODY", "[name, scopes]")
+    text = text.replace("MADE", "issued.secret").replace("client.NAME", "client.id")
+    text = text.replace("    desk: {type: http, scheme: basic, realm: Desk, matches: client.name}\n", "")
+    bare = text.replace(",\n       scopes: orders.read, granted: client.scopes", "")
+    bare = bare.replace("      scopes: [orders.read, orders.write]\n      granted: client.scopes\n", "")
+    bare = bare.replace(", scopes: granted.scopes", "").replace("        scope: granted.scope\n", "")
+    bare = bare.replace("{scopes: caller.scopes, client", "{client").replace("      invalid scope: invalid_scope\n", "")
+    bare = bare.replace("    invalid_scope:          {status: 400}\n", "")
+    for right in ("read", "write"):
+        bare = bare.replace(f"\"'orders.{right}' in caller.scopes\"", "any")
+    plans = {}
+    for name, each in (("without", bare), ("with", text)):
+        loaded = compile_document(f"{name}.yaml", each.encode())
+        assert loaded.plan is not None, render(loaded.diagnostics, loaded.source)
+        plans[name] = loaded.plan
+    tokens: list[str] = []
+    form: dict[str, str] = {"grant_type": "client_credentials"}
+    for turn, name in enumerate(("without", "with", "without", "with")):
+        with running(plans[name], tmp_path / "service.db") as served:
+            if turn == 0:
+                made = served.http.post("/clients", json={"name": "old", "scopes": ["orders.read"]}).json()
+                form |= {"client_id": made["id"], "client_secret": made["secret"]}
+            if name == "without":
+                refused = served.http.post("/token", data={**form, "scope": "orders.read"})
+                assert outcome(refused) == (400, "invalid_request")
+            tokens.append(served.http.post("/token", data=form).json()["access_token"])
+            if name == "with":
+                seen = [served.http.get("/me", headers=bearer(each)).json()["scopes"] for each in tokens]
+                assert seen == [[], ["orders.read"], [], ["orders.read"]][: turn + 1]
+
+
+def test_where_nothing_is_granted_a_token_has_no_scopes(tmp_path: Path) -> None:
+    text = ORDERS.replace("SECRET}", "token, on create: token()}").replace("BODY", "[name, scopes]")
+    text = text.replace("MADE", "issued.secret").replace("client.NAME", "client.id")
+    text = text.replace("    desk: {type: http, scheme: basic, realm: Desk, matches: client.name}\n", "")
+    loaded = compile_document("orders.yaml", text.replace("granted: client.scopes", "granted: none").encode())
+    assert loaded.plan is not None, render(loaded.diagnostics, loaded.source)
+    with running(loaded.plan, tmp_path / "service.db") as served:
+        client = Client((served, "token"), "orders.read")
+        assert client.made["scopes"] == []
+        granted = client.ask().json()
+        assert "scope" not in granted
+        assert served.http.get("/me", headers=bearer(granted["access_token"])).json()["scopes"] == []
+        assert outcome(client.ask(scope="orders.read")) == (400, "invalid_scope")

@@ -67,6 +67,8 @@ def check_issued(
     if owner.text not in resources or (lasts is None and not isinstance(scheme.lasts, StatedNone)):
         return None
     scopes, granted = tuple(name.text for name in value_of(scheme.scopes) or ()), value_of(scheme.granted)
+    if isinstance(scheme.granted, StatedNone):
+        return Issued(owner.text, lasts, scopes)
     if not scopes or granted is None:
         return None if isinstance(scheme.scopes, Shown) else Issued(owner.text, lasts)
     # What a credential is granted is kept with it: it is about its row, and not about a request.

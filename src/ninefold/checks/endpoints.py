@@ -180,11 +180,11 @@ def _endpoint(
         known = known_by(endpoint, verb, resource, segments, body or (), dict(sets), findings)
     issues = check_issues(endpoint, verb, resource, contract, findings)
     ended = check_ends(endpoint, verb, resource, who_names(contract, endpoint.key), contract, findings)
-    knows = resource is None or check_form(endpoint, resource, body, contract, findings)
+    knows = check_form(endpoint, resource, body, members or (), contract, findings)
     if resource is not None and verb == "sign in" and segments is not None:
         knows = check_sign_in(endpoint, resource, body, segments, findings) and knows
     if resource is not None and verb == "grant token" and segments is not None:
-        body = check_grant(endpoint, resource, body, segments, findings)
+        body = check_grant(endpoint, resource, body, segments, contract, findings)
         knows = body is not None and knows
     where = None if (stated_where := value_of(endpoint.where)) is None else condition(stated_where, scope, findings)
     is_list = verb == "list" and resource is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from ninefold.checked.endpoints import BodyLeaf, Requests
+from ninefold.checked.endpoints import BodyLeaf, BodyMember, Requests
 from ninefold.checked.resources import Resource
 from ninefold.checks.codes import NOT_IN_A_FORM
 from ninefold.checks.findings import Findings
@@ -42,7 +42,12 @@ def is_form(media_type: str | None) -> bool:
 
 
 def check_form(
-    endpoint: Endpoint, resource: Resource, body: Sequence[BodyLeaf] | None, contract: Contract, findings: Findings
+    endpoint: Endpoint,
+    resource: Resource | None,
+    body: Sequence[BodyLeaf] | None,
+    members: Sequence[BodyMember],
+    contract: Contract,
+    findings: Findings,
 ) -> bool:
     """Whether a form can give all that a body names, where bodies are forms: each member is a text, or several."""
     fact = contract.endpoints.requests_of(endpoint).media_type
@@ -62,8 +67,13 @@ def check_form(
     for leaf in body or ():
         if len(leaf.pointer) > 1:
             wrong.append(f"`{'/'.join(('', *leaf.pointer))}` is a member of another")
-        elif not _can_be_given(resource.fields[leaf.field].type):
+        elif resource is not None and not _can_be_given(resource.fields[leaf.field].type):
             wrong.append(f"`{resource.name}.{leaf.field}` is no text, number or truth value, nor a list of these")
+    wrong += [
+        f"`{each.name}` is no text, number or truth value, nor a list of these"
+        for each in members
+        if not _can_be_given(each.type)
+    ]
     for why in wrong:
         findings.say(
             NOT_IN_A_FORM,

@@ -10,8 +10,10 @@ from ninefold.checked.resources import Resource
 from ninefold.checks.codes import NOT_GRANTED
 from ninefold.checks.credentials import known_by_these
 from ninefold.checks.findings import Findings
+from ninefold.checks.granted import issued_scheme
 from ninefold.contract.endpoints import Endpoint
-from ninefold.contract.fact import Shown, StatedNone
+from ninefold.contract.fact import Shown, StatedNone, value_of
+from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.plan.grants import CLIENT, SECRET
@@ -26,6 +28,7 @@ def check_grant(
     resource: Resource,
     body: Sequence[BodyLeaf] | None,
     segments: Sequence[Segment],
+    contract: Contract,
     findings: Findings,
 ) -> tuple[BodyLeaf, ...] | None:
     """The client's identifier and its secret, as the body names them; None: that is open or wrong."""
@@ -40,7 +43,8 @@ def check_grant(
         help = f"name the scheme: `issues: …`, which is `issued to: {resource.name}`"
         _say(f"`{endpoint.key}` grants no token", endpoint.span, "issues nothing", endpoint, findings, help)
         return None
-    return found
+    scheme = issued_scheme(endpoint, contract)
+    return None if scheme is None or value_of(scheme.type) is None else found
 
 
 def _found(

@@ -16,6 +16,7 @@ from ninefold.plan.operations import Issue, List, Write
 from ninefold.plan.responses import Content, FromExpression, ObjectOf
 from ninefold.plan.routes import Admission, Served
 from ninefold.plan.service import ServicePlan
+from ninefold.vocabulary.endpoints import FORM
 
 
 def lines(plan: ServicePlan, url: str, given: Collection[str]) -> Iterator[str]:
@@ -102,7 +103,13 @@ def _line(
         if body is None:
             return None
         words += ["-H", shlex.quote(f"Content-Type: {route.body.media_types[0]}")]
-        words += ["-d", shlex.quote(json.dumps(body, ensure_ascii=False))]
+        if route.body.media_types[0].lower().startswith(FORM) and isinstance(body, dict):
+            for name, value in body.items():
+                for each in value if isinstance(value, list) else [value]:
+                    text = each if isinstance(each, str) else json.dumps(each)
+                    words += ["--data-urlencode", shlex.quote(f"{name}={text}")]
+        else:
+            words += ["-d", shlex.quote(json.dumps(body, ensure_ascii=False))]
     elif route.method != "GET":
         words[1:1] = ["-X", route.method]
     return " ".join(words)

@@ -42,7 +42,8 @@ class Issue:
         expires = None if self._lasts is None else _later(env["now"], self._lasts)
         env[environment.ISSUED] = {"digest": digest(credential), "expires": expires}
         env["issued"] = {self._scheme: credential, **env["issued"]}
-        env["granted"] = {"expires_in": None if self._lasts is None else self._lasts // 1_000_000}
+        seconds = None if self._lasts is None else self._lasts // 1_000_000
+        env["granted"] = {"expires_in": seconds, "scope": None, "scopes": []}
         env["caller"] = {**env["caller"], "credential": credential}
 
     def grant(self, session: Session, env: Env) -> None:
