@@ -26,8 +26,9 @@ _TABLE: tuple[tuple[str, str], ...] = (
     (
         "No value",
         'There is one "no value". It is shown as `null` where the schema admits null, else left out, in templates '
-        "too. On create an absent field takes its `on create` or has no value (then `required` decides); in a merge "
-        'patch absent keeps, `null` clears a nullable field and is `invalid` for another; `[]` and `""` are values.',
+        "too; an object of which all is left out is `{}`. On create an absent field takes its `on create` or has no "
+        "value (then `required` decides); in a merge patch absent keeps, "
+        '`null` clears a nullable field and is `invalid` for another; `[]` and `""` are values.',
     ),
     (
         "Times, numbers, lengths",

@@ -33,6 +33,7 @@ from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Ast, Member, Name, every
 from ninefold.expressions.rewrite import walk
 from ninefold.expressions.tree import Select, Variable
+from ninefold.questions.survey import WITHOUT_CONTENT
 from ninefold.values import Array, Text
 
 ISSUING = frozenset({"create", "update", "replace", "transition", "sign in", "grant token"})
@@ -129,9 +130,12 @@ def check_sign_in(
     findings: Findings,
 ) -> bool:
     """Whether path and body say who signs in, and by which password."""
-    if body is None:
-        return False
     place = endpoint.body.span if isinstance(endpoint.body, Shown | StatedNone) else endpoint.span
+    if body is None:
+        if endpoint.body is None and endpoint.method in WITHOUT_CONTENT:  # else it is asked for, or wrong
+            help = ("a password in a path or a query would stand in logs: the body of a POST gives it",)
+            _no_sign_in("a sign in checks one password", "no body gives one", place, endpoint, findings, help)
+        return False
     named = [resource.fields[leaf.field] for leaf in body]
     passwords = [field for field in named if field.secret == "password"]
     token = next((field for field in named if field.secret == "token"), None)
