@@ -30,7 +30,7 @@ They are part of how a database of ours is laid out (`ninefold.database.shape`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from ninefold.sql.fragment import identifier
 
@@ -94,25 +94,19 @@ def create_deliveries(table: str, *key: str) -> tuple[str, ...]:
         *(f"DROP TABLE IF EXISTS {identifier(each)}" for each in dropped),
         subscriptions.replace(_TO_OWN, own),
         *(each.replace("ON DELETE CASCADE", "ON UPDATE CASCADE ON DELETE CASCADE", 1) for each in others),
-        *(_following(table, key) if len(key) > 1 else ()),
+        *((_ending(table, key),) if len(key) > 1 else ()),
     )
 
 
 _TO_OWN = ' REFERENCES "subscription" (id) ON DELETE CASCADE'
 
 
-def _following(table: str, key: tuple[str, ...]) -> Iterator[str]:
+def _ending(table: str, key: tuple[str, ...]) -> str:
     """Of rows that several fields identify, `$subscription` holds these as one value, which no foreign key leads to:
-    what one would do is done by triggers."""
-    was, becomes = (key_of(key, f"{row}.") for row in ("OLD", "NEW"))
-    yield (
+    what one would do when such a row is deleted, a trigger does. An identifier does not change."""
+    return (
         f"CREATE TRIGGER IF NOT EXISTS {identifier(f'$subscription of {table} ends')} AFTER DELETE ON"
-        f' {identifier(table)} BEGIN DELETE FROM "$subscription" WHERE id = {was}; END'
-    )
-    yield (
-        f"CREATE TRIGGER IF NOT EXISTS {identifier(f'$subscription of {table} moves')} AFTER UPDATE OF"
-        f" {', '.join(map(identifier, key))} ON {identifier(table)}"
-        f' BEGIN UPDATE "$subscription" SET id = {becomes} WHERE id = {was}; END'
+        f' {identifier(table)} BEGIN DELETE FROM "$subscription" WHERE id = {key_of(key, "OLD.")}; END'
     )
 
 
