@@ -133,8 +133,8 @@ def check_sign_in(
     place = endpoint.body.span if isinstance(endpoint.body, Shown | StatedNone) else endpoint.span
     if body is None:
         if endpoint.body is None and endpoint.method in WITHOUT_CONTENT:  # else it is asked for, or wrong
-            help = ("a password in a path or a query would stand in logs: the body of a POST gives it",)
-            _no_sign_in("a sign in checks one password", "no body gives one", place, endpoint, findings, help)
+            told = "a password in a path or a query would stand in logs: the body of a POST gives it"
+            _no_sign_in("a sign in checks one password", "no body gives one", place, endpoint, findings, (told,))
         return False
     named = [resource.fields[leaf.field] for leaf in body]
     passwords = [field for field in named if field.secret == "password"]
