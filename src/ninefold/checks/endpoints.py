@@ -11,7 +11,7 @@ from ninefold.checked.events import Events
 from ninefold.checked.resources import Guard, Resource, Transition
 from ninefold.checked.ways import Way, ways
 from ninefold.checks.authentication import admissions, of_list, who_names
-from ninefold.checks.bodies import body_constants, body_members, check_body, check_members, check_required
+from ninefold.checks.bodies import body_constants, body_members, check_body, check_members, check_required, with_rules
 from ninefold.checks.cases import check_case
 from ninefold.checks.chosen import check_chosen
 from ninefold.checks.codes import GIVEN_VALUE, NEEDS_WHAT_IS_NONE, NOT_A_BODY, NOT_IN_FORCE
@@ -234,7 +234,7 @@ def _endpoint(
         transition=transition,
         row=row,
         body=body,
-        members=members or (),
+        members=with_rules(members or (), endpoint, contract, findings),
         constants=() if resource is None else body_constants(endpoint, findings),
         patch="json-patch" if (word := value_of(endpoint.patch)) is not None and word.text == "json-patch" else "merge",
         path=tuple(_parameters(endpoint.path, contract, findings)),
@@ -338,6 +338,8 @@ def _not_built(endpoint: stated.Endpoint) -> Iterator[tuple[str, Span]]:
         yield "`validators` where cases choose what is shown", validators.span
     if endpoint.case is not None and any(action.verb == "stream events" for action in actions):
         yield "`cases` of a stream", endpoint.case.span
+    if endpoint.case is not None and any(action.verb == "grant token" for action in actions):
+        yield "`cases` of a grant", endpoint.case.span
 
 
 def _idempotency_key(endpoint: stated.Endpoint) -> Literal["optional", "required"] | None:
