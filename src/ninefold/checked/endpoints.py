@@ -136,6 +136,7 @@ class BodyMember:
     schema: Mapping[str, Any]
     required: bool
     place: Place
+    rules: tuple[Rule, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import TypeGuard
 
 from ninefold.checked.endpoints import BodyConstant, BodyLeaf, BodyMember, PathName, Segment
-from ninefold.checked.resources import Resource
+from ninefold.checked.resources import Resource, Rule
 from ninefold.checks.codes import LOSES, NEVER_GIVEN, NOT_A_BODY, NOT_THE_CLIENTS
 from ninefold.checks.findings import Findings
+from ninefold.checks.rules import Rules
 from ninefold.checks.schemas import SharedSchemas, types_in
 from ninefold.contract import endpoints as stated
 from ninefold.contract.expression import Expression, Items, Leaf, Members, Template
@@ -141,6 +142,24 @@ def body_members(
                 place = source.place(field.span.start)
                 found.append(BodyMember(field.text, from_schema(inlined), inlined, field.text in needed, place))
     return tuple(found)
+
+
+def with_rules(
+    members: Sequence[BodyMember], endpoint: stated.Endpoint, contract: Contract, findings: Findings
+) -> tuple[BodyMember, ...]:
+    """The same, with where each rule of theirs stands."""
+    body, rules = value_of(endpoint.body), Rules(contract, findings)
+    name = "" if body is None or body.reference is None else body.reference.text.removeprefix("#/types/")
+    found = {}
+    for shared in contract.resources.types:
+        if shared.name == name:
+            needed = {each.text: each.span for each in value_of(shared.required) or ()}
+            for field, schema in value_of(shared.fields) or ():
+                own = rules.of_parameter(schema)
+                if field.text in needed:
+                    own += (Rule((), "required", findings.place(needed[field.text])),)
+                found[field.text] = own
+    return tuple(replace(each, rules=found.get(each.name, ())) for each in members)
 
 
 def _is_open(name: str, contract: Contract, within: frozenset[str]) -> bool:

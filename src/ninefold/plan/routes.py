@@ -87,6 +87,8 @@ class Body(msgspec.Struct, frozen=True, omit_defaults=True):
     """It asks for a token (`ninefold.plan.grants`), and the client may say who it is by HTTP's Basic scheme instead."""
     members: dict[str, Type] = {}
     """What is no field, and is read as `request.body.NAME`."""
+    beside: tuple[BodyField, ...] = ()
+    """The same, with where it is stated, and its rules."""
     constants: tuple[tuple[str, ...], ...] = ()
     """Where members are whose value the contract states: they are known, and give nothing."""
     chosen_by: str | None = None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
+
+from msgspec import structs
 
 from ninefold.checked.endpoints import BodyLeaf, Endpoint, Verb
 from ninefold.checked.resources import Effect, Field, Resource
@@ -74,6 +76,7 @@ def body(endpoint: Endpoint, checked: Checked) -> Body | None:
         edits=edits,
         chosen_by=member,
         members=_types(endpoint),
+        beside=tuple(_beside(endpoint, checked)),
         constants=tuple(each.pointer for each in endpoint.constants),
         texts=requests.texts,
     )
@@ -90,6 +93,19 @@ def _types(endpoint: Endpoint) -> dict[str, Type]:
     return {each.name: each.type for each in endpoint.members}
 
 
+def _beside(endpoint: Endpoint, checked: Checked) -> Iterator[BodyField]:
+    """Where the members that are no fields are stated, with their rules: also those of the fields of rows that are made
+    of their items."""
+    for member in endpoint.members:
+        own = rules(member.rules)
+        for effect in endpoint.then:
+            if effect.each is not None and member_of_body(effect.each) == member.name:
+                for leaf in given_by_items(effect):
+                    of_field = rules(checked.resources[effect.resource].fields[leaf.field].rules)
+                    own += tuple(structs.replace(each, path=(*leaf.pointer[1:], *each.path)) for each in of_field)
+        yield BodyField(member.name, (member.name,), member.type, rules=own, trace=traced(member.place))
+
+
 def _of_members(endpoint: Endpoint, checked: Checked) -> Body:
     """A body of which no member is a field."""
     requests = checked.requests_of(endpoint)
@@ -98,6 +114,7 @@ def _of_members(endpoint: Endpoint, checked: Checked) -> Body:
         schema=_with_members({"type": "object", "properties": {}}, endpoint, checked),
         unknown=requests.unknown_members,
         members=_types(endpoint),
+        beside=tuple(_beside(endpoint, checked)),
     )
 
 

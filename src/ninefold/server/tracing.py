@@ -197,9 +197,19 @@ def _node(failure: Failure, nodes: Sequence[Condition]) -> int:
         for number, each in enumerate(nodes)
         if (each.condition, each.subject, each.code, each.trace) == wanted
         and (each.location is None) == (not failure.fields)
-        and (each.location is None or each.location.pointer == failure.fields[0].pointer)
+        and (each.location is None or _is_at(each.location.pointer, failure.fields[0].pointer))
     ]
     return same[0] if same and (failure.trace or not failure.fields) else -1
+
+
+def _is_at(planned: str, told: str) -> bool:
+    """Whether a place is the planned one: an item at some position is at `*`."""
+    if planned == told:
+        return True
+    parts = planned.split("/"), told.split("/")
+    return len(parts[0]) == len(parts[1]) and all(
+        one == other or (one == "*" and other.isdecimal()) for one, other in zip(*parts, strict=True)
+    )
 
 
 # ── Values of the request ─────────────────────────────────────────────────────────────────────────────────────

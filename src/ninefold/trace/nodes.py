@@ -125,15 +125,15 @@ def header_parameters(route: Served) -> tuple[str, ...]:
 
 
 def body_fields(route: Served) -> tuple[BodyField, ...]:
-    """Those of its bodies, in the order of the cases where there are any."""
-    return tuple(field for body in bodies(route) for field in body.fields)
+    """Those of its bodies, in the order of the cases where there are any, and what is in them beside fields."""
+    return tuple(field for body in bodies(route) for field in (*body.fields, *body.beside))
 
 
 def fields_of_case(route: Served, case: int) -> range:
     """Which of these are of one case, by its number."""
     if not case or route.cases is None:
         return range(0 if route.cases is not None else len(body_fields(route)))
-    sizes = [0 if each.body is None else len(each.body.fields) for each in route.cases.cases]
+    sizes = [0 if each.body is None else len(each.body.fields) + len(each.body.beside) for each in route.cases.cases]
     start = sum(sizes[: case - 1])
     return range(start, start + sizes[case - 1])
 
