@@ -564,7 +564,8 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "grant_type`, a scope that the row may not have `invalid scope` (`enum`); where a contract has no code for "
         "these, `invalid` is what they are. Permissions and guards read the row only once its secret was right. An "
         "answer with the status 401 tells of `Basic`, with the `realm` of the scheme that is issued. Passwords are "
-        "held as `sign in` holds them.",
+        "held as `sign in` holds them. Under an idempotency key, who the client says it is belongs to what makes the "
+        "request the same.",
     ),
     (
         "Effects on several rows",

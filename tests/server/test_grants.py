@@ -390,3 +390,24 @@ def test_where_nothing_is_granted_a_token_has_no_scopes(tmp_path: Path) -> None:
         assert "scope" not in granted
         assert served.http.get("/me", headers=bearer(granted["access_token"])).json()["scopes"] == []
         assert outcome(client.ask(scope="orders.read")) == (400, "invalid_scope")
+
+
+def test_an_idempotency_key_is_one_clients(tmp_path: Path) -> None:
+    """Two clients may send the same body, and the same key by chance: neither is told of the other's token."""
+    text = ORDERS.replace("SECRET}", "token, on create: token()}").replace("BODY", "[name, scopes]")
+    text = text.replace("MADE", "issued.secret").replace("client.NAME", "client.id")
+    text = text.replace("    desk: {type: http, scheme: basic, realm: Desk, matches: client.name}\n", "")
+    text = text.replace(
+        "    does: grant token client\n", "    does: grant token client\n    idempotency key: optional\n"
+    )
+    text = text.replace("sizes: none}", "sizes: none, idempotency keys: {kept: PT1H}}")
+    loaded = compile_document("orders.yaml", text.encode())
+    assert loaded.plan is not None, render(loaded.diagnostics, loaded.source)
+    with running(loaded.plan, tmp_path / "service.db") as served:
+        one, other = (Client((served, "token"), "orders.read") for _ in range(2))
+        key = {"Idempotency-Key": '"0ed5e2b1-4f5b-4f0c-8c0a-9c1d2f1b7a11"'}
+        first = one.ask({**one.basic(), **key})
+        assert first.status_code == 200
+        assert one.ask({**one.basic(), **key}).json() == first.json()
+        second = other.ask({**other.basic(), **key})
+        assert second.status_code == 422 and b"access_token" not in second.content
