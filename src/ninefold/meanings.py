@@ -40,8 +40,8 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "Who gives a value",
         "`on create` gives the value when the body does not; a body that names the field may still leave it out. "
         "`on change` acts on create too. A field that no `body` names, clients cannot set. An identifier without "
-        "`on create` is the client's. It does not change: a body by which a row that is there changes may name it, and "
-        "repeats what the path says of it, or breaks the rule `immutable`. A state field moves by transitions alone. "
+        "`on create` is the client's. Where it is `immutable`, or a number that `serial()` gives, a body by which the row "
+        "changes may name it, and repeats what the path says of it, or breaks the rule `immutable`. A state field moves by transitions alone. "
         "What gives a value reads the row as it becomes: what the body gives, and else what the row has. "
         "Schemas are asked of what clients give. What the contract gives (`on create`, `on change`, `sets`) is its own "
         "word: constants are held to their field's schema before anything is served, and what has to hold of values "
@@ -611,6 +611,18 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "as `task.project` in permissions, guards and beside its rows, in statements of their own: so what they say "
         "holds of an empty list too, and of every page. A permission of `create` that reads no more than that is judged "
         "whatever the body is. `forbidden` and the code of a guard take their places in the order as everywhere.",
+    ),
+    (
+        "Operations on all rows",
+        "`delete all R`, `update all R` and a transition of `all R` are of the rows that a list with the same path, `where` "
+        "and filters would show the caller, gone ones not among them (but where the transition begins there), in the "
+        "order of identifiers and in one transaction. What says which rows leaves rows out; what judges a row refuses "
+        "the whole: its permission, guards, the states from which the transition leads, references, unique fields and "
+        "invariants are asked of each, as it is before any of them changes, and the first row that is refused is told "
+        "of. What is wrong with the request itself is told before any row is looked at. Values are made for each row; "
+        "those of the body are the same for all. Events arise and effects are done for each row. Without rows all is "
+        "well, as of an empty list. In the response `page.items` are the rows as they have become, or, deleted, as they "
+        "were, in that order, and `page.total` is how many they are.",
     ),
 )
 

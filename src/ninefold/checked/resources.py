@@ -153,6 +153,10 @@ class Resource:
         """The fields that a row rule may read of what is stored: a secret is compared with nothing."""
         return tuple(each for each in self.fields.values() if each.stored and not isinstance(each.type, Digest))
 
+    def is_fixed(self, name: str) -> bool:
+        """Whether what a field has been given once does not change."""
+        return self.fields[name].immutable or self.fields[name].serial
+
     def as_given(self, name: str) -> Field:
         """What callers know of a field that they give: in an older version, what is shown in its place."""
         seen = self.fields[name].seen

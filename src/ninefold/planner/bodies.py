@@ -50,8 +50,7 @@ def body(endpoint: Endpoint, checked: Checked) -> Body | None:
             pointer=leaf.pointer,
             type=_given_type(resource.fields[leaf.field]),
             normalise=resource.fields[leaf.field].normalise,
-            fixed=endpoint.verb not in MAKING
-            and (resource.fields[leaf.field].immutable or leaf.field in resource.identifier),
+            fixed=endpoint.verb not in MAKING and resource.is_fixed(leaf.field),
             known_as=_known_as(leaf, endpoint, resource),
             merged=merge and isinstance(resource.as_given(leaf.field).type, Anything | Object),
             null_shown=edits and resource.as_given(leaf.field).null_shown,
@@ -84,7 +83,7 @@ def body(endpoint: Endpoint, checked: Checked) -> Body | None:
 
 def _known_as(leaf: BodyLeaf, endpoint: Endpoint, resource: Resource) -> str | None:
     """The name in braces that gives what a body says the row is known by."""
-    if endpoint.verb in MAKING or leaf.field not in resource.identifier:
+    if endpoint.verb in MAKING or leaf.field not in resource.identifier or not resource.is_fixed(leaf.field):
         return None
     return next((each.text for each in endpoint.names if not each.through and each.field == leaf.field), None)
 
@@ -224,7 +223,7 @@ def _schema(leaves: Sequence[BodyLeaf], resource: Resource, verb: Verb, depth: i
             made = (
                 field.on_create is not None
                 or field.on_change is not None
-                or (verb not in MAKING and field.name in resource.identifier)
+                or (verb not in MAKING and field.name in resource.identifier and resource.is_fixed(field.name))
             )
             if verb == "sign in" or (field.required and not made and verb != "update"):
                 required.append(name)

@@ -88,7 +88,8 @@ KEYS: tuple[Key, ...] = (
           "A gap where something deletes the target: that deletion is not served."),
     restricts(2, f"{_FIELD}.unique", Boolean(), "No two rows have the same value. Nulls are distinct.",
               "Rows may have the same value."),
-    restricts(2, f"{_FIELD}.immutable", Boolean(), "The value is given once, and no update changes it.",
+    restricts(2, f"{_FIELD}.immutable", Boolean(),
+              "The value is given once, and no update changes it; that of an identifier may be repeated.",
               "Updates whose body names the field change it."),
     asked(2, f"{_FIELD}.secret", Word(("password", "token")), READABLE,
           "`password`: kept as an Argon2id hash and never readable. `token`: random, kept as a SHA-256 digest, found "

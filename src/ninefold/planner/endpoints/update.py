@@ -47,11 +47,13 @@ from ninefold.values import Anything, Object, Row, Text
 
 
 def with_its_identifier(endpoint: Endpoint, perspective: Perspective) -> Endpoint:
-    """The same of a body that leaves the identifier alone: what it gives for that is what the row has, and is held to
-    it where the body is read (`ninefold.plan.routes`)."""
+    """The same of a body that leaves an identifier alone which does not change: what it gives for that is what the row
+    has, and is held to it where the body is read (`ninefold.plan.routes`)."""
     resource = acted_on(endpoint, perspective)
-    body = None if endpoint.body is None else [leaf for leaf in endpoint.body if leaf.field not in resource.identifier]
-    return endpoint if body is None else dataclasses.replace(endpoint, body=tuple(body))
+    if endpoint.body is None:
+        return endpoint
+    fixed = {name for name in resource.identifier if resource.is_fixed(name)}
+    return dataclasses.replace(endpoint, body=tuple(leaf for leaf in endpoint.body if leaf.field not in fixed))
 
 
 def update(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> Write:
