@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ninefold.meanings import BARE_STATUSES, MEANINGS
 from ninefold.plan.chosen import given
-from ninefold.plan.operations import List, Read
+from ninefold.plan.operations import List, Read, Sweep
 from ninefold.plan.places import Place
 from ninefold.plan.routes import BodyField, Parameter, Rule, Served
 from ninefold.plan.service import ServicePlan
@@ -120,7 +120,9 @@ def _causes(edition: Edition, route: Served | None, admission: int, condition: s
         case "too large":
             found.append(Given("the largest body that is read"))
         case "method not allowed" | "missing" if route is not None:
-            found += stated((*route.trace, *(place for each in route.path for place in each.trace)))
+            # A text in the path that is not as its schema says is missing too; by which rule is not told.
+            values = [place for each in route.path for place in (*each.trace, *(rule.place for rule in each.rules))]
+            found += stated((*route.trace, *values))
         case "unknown version" | "retired version":
             retired = () if edition.version is None else edition.version.places.values()
             found += stated(
@@ -236,9 +238,11 @@ def _of_list(route: Served, name: str) -> list[Place]:
         if isinstance(operation, Read | List):
             choices = given(operation.choices)
             found += [place for each in choices if each.parameter == name for place in each.trace]
-        if not isinstance(operation, List):
+        if not isinstance(operation, List | Sweep):
             continue
         found += [place for each in operation.filters if each.name == name for place in each.trace]
+        if isinstance(operation, Sweep):
+            continue
         if name == operation.sort_parameter:
             found += operation.sort_trace
         paging = operation.paging
