@@ -607,10 +607,11 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         "What a path leads through",
-        "`{project.id}` of tasks leads through one project, which is there, or the request is `missing`. A list reads it "
-        "as `task.project` in permissions, guards and beside its rows, in statements of their own: so what they say "
-        "holds of an empty list too, and of every page. A permission of `create` that reads no more than that is judged "
-        "whatever the body is. `forbidden` and the code of a guard take their places in the order as everywhere.",
+        "`{project.id}` of tasks leads through one project, which is there, or the request is `missing`. A list reads "
+        "it as `task.project` in permissions, guards and beside its rows, in statements of their own: so what they "
+        "say holds of an empty list too, and of every page. A permission of `create` that reads no more than that is "
+        "judged whatever the body is. `forbidden` and the code of a guard take their places in the order as "
+        "everywhere.",
     ),
     (
         "Operations on all rows",

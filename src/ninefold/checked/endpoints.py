@@ -301,6 +301,8 @@ class Endpoint:
     then: tuple[Effect, ...] = ()
     several: bool = False
     """It acts on all the rows of `$wanted` (`ninefold.planner.several`)."""
+    all_rows: bool = False
+    """It acts on all the rows that its path, `where` and `filters` leave, and shows them as a list does."""
     validator: bool = False
     digested: bool = False
     idempotency_key: Literal["optional", "required"] | None = None

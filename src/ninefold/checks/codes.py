@@ -725,7 +725,17 @@ WAS_MADE_OF_OTHERS = _code(
     "a field that is stored with the order, and set with it",
 )  # fmt: skip
 
+OF_ALL_ROWS = _code(
+    "NF0622", Severity.ERROR, "only one row has this",
+    "`delete all R`, `update all R` and a transition of all rows change every row that the path, `where` and `filters` "
+    "leave. What is of one row has no meaning there: `row`, entity tags, credentials, edits of a row as it is, and "
+    "values that no two rows have.",
+    "`DELETE /todos: {does: delete all todo, row: caller.todo, responses: {204: none}}`",
+    '`DELETE /todos: {does: delete all todo, where: "todo.owner == caller.user", responses: {204: none}}`',
+)  # fmt: skip
+
 CODES: tuple[Code, ...] = (
+    OF_ALL_ROWS,
     WAS_MADE_OF_OTHERS,
     TWO_MEANINGS,
     NO_SUCH_MEMBER, NOT_ONE_ROW, NOT_EXPANDED, NOT_IN_A_FORM, NOT_GRANTED,

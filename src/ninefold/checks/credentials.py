@@ -310,7 +310,11 @@ def check_told(endpoint: Endpoint, issued: str | None, response: Response, findi
 
 
 def check_tokens_of_effects(
-    endpoint: Endpoint, then: Sequence[Effect], response: Response, resources: Mapping[str, Resource], findings: Findings
+    endpoint: Endpoint,
+    then: Sequence[Effect],
+    response: Response,
+    resources: Mapping[str, Resource],
+    findings: Findings,
 ) -> None:
     """Says of a token of another row, made with the row acted on, that no response tells it."""
     told = {
@@ -323,7 +327,7 @@ def check_tokens_of_effects(
     for stated_one, effect in zip(written, then, strict=False):
         for field in resources[effect.resource].fields.values() if effect.verb == "create" else ():
             if field.secret == "token" and field.on_create is not None and field.name not in dict(effect.sets):
-                several = effect.each is not None
+                several = effect.each is not None or endpoint.of_all_rows
                 if several or field.name not in told:
                     findings.say(
                         NEVER_TOLD,

@@ -10,6 +10,7 @@ from ninefold.checked.endpoints import Endpoint, Parameter, Stopped, Verb
 from ninefold.checked.events import Events
 from ninefold.checked.resources import Guard, Resource, Transition
 from ninefold.checked.ways import Way, ways
+from ninefold.checks.all_rows import check_all_rows
 from ninefold.checks.authentication import admissions, of_list, who_names
 from ninefold.checks.bodies import body_constants, body_members, check_body, check_members, check_required, with_rules
 from ninefold.checks.cases import check_case
@@ -188,13 +189,15 @@ def _endpoint(
         knows = body is not None and knows
     where = None if (stated_where := value_of(endpoint.where)) is None else condition(stated_where, scope, findings)
     is_list = verb == "list" and resource is not None
-    filters = check_filters(endpoint, resource, vocabulary, findings) if is_list and resource is not None else ()
+    shows_page = resource is not None and (is_list or action.all)
+    filters = check_filters(endpoint, resource, vocabulary, findings) if shows_page and resource is not None else ()
     sorts = check_sorts(endpoint, resource, findings) if is_list and resource is not None else None
     pages = check_pages(endpoint, contract, findings) if is_list else None
-    if is_list or verb == "read":
+    if shows_page or verb == "read":
         check_parameters(endpoint, filters, sorts, pages, findings)
     known_ways = ways(segments or (), resources)
-    ends = check_responses(endpoint, verb, resource, known_ways, Showing(contract, resources, vocabulary, findings))
+    shown_by = "list" if action.all else verb
+    ends = check_responses(endpoint, shown_by, resource, known_ways, Showing(contract, resources, vocabulary, findings))
     row = None if (stated_row := value_of(endpoint.row)) is None else _row(stated_row, resource, scope, findings)
     guards = tuple(_guards(endpoint, scope, resource if is_list else None, known_ways, findings))
     then = () if resource is None else check_effects(endpoint.then, resource, resources, vocabulary, request, findings)
@@ -214,9 +217,11 @@ def _endpoint(
     chosen = check_chosen(endpoint, verb, resource, response, Showing(contract, resources, vocabulary, findings))
     if chosen is None:
         return None
+    if action.all and resource is not None and not check_all_rows(endpoint, verb, resource, body, dict(sets), findings):
+        return None
     check_told(endpoint, issues, response, findings)
     check_tokens_of_effects(endpoint, then, response, resources, findings)
-    if verb == "delete" and resource is not None:
+    if verb == "delete" and resource is not None and not action.all:
         check_deleted(endpoint, response, resource, vocabulary, findings)
     return Endpoint(
         key=endpoint.key,
@@ -248,6 +253,7 @@ def _endpoint(
         sets=sets,
         guards=guards,
         then=then,
+        all_rows=action.all,
         validator=isinstance(endpoint.validators, Shown),
         digested=verb == "read"
         and (reads_beyond_row(response, rows, vocabulary) or shows_what_is_cleared(response, resource)),

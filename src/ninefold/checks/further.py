@@ -51,10 +51,16 @@ def one_after_another(contract: Contract, findings: Findings) -> None:
 
 def _stand_together(endpoint: Endpoint, actions: Sequence[Action], findings: Findings) -> bool:
     """Whether the verbs may be done with one row, each in its place."""
+    of_all = next((each for each in actions if each.all), None)
+    if of_all is not None:
+        message = f"`{of_all.written}` does not stand among several operations"
+        instead = "what happens to other rows is an effect, whose `where` says which: `then: [{update: …, where: …}]`"
+        findings.say(NOT_AMONG_SEVERAL, message, Label(of_all.span, "acts on many rows"), help=(instead,))
+        return False
     alone = next((each for each in actions if each.verb in VERBS and each.verb not in FIRST), None)
     if alone is not None:
         why, instead = ALONE.get(alone.verb, BY_ITSELF)
-        message = f"`{_written(alone)}` does not stand among several operations"
+        message = f"`{alone.written}` does not stand among several operations"
         findings.say(NOT_AMONG_SEVERAL, message, Label(alone.span, why), help=(instead,))
         return False
     first, *rest = actions
@@ -70,11 +76,11 @@ def _stand_together(endpoint: Endpoint, actions: Sequence[Action], findings: Fin
         return False
     late = next((each for each in rest if each.verb in FIRST), None)
     if late is not None:
-        message = f"`{_written(late)}` is not the first of several operations"
+        message = f"`{late.written}` is not the first of several operations"
         in_order = [late, *(each for each in actions if each is not late)]
-        help = f"write it first: `does: [{', '.join(map(_written, in_order))}]`"
+        help = f"write it first: `does: [{', '.join(each.written for each in in_order)}]`"
         if first.verb in FIRST:
-            help = f"what `{_written(first)}` gives to the row is all that the request gives"
+            help = f"what `{first.written}` gives to the row is all that the request gives"
         findings.say(NOT_AMONG_SEVERAL, message, Label(late.span, "takes what the request gives"), help=(help,))
         return False
     return True
@@ -101,7 +107,7 @@ def _follow(actions: Sequence[Action], machine: stated.Machine | None, findings:
 def _never_taken(action: Action, before: Action, at: Name, origins: Sequence[Name], findings: Findings) -> None:
     findings.say(
         NOT_TAKEN_AFTER,
-        f"`{_written(action)}` can never follow `{_written(before)}`",
+        f"`{action.written}` can never follow `{before.written}`",
         Label(action.span, f"is taken from {' or '.join(f'`{each.text}`' for each in origins)}"),
         Label(before.span, f"the row is `{at.text}` then"),
     )
@@ -115,14 +121,10 @@ def further(actions: Sequence[Action], resource: Resource | None, findings: Find
     return known if len(known) == len(found) else None
 
 
-def _written(action: Action) -> str:
-    return action.verb if action.subject is None else f"{action.verb} {action.subject}"
-
-
 def _effect(action: Action) -> str:
     """An action as an effect would be written."""
     if action.verb in ("create", "ensure"):
         return f"{{create: {action.subject}, sets: {{…}}}}"
     if action.verb in ON_ITS_OWN:
         return f"{{{action.verb}: {action.subject}, row: …, sets: {{…}}}}"
-    return f"{{take: {_written(action)}, row: …}}" if action.verb not in VERBS else f"{{update: {action.subject}, …}}"
+    return f"{{take: {action.written}, row: …}}" if action.verb not in VERBS else f"{{update: {action.subject}, …}}"

@@ -151,6 +151,8 @@ def check_pages(endpoint: stated.Endpoint, contract: Contract, findings: Finding
 def page_members(endpoint: stated.Endpoint, contract: Contract) -> dict[str, Type]:
     """What `page` tells besides its rows, by how pages are reached: a cursor is text, and nobody knows where in the
     list it stands; an offset and the number of a page are integers. All of it where that is a gap."""
+    if endpoint.of_all_rows:
+        return {"total": Integer(), "count": Integer()}
     by = _reached_by(endpoint, contract)
     counted = by in ("offset", "page")
     position: Type = Integer(nullable=True) if counted else Text(nullable=True)

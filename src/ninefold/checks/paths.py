@@ -217,6 +217,14 @@ def check_addressing(
             Label(endpoint.span, f"{OF_MANY[verb]} the one that is always there"),
             help=("read, update or replace it, or take a transition of it",),
         )
+    elif endpoint.of_all_rows:
+        if not resource.identifier:
+            findings.say(
+                ONE_ROW,
+                f"`{resource.name}` has one row, and `{endpoint.key}` acts on all of them",
+                Label(endpoint.span, "all rows are the one that is always there"),
+                help=("leave `all` out",),
+            )
     elif verb in ("create", "ensure", "list"):
         for name in names:
             if not name.through and verb == "create":

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ninefold.checks.all_rows import OF_ONE_ROW
 from ninefold.checks.chosen import CHOOSING
 from ninefold.checks.codes import GIVEN_OTHERWISE, HEADER_OF_HTTP, OFFERED_TO_NOBODY, SAYS_NOTHING, STATE_OF_NOTHING
 from ninefold.checks.effects import WITH_EFFECTS
@@ -121,12 +122,15 @@ def _endpoint(
     endpoint: Endpoint, resources: Mapping[str, Resource], machines: Mapping[str, Machine], findings: Findings
 ) -> None:
     actions = value_of(endpoint.does) or ()
+    of_all = {"filters", *OF_ONE_ROW} if endpoint.of_all_rows else set[str]()
+    if any(each.all and each.verb == "delete" for each in actions):
+        of_all.add("body")  # what is no field of the rows, and says which are meant
     verbs = [each.verb if each.verb in VERBS else TRANSITION for each in actions]
     for key, use in USES.items():
         fact: Fact[object] | None = getattr(endpoint, key)
         # What an endpoint states is about its first operation; what else changes comes after the last.
         about = verbs if key == "then" else [*verbs[:1], *(each for each in verbs[1:] if each != TRANSITION)]
-        if isinstance(fact, Shown) and verbs and use.verbs.isdisjoint(about):
+        if isinstance(fact, Shown) and verbs and use.verbs.isdisjoint(about) and key not in of_all:
             written = "when" if key == "guards" else key.replace("_", " ")
             findings.say(
                 SAYS_NOTHING,

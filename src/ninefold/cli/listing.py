@@ -19,7 +19,7 @@ from ninefold.plan.authentication import (
     Scheme,
     Signed,
 )
-from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Write
+from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Sweep, Write
 from ninefold.plan.problems import Condition, Judge
 from ninefold.plan.responses import Response
 from ninefold.plan.routes import Admission, Blocked, Body, Cases, Route, Served
@@ -222,6 +222,21 @@ def _operation(operation: Operation) -> Iterator[str]:
             for condition in operation.invariants:
                 yield f"undone if it fails {_condition(condition)}"
             yield from _judge(operation.judge)
+        case Sweep(change=change):
+            yield f"all rows of {operation.resource}, by"
+            if change.find is not None:
+                yield from _indent(_statement(change.find), 1)
+            if operation.judge is not None:
+                yield from _judge(operation.judge)
+            yield "each of them"
+            yield from _indent(_operation(change.write), 1)
+            if operation.items is not None:
+                before = "before the deletion" if change.write.verb == "delete" else "then"
+                yield f"{before}, in the same transaction"
+                yield from _indent(_statement(operation.items), 1)
+            if operation.head is not None:
+                yield "beside the rows"
+                yield from _indent(_statement(operation.head), 1)
         case Stream():
             yield "stream events" + (f", resumed by {operation.resume}" if operation.resume is not None else "")
             yield from _indent(_statement(operation.select), 1)

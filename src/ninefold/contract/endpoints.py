@@ -46,11 +46,17 @@ Segment: TypeAlias = Literal | PathName | PathValue
 @dataclass(frozen=True, slots=True)
 class Action:
     """`create order`, `place order`, `compute`: a verb of the closed list or a transition's name,
-    and the resource (or the function) that it acts on."""
+    and the resource (or the function) that it acts on. `all`: on all of its rows (`delete all todo`)."""
 
     verb: str
     subject: str | None
     span: Span
+    all: bool = False
+
+    @property
+    def written(self) -> str:
+        """As a contract has it."""
+        return " ".join(filter(None, (self.verb, "all" if self.all else None, self.subject)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +222,11 @@ class Endpoint:
     requests: Fact[Requests] | None = None
     error_shape: Fact[Shape] | None = None
     path: Fact[tuple[Parameter, ...]] | None = None
+
+    @property
+    def of_all_rows(self) -> bool:
+        """Whether it changes all the rows that its path, `where` and `filters` leave."""
+        return any(each.all for each in value_of(self.does) or ())
 
     @property
     def declared(self) -> tuple[Parameter, ...]:

@@ -9,7 +9,7 @@ import msgspec
 
 from ninefold.expressions.rewrite import walk
 from ninefold.expressions.tree import Select, Typed, Variable
-from ninefold.plan.operations import Compute, List, Read, Write
+from ninefold.plan.operations import Compute, List, Read, Stream, Sweep, Write
 from ninefold.plan.responses import ArrayOf, Content, EachOf, EachRow, FromColumn, FromExpression, ObjectOf
 from ninefold.plan.routes import Served, bodies
 from ninefold.plan.service import ServicePlan
@@ -58,16 +58,23 @@ class Bodies:
         if route is not None and status < 400:
             # Of which case the answer is nobody knows here: what any of them hides is hidden.
             for operation in (each.operation for each in route.admissions if each.who == who):
-                if isinstance(operation, Read | List | Write | Compute):
+                if not isinstance(operation, Stream):
                     for content in _contents(operation, status):
-                        document = self._masked(document, content, _columns(operation))
+                        document = self._masked(document, content, *_columns(operation))
         return _short(_text(document))
 
     def _resource(self, route: Served) -> str:
         operation = route.admissions[0].operation if route.admissions else None
-        return operation.resource if isinstance(operation, Read | List | Write) else ""
+        return operation.resource if isinstance(operation, Read | List | Write | Sweep) else ""
 
-    def _masked(self, document: Any, content: Content, columns: Sequence[ResultColumn]) -> Any:
+    def _masked(
+        self,
+        document: Any,
+        content: Content,
+        columns: Sequence[ResultColumn],
+        of_rows: Sequence[ResultColumn] = (),
+    ) -> Any:
+        """`of_rows`: the columns of the rows of a page."""
         match content:
             case FromColumn(column=index):
                 return MASK if document is not None and self._hides(columns[index].name) else document
@@ -78,16 +85,17 @@ class Bodies:
                 # What is shown as a row was asked for.
                 known |= {name: value for name, value in asked if isinstance(document.get(name), dict | list)}
                 return {
-                    name: self._masked(value, known[name], columns) if name in known else value
+                    name: self._masked(value, known[name], columns, of_rows) if name in known else value
                     for name, value in document.items()
                 }
             case ArrayOf(items=items) if isinstance(document, list) and len(items) == len(document):
-                return [self._masked(value, item, columns) for value, item in zip(document, items, strict=True)]
+                pairs = zip(document, items, strict=True)
+                return [self._masked(value, item, columns, of_rows) for value, item in pairs]
             case ArrayOf() if isinstance(document, list):
                 # Members without a value are left out: which these are cannot be told.
                 return [MASK for _ in document] if self._names else document
             case EachRow(item=item) if isinstance(document, list):
-                return [self._masked(value, item, columns) for value in document]
+                return [self._masked(value, item, of_rows) for value in document]
             case EachOf(item=item, columns=within) if isinstance(document, list):
                 return [self._masked(value, item, within) for value in document]
             case _:
@@ -114,7 +122,7 @@ class Bodies:
         return column.rpartition(".")[2] in self._names or column.startswith("column ")
 
 
-def _contents(operation: Read | List | Write | Compute, status: int) -> Iterator[Content]:
+def _contents(operation: Read | List | Write | Sweep | Compute, status: int) -> Iterator[Content]:
     """What may be shown with a status: two good ends may share one."""
     ends = [operation.response]
     if isinstance(operation, Write) and operation.untouched is not None:
@@ -124,14 +132,21 @@ def _contents(operation: Read | List | Write | Compute, status: int) -> Iterator
             yield end.content
 
 
-def _columns(operation: Read | List | Write | Compute) -> Sequence[ResultColumn]:
+def _columns(
+    operation: Read | List | Write | Sweep | Compute,
+) -> tuple[Sequence[ResultColumn], Sequence[ResultColumn]]:
+    """Those of what is shown, and those of the rows of a page."""
     match operation:
         case Write():
-            return (operation.read or operation.statement).columns
+            return (operation.read or operation.statement).columns, ()
         case Compute():
-            return () if operation.select is None else operation.select.columns
-        case Read() | List():
-            return operation.select.columns
+            return () if operation.select is None else operation.select.columns, ()
+        case Read():
+            return operation.select.columns, ()
+        case List():
+            return () if operation.head is None else operation.head.columns, operation.select.columns
+        case Sweep(items=items, head=head):
+            return () if head is None else head.columns, () if items is None else items.columns
 
 
 def _mask_at(document: Any, pointer: Sequence[str]) -> None:

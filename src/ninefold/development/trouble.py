@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ninefold.plan.chosen import given
-from ninefold.plan.operations import List, Read
+from ninefold.plan.operations import List, Read, Sweep
 from ninefold.plan.places import Place
 from ninefold.plan.routes import Admission, Blocked, Route, Served
 from ninefold.plan.service import ServicePlan
@@ -117,7 +117,7 @@ def _places_of(failure: FieldFailure, route: Served, x: Exchange) -> Iterator[Pl
             if isinstance(operation, Read | List) and failure.place == "query":
                 choices = given(operation.choices)
                 yield from (place for each in choices if each.parameter == failure.name for place in each.trace)
-            if isinstance(operation, List) and failure.place == "query":
+            if isinstance(operation, List | Sweep) and failure.place == "query":
                 yield from (place for each in operation.filters if each.name == failure.name for place in each.trace)
 
 

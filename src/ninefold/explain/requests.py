@@ -45,6 +45,8 @@ DEEDS = {
 PATHS = next(each.number for each in MEANINGS if each.about == "Values in paths")
 ENDED = next(each.number for each in MEANINGS if each.about == "Credentials that end")
 
+ALL_ROWS = next(each.number for each in MEANINGS if each.about == "Operations on all rows")
+
 SEVERAL = 66
 """Of several operations."""
 
@@ -64,7 +66,7 @@ MEANINGS_OF_DEEDS = {
 def deeds(g: Grounds, endpoint: Endpoint) -> list[Item]:
     """What it does, and on which row."""
     first, further = actions(endpoint)[:1], actions(endpoint)[1:]
-    items = [g.item(_deed(action), action.span, meanings=MEANINGS_OF_DEEDS.get(action.verb, ())) for action in first]
+    items = [g.item(_deed(action), action.span, meanings=_meanings(action)) for action in first]
     words = "takes the transition `{}` of that `{}` after it"
     items += [g.item(words.format(each.verb, each.subject), each.span, meanings=(SEVERAL,)) for each in further]
     items = items or g.fact("what it does", endpoint.does)
@@ -78,7 +80,14 @@ def deeds(g: Grounds, endpoint: Endpoint) -> list[Item]:
     return items
 
 
+def _meanings(action: Action) -> tuple[int, ...]:
+    return (ALL_ROWS,) if action.all else MEANINGS_OF_DEEDS.get(action.verb, ())
+
+
 def _deed(action: Action) -> str:
+    if action.all:
+        done = {"delete": "deletes", "update": "changes"}.get(action.verb, f"takes the transition `{action.verb}` of")
+        return f"{done} all rows of `{action.subject}` that are left by what follows"
     if is_transition(action):
         return f"takes the transition `{action.verb}` of one `{action.subject}`"
     return DEEDS[action.verb].format(action.subject)

@@ -72,7 +72,7 @@ def _response(g: Grounds, endpoint: Endpoint, each: Response) -> Item:
     if template is None or not isinstance(template, Leaf | Members | Items):
         return g.together(head, each.span, g.fact("body", content))
     first = g.acted_on(endpoint)
-    listed = first if any(action.verb == "list" for action in actions(endpoint)) else None
+    listed = first if any(action.verb == "list" or action.all for action in actions(endpoint)) else None
     shown = [*_content(g, template, "", first, listed, 0)]
     shown += [_expanded(g, asked, first) for asked in on_request(endpoint)]
     return g.item(f"{head}, with the body", each.span, shown, (1, 2))

@@ -10,7 +10,7 @@ from ninefold.diagnostics.source import Place
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
 from ninefold.expressions.words import words
-from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Write
+from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Sweep, Write
 from ninefold.plan.statement import Statement, switched
 
 
@@ -57,6 +57,17 @@ def _of(operation: Operation) -> Iterator[tuple[str, Statement]]:
             if operation.read is not None:
                 yield "then reads, in the same transaction", operation.read
             yield "where nothing is touched, asks why", operation.judge.statement
+        case Sweep(change=change):
+            if change.find is not None:
+                yield "finds the rows", change.find
+            if operation.judge is not None:
+                yield "where nothing is found, asks why", operation.judge.statement
+            yield "asks of each row whether something refuses it", change.write.judge.statement
+            for called, statement in _of(change.write):
+                if statement is not change.write.judge.statement:
+                    yield f"of all of them, in the same transaction, {called}", statement
+            if operation.items is not None:
+                yield "reads what is shown of them, in the same transaction", operation.items
         case Stream():
             yield "reads what the log has gained, as long as the caller listens", operation.select
         case Compute():

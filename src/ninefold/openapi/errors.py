@@ -15,7 +15,7 @@ from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.openapi.limits import rate_headers, rates
 from ninefold.openapi.schemas import component, error_name, reference, rewritten, value_or_null
 from ninefold.openapi.service import Endpoint, Json, Service
-from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Write
+from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Sweep, Write
 from ninefold.plan.problems import Condition, ErrorCode
 from ninefold.plan.routes import PathParameter, Served
 from ninefold.values import required
@@ -73,12 +73,14 @@ def _before_the_operation(route: Served, service: Service) -> Iterator[Condition
 def _of_parameters(route: Served) -> Iterator[Condition]:
     for parameter in (*route.stored, *route.query, *route.headers, *(each for each in route.path if each.code)):
         yield Condition("invalid", code=parameter.code)
-    reading = [each.operation for each in route.admissions if isinstance(each.operation, Read | List)]
+    reading = [each.operation for each in route.admissions if isinstance(each.operation, Read | List | Sweep)]
     if route.unknown_parameters == "refused" or any(map(_takes_parameters, reading)):
         yield Condition("invalid")
 
 
-def _takes_parameters(operation: Read | List) -> bool:
+def _takes_parameters(operation: Read | List | Sweep) -> bool:
+    if isinstance(operation, Sweep):
+        return bool(operation.filters)
     if operation.choices is not None:
         return True
     if isinstance(operation, Read):
@@ -106,6 +108,11 @@ def _of_operation(operation: Operation) -> Iterator[Condition]:
                 yield from _of_operation(effect.write)
             for following in operation.further:
                 yield from _of_operation(following)
+        case Sweep(judge=judge):
+            yield from () if judge is None else judge.conditions
+            # The rows were found just now: each of them is there.
+            each = _of_operation(operation.change.write)
+            yield from (every for every in each if every.condition not in ("missing", "gone"))
         case Stream(resume=str()):
             yield Condition("invalid")
         case Compute():

@@ -11,7 +11,7 @@ from ninefold.openapi.limits import page_parameters
 from ninefold.openapi.schemas import field_schema, stated, type_schema
 from ninefold.openapi.service import Endpoint, Json, Service
 from ninefold.openapi.versioning import version_parameters
-from ninefold.plan.operations import Compute, List, Read, Stream
+from ninefold.plan.operations import Compute, List, Read, Stream, Sweep
 from ninefold.plan.routes import Parameter
 
 _OTHERWISE_DESCRIBED = frozenset(("accept", "authorization", "content-type"))
@@ -44,7 +44,7 @@ def _of_path(endpoint: Endpoint, names: tuple[str, ...], service: Service) -> It
 
 def _of_list(endpoint: Endpoint, service: Service) -> Iterator[Json]:
     """Filters, the order, the page. They are the same for every kind of caller."""
-    lists = [each.operation for each in endpoint.route.admissions if isinstance(each.operation, List)]
+    lists = [each.operation for each in endpoint.route.admissions if isinstance(each.operation, List | Sweep)]
     if not lists:
         return
     first = lists[0]
@@ -60,6 +60,8 @@ def _of_list(endpoint: Endpoint, service: Service) -> Iterator[Json]:
         told = {"is": words[each.name], "line": each.place.line}
         several = {} if each.written is None else {"style": "form", "explode": each.written == "repeated"}
         yield {"name": each.name, "in": "query", **several, "schema": schema, "x-ninefold": told}
+    if isinstance(first, Sweep):
+        return
     if first.sort_parameter is not None:
         offered = [sort.name for sort in first.sorts if sort.name]
         yield {"name": first.sort_parameter, "in": "query", "schema": {"type": "string", "enum": offered}}
@@ -93,7 +95,7 @@ def _conditional(endpoint: Endpoint) -> Iterator[Json]:
     """`If-Match` and `If-None-Match` act where there are entity tags (RFC 9110 13.1); a stream goes on where the named
     header says."""
     operations = [each.operation for each in endpoint.route.admissions]
-    if any(not isinstance(each, Stream) and each.validator for each in operations):
+    if any(not isinstance(each, Stream | Sweep) and each.validator for each in operations):
         yield {"name": "If-Match", "in": "header", "schema": {"type": "string"}}
     if any(isinstance(each, Read | List | Compute) and each.validator for each in operations):
         yield {"name": "If-None-Match", "in": "header", "schema": {"type": "string"}}

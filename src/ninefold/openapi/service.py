@@ -36,7 +36,7 @@ class Endpoint:
     def does(self) -> str:
         """What it does, in the contract's words: `create order`."""
         actions = value_of(self.stated.does) or ()
-        return ", ".join(f"{each.verb} {each.subject or ''}".strip() for each in actions)
+        return ", ".join(each.written for each in actions)
 
 
 @dataclass(frozen=True)

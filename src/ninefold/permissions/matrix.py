@@ -163,7 +163,7 @@ class _Reading:
         return Line(
             endpoint=endpoint.key + _case(endpoint),
             line=self.line(endpoint.span),
-            does=", ".join(f"{each.verb} {each.subject}" if each.subject else each.verb for each in does),
+            does=", ".join(each.written for each in does),
             resource=acted_on,
             becomes=None if found is None else _becomes(found, self.served),
             guards=tuple(self.guards(endpoint)),

@@ -261,6 +261,19 @@ class Write(_Operation, frozen=True, tag="write"):
     """Where it is stated what gives the fields of the row their values, by field."""
 
 
+class Sweep(_Operation, frozen=True, tag="sweep"):
+    """A change of all the rows that `change.find` gives, under the switches `filter NAME` of `filters`. `judge` is
+    asked where it finds none: the path may name rows that have to be there, and who calls may have no right to them.
+    `items` gives the columns of the rows by `$several`: as they have become, or, before a deletion, as they are; None:
+    no row is shown. `head`: the columns of what is shown beside them."""
+
+    change: Effect
+    filters: tuple[FilterParameter, ...] = ()
+    items: Statement | None = None
+    head: Statement | None = None
+    judge: Judge | None = None
+
+
 class Stream(msgspec.Struct, frozen=True, tag_field="operation", tag="stream", omit_defaults=True, kw_only=True):
     """The event log, followed as it grows. `select` gives the events behind `$log.position`, at most as many as a batch
     holds: position, whether this caller sees the row (null: not), then id, kind, row, time, payload. `resume`: the
@@ -280,4 +293,4 @@ class Compute(msgspec.Struct, frozen=True, tag_field="operation", tag="compute",
     validator: bool = False
 
 
-Operation: TypeAlias = Read | List | Write | Compute | Stream
+Operation: TypeAlias = Read | List | Write | Sweep | Compute | Stream

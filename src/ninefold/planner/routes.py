@@ -21,6 +21,7 @@ from ninefold.planner.further import with_further
 from ninefold.planner.granting import challenge
 from ninefold.planner.perspective import Perspective
 from ninefold.planner.places import by_key, rules, traced
+from ninefold.planner.sweep import sweep
 from ninefold.sql.dialect import Dialect
 from ninefold.values import Text
 
@@ -83,6 +84,8 @@ _OWN = ("does", "body", "patch", "validators", "idempotency key", "pages", "issu
 
 
 def _operation(endpoint: Endpoint, admission: checked_endpoints.Admission, perspective: Perspective) -> Operation:
+    if endpoint.all_rows:
+        return sweep(endpoint, admission, perspective)
     operation = endpoints.plan(endpoint, admission, perspective)
     if not isinstance(operation, Write):
         return operation

@@ -8,6 +8,7 @@ become common table expressions over one JSON array each, so that one statement 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 
 from msgspec.structs import replace
 
@@ -21,7 +22,7 @@ from ninefold.plan.statement import Piece, Statement
 from ninefold.planner import inputs
 from ninefold.planner.perspective import Perspective
 from ninefold.planner.requirements import WANTED, WRITTEN
-from ninefold.sql.fragment import PLACEHOLDER, Fragment, bind, identifier
+from ninefold.sql.fragment import PLACEHOLDER, Fragment, bind, identifier, join
 from ninefold.values import Type
 
 AS_IT_WAS = "as it was"
@@ -32,8 +33,7 @@ def of_several(write: Write, endpoint: Endpoint, perspective: Perspective) -> Wr
     """The write with its tables; unchanged where it is of one row."""
     if not endpoint.several:
         return write
-    resource = perspective.checked.resources[write.resource]
-    tables = _Tables(write, resource, perspective)
+    tables = _Tables(write, perspective.checked.resources[write.resource], perspective)
     return replace(
         write,
         several=True,
@@ -49,6 +49,11 @@ def of_several(write: Write, endpoint: Endpoint, perspective: Perspective) -> Wr
     )
 
 
+def by_its_rows(statement: Statement, write: Write, perspective: Perspective) -> Statement:
+    """A statement that reads the tables of a write of several rows."""
+    return _Tables(write, perspective.checked.resources[write.resource], perspective).within(statement)
+
+
 class _Tables:
     """The tables of one write. The columns of `$wanted` are the identifier, where the row is there, and what is made
     beforehand, in the order of its `assigns`."""
@@ -61,16 +66,20 @@ class _Tables:
 
     def within(self, statement: Statement) -> Statement:
         """A statement behind the tables that it reads. What it stores of a row is that of the row's own."""
-        pieces = [self._of_rows(piece) for piece in statement.pieces if piece.when != AS_IT_WAS]
-        text = Fragment("".join(each.text for each in pieces), tuple(bound for each in pieces for bound in each.binds))
-        tables = []
+        switched = [(piece.when, self._of_rows(piece)) for piece in statement.pieces if piece.when != AS_IT_WAS]
+        pieces: list[Piece] = []
+        for when, alike in groupby(switched, key=lambda piece: piece[0]):
+            text = join("", [each for _, each in alike])
+            pieces.append(Piece(text.text, text.binds, when))
+        whole = "".join(each.text for each in pieces)
+        tables = Fragment("")
         for name, array, columns in ((WANTED, inputs.WANTED, self._wanted), (WRITTEN, inputs.WRITTEN, self._keys)):
-            if name in text.text:
-                tables.append(self._table(name, array, columns))
-        for number, table in enumerate(reversed(tables)):
-            text = table + (", " if number else " ") + text
-        whole = "WITH " + text if tables else text
-        return replace(statement, pieces=(Piece(whole.text, whole.binds),))
+            if name in whole:
+                tables = tables + (", " if tables.text else "WITH ") + self._table(name, array, columns)
+        if tables.text:
+            first = pieces[0]
+            pieces[0] = replace(first, text=tables.text + " " + first.text, binds=(*tables.binds, *first.binds))
+        return replace(statement, pieces=tuple(pieces))
 
     def _table(self, name: str, array: Typed, columns: Sequence[tuple[str, Type]]) -> Fragment:
         titles = ", ".join(identifier(title) for title in ("$n", *(title for title, _ in columns)))

@@ -183,7 +183,8 @@ def _sought(survey: Survey, endpoint: Endpoint) -> Iterator[str]:
     for action in actions(endpoint)[:1]:  # what follows acts on the same row
         resource = subject(action)
         signs_out = action.verb == "sign out" and not signs_out_caller(endpoint, action)
-        if resource is not None and (action.verb in ON_ONE_ROW or is_transition(action) or signs_out):
+        on_one = (action.verb in ON_ONE_ROW or is_transition(action)) and not action.all
+        if resource is not None and (on_one or signs_out):
             yield resource
 
 

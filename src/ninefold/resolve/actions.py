@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ninefold.contract.endpoints import Action
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.resolve.codes import NOT_AN_ACTION
 from ninefold.resolve.reading import Reading, Slot, quoted, shortened
 from ninefold.syntax.nodes import Node, Scalar, Sequence
 from ninefold.vocabulary.endpoints import VERBS
-from ninefold.vocabulary.verbs import ALONE
+from ninefold.vocabulary.verbs import ALL, ALONE, OF_ALL
 
 MEANT_VERBS = {
     **dict.fromkeys(("get", "show", "fetch", "view", "find", "retrieve"), "read"),
@@ -22,6 +24,24 @@ MEANT_VERBS = {
     **dict.fromkeys(("logout", "log out", "signout", "log off"), "sign out"),
 }
 """What others call the verbs."""
+
+
+def deeds(r: Reading, node: Node, slot: Slot) -> tuple[Action, ...] | None:
+    """What an endpoint does: actions, each perhaps on all rows (`delete all todo`)."""
+    found = actions(r, node, slot)
+    return None if found is None else tuple(_of_all(r, each) for each in found)
+
+
+def _of_all(r: Reading, action: Action) -> Action:
+    verb = action.verb.removesuffix(ALL)
+    if verb == action.verb or verb in ALONE or not verb:
+        return action
+    if verb in VERBS and verb not in OF_ALL:
+        message = f"`{verb}` is not done to all rows at once"
+        known = ", ".join(f"`{each}{ALL}`" for each in sorted(OF_ALL))
+        help = f"write `list {action.subject}`" if verb in ("list", "read") else f"{known} and a transition are"
+        r.say(NOT_AN_ACTION, message, Label(action.span), help=(help,))
+    return replace(action, verb=verb, all=True)
 
 
 def actions(r: Reading, node: Node, slot: Slot) -> tuple[Action, ...] | None:

@@ -22,7 +22,7 @@ from ninefold.contract.fact import Fact, Gap, Name, Proposal, Shown, StatedNone
 from ninefold.contract.resources import Schema
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.resolve import cases, chosen, leaves, responses, routes
-from ninefold.resolve.actions import actions
+from ninefold.resolve.actions import deeds
 from ninefold.resolve.codes import CONTRADICTION, NOT_IN_FORM, WITHOUT_GUARD, WRONG_SHAPE
 from ninefold.resolve.effects import effects
 from ninefold.resolve.errors import condition_name, shape
@@ -172,7 +172,7 @@ def _endpoint(r: Reading, level: Level, entry: Entry, route: routes.Route | None
         method=route.method if route is not None else "",
         segments=with_values(route.segments, path) if route is not None else (),
         span=entry.key.span,
-        does=level.fact("does", actions, main=True),
+        does=level.fact("does", deeds, main=True),
         row=level.fact("row", expression),
         body=level.fact("body", body),
         query=level.fact("query", parameters),

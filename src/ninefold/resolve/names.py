@@ -31,7 +31,7 @@ from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence
 from ninefold.vocabulary.built_in import READ_ONLY
 from ninefold.vocabulary.endpoints import CONDITIONS_OF_GRANTS, GRANT, VERBS
 from ninefold.vocabulary.events import EVENT_VERBS
-from ninefold.vocabulary.verbs import ALONE
+from ninefold.vocabulary.verbs import ALL, ALONE
 
 
 def judge(r: Reading, contract: Contract) -> None:
@@ -242,7 +242,8 @@ class _Uses:
             transitions = {} if verb in VERBS else None
         if transitions is None or verb in transitions:
             return
-        before = Span(place.span.start - 1 - len(verb), place.span.start - 1)
+        written = verb + ALL if action.all else verb
+        before = Span(place.span.start - 1 - len(written), place.span.start - 1)
         verbs = tuple(each for each in verbs if each not in ALONE and each != "call")
         near = MEANT_VERBS.get(verb.casefold()) or self.r.nearest(verb, (*transitions, *verbs))
         near = near if near in (*transitions, *verbs) else None

@@ -18,6 +18,7 @@ from ninefold.server.operations import Operation, ready
 from ninefold.server.parameters import Declared
 from ninefold.server.problems import Failure, Problems, Shape, field_failure
 from ninefold.server.rates import Rate
+from ninefold.server.sweep import Sweep
 from ninefold.values import Type, Value
 
 
@@ -192,12 +193,15 @@ def _served(
             rank(
                 *(operation.judge.failures if operation.judge is not None else ()),
                 *(operation.may_lack if isinstance(operation, Write) else ()),
+                *(operation.of_rows if isinstance(operation, Sweep) else ()),
             ),
             each.scopes,
         )
     any_operation = next((each.operation for each in admissions.values()), None)
     own = (*route.path, *route.query, *route.headers)
     lists = any_operation.pages.names if isinstance(any_operation, List) else frozenset()
+    if isinstance(any_operation, Sweep):
+        lists = any_operation.filters.names
     if isinstance(any_operation, Read | List) and any_operation.chooser is not None:
         lists |= any_operation.chooser.names
     in_database = min((each.lowest for each in admissions.values()), default=problems.last)

@@ -7,8 +7,9 @@ from typing import TypeAlias, assert_never
 from ninefold.plan import operations as plan
 from ninefold.server.execute import Compute, List, Read, Write
 from ninefold.server.streams import Stream
+from ninefold.server.sweep import Sweep
 
-Operation: TypeAlias = Read | List | Write | Compute | Stream
+Operation: TypeAlias = Read | List | Write | Sweep | Compute | Stream
 
 
 def ready(operation: plan.Operation) -> Operation:
@@ -20,6 +21,8 @@ def ready(operation: plan.Operation) -> Operation:
             return List(operation)
         case plan.Write():
             return Write(operation)
+        case plan.Sweep():
+            return Sweep(operation)
         case plan.Compute():
             return Compute(operation)
         case plan.Stream():

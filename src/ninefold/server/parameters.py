@@ -133,29 +133,32 @@ class Page:
     filters: dict[str, Value] = field(default_factory=dict)
 
 
-class PageReader:
-    """The parameters of a list: filters, order, page. `names` are those that the list knows."""
+def _taken(query: Query, name: str, type_: Type, failures: list[Failure], written: Written | None = None) -> Value:
+    value = single(query, name, type_) if written is None else several(query[name], type_, written)
+    if isinstance(value, Refused):
+        failures.append(invalid("query", name, value.rule))
+        return None
+    return value
 
-    __slots__ = ("_defaults", "_filters", "_paging", "_sort_parameter", "_sorts", "names")
 
-    def __init__(self, operation: plan.List) -> None:
-        self._filters = operation.filters
+class FilterReader:
+    """The parameters that narrow rows. `names` are those that there are."""
+
+    __slots__ = ("_defaults", "_filters", "names")
+
+    def __init__(self, filters: Sequence[plan.FilterParameter]) -> None:
+        self._filters = filters
         self._defaults: tuple[tuple[str, Callable[[Env], Value]], ...] = tuple(
-            (each.name, compile(each.default)) for each in operation.filters if each.default is not None
+            (each.name, compile(each.default)) for each in filters if each.default is not None
         )
-        self._sorts = {sort.name: sort for sort in operation.sorts}
-        self._sort_parameter = operation.sort_parameter
-        self._paging = operation.paging
-        paging = operation.paging
-        own = (operation.sort_parameter, paging.size, paging.next, paging.start, paging.number)
-        self.names = frozenset(each.name for each in operation.filters) | {name for name in own if name is not None}
+        self.names = frozenset(each.name for each in filters)
 
-    def read(self, query: Query, env: Env, failures: list[Failure]) -> Page:
-        """What is asked for; what is wrong with it is added to `failures`."""
+    def read(self, query: Query, env: Env, failures: list[Failure]) -> dict[str, Value]:
+        """The values of those that came, or that have a default; what is wrong is added to `failures`."""
         filters: dict[str, Value] = {}
         for each in self._filters:
             if each.name in query:
-                value = self._taken(query, each.name, each.type, failures, each.written)
+                value = _taken(query, each.name, each.type, failures, each.written)
                 if value is not None:
                     filters[each.name] = value
         for name, default in self._defaults:
@@ -165,6 +168,26 @@ class PageReader:
                 except EvaluationError:
                     # No condition holds for what has no value: nothing is found.
                     filters[name] = None
+        return filters
+
+
+class PageReader:
+    """The parameters of a list: filters, order, page. `names` are those that the list knows."""
+
+    __slots__ = ("_filters", "_paging", "_sort_parameter", "_sorts", "names")
+
+    def __init__(self, operation: plan.List) -> None:
+        self._filters = FilterReader(operation.filters)
+        self._sorts = {sort.name: sort for sort in operation.sorts}
+        self._sort_parameter = operation.sort_parameter
+        self._paging = operation.paging
+        paging = operation.paging
+        own = (operation.sort_parameter, paging.size, paging.next, paging.start, paging.number)
+        self.names = self._filters.names | {name for name in own if name is not None}
+
+    def read(self, query: Query, env: Env, failures: list[Failure]) -> Page:
+        """What is asked for; what is wrong with it is added to `failures`."""
+        filters = self._filters.read(query, env, failures)
         if self._paging.by == "none":
             return Page(self._sort(query, failures), filters=filters)
         sort = self._sort(query, failures)
@@ -177,15 +200,6 @@ class PageReader:
             # Where the database's integers end, there are no rows any more.
             start = min((number - first) * size, GREATEST_INTEGER)
         return Page(sort, size, start, number, self._cursor(query, failures), filters)
-
-    def _taken(
-        self, query: Query, name: str, type_: Type, failures: list[Failure], written: Written | None = None
-    ) -> Value:
-        value = single(query, name, type_) if written is None else several(query[name], type_, written)
-        if isinstance(value, Refused):
-            failures.append(invalid("query", name, value.rule))
-            return None
-        return value
 
     def _sort(self, query: Query, failures: list[Failure]) -> plan.Sort:
         default, name = self._sorts[""], self._sort_parameter
@@ -202,7 +216,7 @@ class PageReader:
     ) -> int:
         if name is None or name not in query:
             return default
-        value = self._taken(query, name, Integer(), failures)
+        value = _taken(query, name, Integer(), failures)
         if not isinstance(value, int):
             return default
         if value < least:

@@ -19,7 +19,7 @@ from ninefold.server.events import Event, subscribe
 from ninefold.server.judge import Judge, Refusal
 from ninefold.server.problems import Failure, failed_condition
 from ninefold.server.sources import Sources
-from ninefold.server.statements import Prepared, RowReader
+from ninefold.server.statements import NO_SWITCHES, Prepared, RowReader
 from ninefold.values import Value, sqlite_writer
 
 T = TypeVar("T")
@@ -36,6 +36,15 @@ class Asking:
 
     sources: Sources
     who: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is known of each row beforehand, in the forms that are stored, and the switches of what is stored of all of
+    them: each is given values for the same fields."""
+
+    rows: list[list[Stored]]
+    switches: frozenset[str] = NO_SWITCHES
 
 
 class Several(Generic[T]):
@@ -63,31 +72,41 @@ class Several(Generic[T]):
         self._details = write.details
         self._upholds = tuple(map(upheld.Upheld, write.upholds))
         self._before, self._after = tuple(map(Event, write.before)), tuple(map(Event, write.after))
-        self._version = write.version
+        self._version, self._deletes = write.version, write.verb == "delete"
         # What was is another thing of each row: what reads it is asked for each.
         self._was = None if write.was is None else Prepared(write.was)
         self._read_was = None if write.was is None else RowReader(write.was)
 
     def do(self, session: Session, call: T, asking: Asking, env: dict[str, Any]) -> None:
         """All of it, under the roots that it reads; raises what refuses it."""
-        wanted = self._made(call, env) if self._find is None else self._found(session, call, env)
-        if not wanted:
-            return
-        many: dict[str, Value] = {"wanted": _encode(wanted).decode()}
+        wanted = self._made(call, env) if self._find is None else self.found(session, call, env)
+        if wanted.rows:
+            self.write(session, call, asking, self.judged(session, asking, env, wanted), wanted)
+
+    def judged(self, session: Session, asking: Asking, env: dict[str, Any], wanted: Wanted) -> dict[str, Any]:
+        """The roots of the write of these rows, none of which is refused; raises Refusal."""
+        many: dict[str, Value] = {"wanted": _encode(wanted.rows).decode()}
         own = {**env, environment.SEVERAL: many, environment.WRITE: {"revision": asking.sources.revision()}}
         self._judged(session, own)
+        return own
+
+    def write(self, session: Session, call: T, asking: Asking, own: dict[str, Any], wanted: Wanted) -> None:
+        """Write them all, with what arises from that. `own` tells then which were written."""
+        many, env = own[environment.SEVERAL], own
         if self._upholds:
             own[environment.AFFECTED] = upheld.before(self._upholds, session, own)
         events = [(event, event.all_found(session, own), own) for event in self._before]
         was = self._as_they_were(session, own)
+        deleted = self._then.all_acted_on(session, own) if self._then is not None and self._deletes else None
         try:
-            touched = session.run(*self._statement.bound(own))
+            touched = session.run(*self._statement.bound(own, self._statement.switches & wanted.switches))
         except Conflicting:
             touched = []
-        if len(touched) != len(wanted):
+        if len(touched) != len(wanted.rows):
             # What each row is judged by holds of all of them: it is among themselves that they collide.
             raise Refusal([Failure("conflict", self._resource)])
-        keys = [[_in_json(each) for each in row[: self._width]] for row in (touched if self._find is None else wanted)]
+        known = touched if self._find is None else wanted.rows
+        keys = [[_in_json(each) for each in row[: self._width]] for row in known]
         many["written"] = _encode(keys).decode()
         own[BEFORE] = {**own[BEFORE], self._resource: None}
         each_in = [own] if was is None else [self._of_one(own, key, was) for key in keys]
@@ -96,7 +115,8 @@ class Several(Generic[T]):
                 subscribe(session, key, asking.who, env["caller"], self._version)
         if self._then is not None:
             for within in each_in:
-                for acted_on in self._then.all_acted_on(session, within):
+                acted_on_each = self._then.all_acted_on(session, within) if deleted is None else deleted
+                for acted_on in acted_on_each:
                     self._then.take_place(session, call, within, acted_on)
         self._hold(session, own, each_in)
         events += [(event, event.all_found(session, within), within) for within in each_in for event in self._after]
@@ -118,16 +138,17 @@ class Several(Generic[T]):
         one = {**env[environment.SEVERAL], "written": _encode([key]).decode()}
         return {**env, environment.SEVERAL: one, BEFORE: {**env[BEFORE], self._resource: was.get(tuple(key))}}
 
-    def _found(self, session: Session, call: T, env: dict[str, Any]) -> list[list[Stored]]:
+    def found(self, session: Session, call: T, env: dict[str, Any], switches: frozenset[str] = NO_SWITCHES) -> Wanted:
         """What is known of each row that is there: its identifier and the values that it is to have."""
         assert self._find is not None and self._read_found is not None
         wanted: list[list[Stored]] = []
-        for row in session.run(*self._find.bound(env)):
+        new: Mapping[str, Any] = {}
+        for row in session.run(*self._find.bound(env, switches)):
             new = self._values(call, dict(env), self._read_found(row))
             wanted.append([*map(_in_json, row[: self._width]), *self._forms(new)])
-        return wanted
+        return Wanted(wanted, frozenset(f"new {name}" for name in new))
 
-    def _made(self, call: T, env: dict[str, Any]) -> list[list[Stored]]:
+    def _made(self, call: T, env: dict[str, Any]) -> Wanted:
         """The values of a new row for each item. What is wrong with any of them is told at once."""
         assert self._each is not None
         try:
@@ -145,7 +166,7 @@ class Several(Generic[T]):
                 wanted.append(self._forms(new))
         if failures:
             raise Refusal(failures)
-        return wanted
+        return Wanted(wanted)
 
     def _forms(self, new: Mapping[str, Any]) -> list[Stored]:
         forms = []

@@ -34,6 +34,7 @@ from ninefold.server.parameters import Declared, Query
 from ninefold.server.passwords import UserAndPassword, basic, is_password
 from ninefold.server.problems import Failure, invalid
 from ninefold.server.rates import Asking, count
+from ninefold.server.sweep import Sweep
 from ninefold.server.versions import Version
 from ninefold.values import Invalid, from_text
 
@@ -324,6 +325,8 @@ def parameters(x: Exchange) -> Next:
         if x.admission is not None:
             not_ours = operation.cursor(x.call)
             failures.extend(() if not_ours is None else (not_ours,))
+    if isinstance(operation, Sweep):
+        x.env[environment.FILTER] = operation.filters.read(x.query, x.env, failures)
     for failure in failures:
         x.refuse(failure)
     if x.admission is not None and x.admission.admits is not None and not x.admission.admits(x.env):
@@ -559,7 +562,7 @@ def judged(x: Exchange) -> Next:
     if not values:
         call.body = call.valid
     try:
-        if not isinstance(operation, List):
+        if not isinstance(operation, List | Sweep):
             operation.prepare(call)
     except Refusal as refusal:
         # What cannot be made is told beside what else is wrong. Where not all is known that the request gives, nobody

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ninefold.meanings import BARE_STATUSES
-from ninefold.plan.operations import List, Operation, Read, Write
+from ninefold.plan.operations import List, Operation, Read, Sweep, Write
 from ninefold.plan.problems import Condition
 from ninefold.plan.routes import BodyField, Parameter, Served
 from ninefold.plan.service import ServicePlan
@@ -186,7 +186,7 @@ def _end(x: Exchange, route: Served | None, status: int) -> int:
 
 def _nodes(x: Exchange, route: Served | None) -> tuple[Condition, ...]:
     operation = _operation(x, route)
-    return conditions(operation) if isinstance(operation, Read | List | Write) else ()
+    return conditions(operation) if isinstance(operation, Read | List | Write | Sweep) else ()
 
 
 def _node(failure: Failure, nodes: Sequence[Condition]) -> int:

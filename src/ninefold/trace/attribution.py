@@ -13,7 +13,7 @@ from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.meanings import MEANINGS
 from ninefold.plan.chosen import given
 from ninefold.plan.events import Event
-from ninefold.plan.operations import List, Operation, Read, Stream, Write
+from ninefold.plan.operations import List, Operation, Read, Stream, Sweep, Write
 from ninefold.plan.problems import ErrorCode
 from ninefold.plan.responses import ArrayOf, Content, FromExpression, ObjectOf, Response
 from ninefold.plan.routes import Admission, Route, Served
@@ -323,6 +323,16 @@ class _Of:
                 listed = (*operation.seen, *narrowed, *operation.sort_trace, *dict.fromkeys(paging.places.values()))
                 beside = () if operation.head is None else operation.head.columns
                 return Shown(beside, operation.resource, listed=listed, of_rows=operation.select.columns)
+            case Sweep(change=change):
+                listed = (*operation.seen, *(place for each in operation.filters for place in each.trace))
+                beside = () if operation.head is None else operation.head.columns
+                return Shown(
+                    beside,
+                    operation.resource,
+                    givers=change.write.places,
+                    listed=listed,
+                    of_rows=() if operation.items is None else operation.items.columns,
+                )
             case Write():
                 return Shown(
                     (operation.read or operation.statement).columns,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ninefold.plan.chosen import given
 from ninefold.plan.limits import Rate
-from ninefold.plan.operations import List, Operation, Read, Stream, Write
+from ninefold.plan.operations import List, Operation, Read, Stream, Sweep, Write
 from ninefold.plan.problems import Condition, Problems
 from ninefold.plan.responses import Response
 from ninefold.plan.routes import BodyField, Route, Served, bodies
@@ -82,8 +82,10 @@ def editions(plan: ServicePlan) -> tuple[Edition, ...]:
 def conditions(operation: Operation) -> tuple[Condition, ...]:
     """What the database can refuse an operation for: the conditions of its judge, then its invariants, then those of
     other rows, then what its effects are refused for, then what follows with the same row."""
-    judge = operation.judge if isinstance(operation, Read | List | Write) else None
+    judge = operation.judge if isinstance(operation, Read | List | Write | Sweep) else None
     judged = () if judge is None else judge.conditions
+    if isinstance(operation, Sweep):
+        return (*judged, *conditions(operation.change.write))
     if not isinstance(operation, Write):
         return judged
     then = () if operation.then is None else operation.then.effects
@@ -106,6 +108,8 @@ def query_parameters(route: Served) -> tuple[str, ...]:
         operation = admission.operation
         if isinstance(operation, Read | List):
             found += [each.parameter for each in given(operation.choices)]
+        if isinstance(operation, Sweep):
+            found += [each.name for each in operation.filters]
         if isinstance(operation, List):
             paging = operation.paging
             own = (operation.sort_parameter, paging.size, paging.next, paging.start, paging.number)

@@ -25,6 +25,14 @@ _TAKES_A_TRANSITION = Deed(
     _NAMED, "the fields that it may give besides, or `none`", "the row, as it has become",
 )  # fmt: skip
 
+_OF_ALL_ROWS = Deed(
+    "The same of all rows that the path, `where` and the given `filters` leave and that the caller sees: of all, or, "
+    "where one of them is refused, of none (fixed meaning 75).",
+    "all; those under a row of the path, where it names one",
+    "as of one row; of `delete`: members that are no fields",
+    "`page.items`, as they have become or, deleted, as they were; `page.total`",
+)  # fmt: skip
+
 _DEEDS: Mapping[str, Deed] = {
     "create": Deed(
         "Makes a row. The body gives fields; path names set the references that they go through; `sets` gives values; "
@@ -82,6 +90,13 @@ ALONE = frozenset(["compute", "subscribe", "unsubscribe", "stream events"])
 """Verbs that act on no resource of the contract's own, and are written alone."""
 
 
+ALL = " all"
+"""What stands behind a verb that is done to all the rows of a resource: `delete all todo`."""
+
+OF_ALL = frozenset(["update", "delete"])
+"""The verbs that can be done to all rows; a transition can too."""
+
+
 def table() -> Iterator[tuple[str, ...]]:
     """How each is written (R stands for a resource), what it does, which row, the body and what may be shown."""
     for verb in VERBS:
@@ -90,3 +105,4 @@ def table() -> Iterator[tuple[str, ...]]:
         if verb == "remove":
             assert verb in ENDS
             yield ("a transition: `close note`", *_TAKES_A_TRANSITION)
+            yield ("`update all R`, `delete all R`, `close all note`", *_OF_ALL_ROWS)

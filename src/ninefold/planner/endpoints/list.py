@@ -43,7 +43,7 @@ def list_rows(endpoint: Endpoint, admission: Admission, perspective: Perspective
         conditions.append("(" + seen + ")")
     name = identifier(resource.name)
     source = " FROM " + perspective.source(resource.name) + f" AS {name} WHERE " + all_of(conditions)
-    filters = [_filter(each, columns, perspective) for each in endpoint.filters]
+    filters = filter_pieces(endpoint, columns, perspective)
 
     orders = _orders(endpoint, resource)
     sorts, sort_pieces, after_pieces = [], [], []
@@ -78,10 +78,7 @@ def list_rows(endpoint: Endpoint, admission: Admission, perspective: Perspective
         select=statement,
         paging=_paging(endpoint, perspective),
         sorts=tuple(sorts),
-        filters=tuple(
-            FilterParameter(each.name, each.type, each.default, each.written, traced(each.place))
-            for each in endpoint.filters
-        ),
+        filters=filter_parameters(endpoint),
         sort_parameter=None if endpoint.sorts is None else endpoint.sorts.parameter,
         sort_trace=stated(perspective.checked.places, "endpoints", endpoint.key, "sorts"),
         count=count,
@@ -110,6 +107,18 @@ def _page_places(endpoint: Endpoint, pages: Pages, perspective: Perspective) -> 
         found |= by_key(places, ("size", "next", "start", "number", "index"), *path, "parameters")
     # One name stands for both, as a list has but one of them.
     return found | ({"number": found["index"]} if pages.first == 0 else {})
+
+
+def filter_parameters(endpoint: Endpoint) -> tuple[FilterParameter, ...]:
+    return tuple(
+        FilterParameter(each.name, each.type, each.default, each.written, traced(each.place))
+        for each in endpoint.filters
+    )
+
+
+def filter_pieces(endpoint: Endpoint, columns: Columns, perspective: Perspective) -> list[Piece]:
+    """What narrows the rows, each under its switch."""
+    return [_filter(each, columns, perspective) for each in endpoint.filters]
 
 
 def _filter(stated: Filter, columns: Columns, perspective: Perspective) -> Piece:
