@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import groupby, islice
 from typing import Any
 
 from tests.reference.expressions import Fails, Reading
@@ -102,9 +103,16 @@ def given(
     broken = [*dict.fromkeys((*_constants(document, endpoint), *broken))]
     if checked.requests_of(endpoint).unknown_members == "refused":
         broken += [Broken("body", path, "unknown") for path in _unknown(document, _known(endpoint))]
-    if broken:
-        result.failures.append(Failure("invalid", fields=tuple(broken)))
+    for subject, fields in groupby(broken, lambda each: _subject(each, endpoint, resource)):
+        result.failures.append(Failure("invalid", subject, fields=tuple(fields)))
     return result
+
+
+def _subject(broken: Broken, endpoint: Endpoint, resource: Resource) -> str:
+    """What is wrong with the value of a field is about that field, and all else about the row."""
+    names = tuple(str(step) for step in broken.path)
+    of_leaf = (leaf.field for leaf in endpoint.body or () if names[: len(leaf.pointer)] == leaf.pointer)
+    return ".".join((resource.name, *islice(of_leaf, 1)))
 
 
 def at(document: Any, path: tuple[str, ...]) -> Any:

@@ -154,11 +154,12 @@ def of_content(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
     for each in members:
         field = g.fields(each.resource).get(each.field)
         if field is not None:
+            subject = g.codes.narrowest(endpoint, "invalid", f"{each.resource}.{each.field}")
             words = f"`{'/'.join(('', *each.pointer))}` is not as the rules of `{each.resource}.{each.field}` say"
-            yield Refusal("invalid", None, words, field.span, (3, 13))
+            yield Refusal("invalid", subject, words, field.span, (3, 13))
             if isinstance(field.immutable, Shown) and writes.verbs(endpoint) & writes.CHANGING:
                 words = f"`{'/'.join(('', *each.pointer))}` is given, and cannot change"
-                yield Refusal("invalid", None, words, field.immutable.span)
+                yield Refusal("invalid", subject, words, field.immutable.span)
         elif each.beside:
             words = f"`/{each.field}` is not as the shared type says"
             yield Refusal("invalid", None, words, each.span, (BESIDE_FIELDS,))
@@ -168,7 +169,8 @@ def of_content(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
         for name in value_of(own.required) or ():
             field = g.fields(own.name).get(name.text)
             if name.text in named and field is not None and field.on_create is None:
-                yield Refusal("invalid", None, f"`{name.text}` is not given, and is required", name.span)
+                subject = g.codes.narrowest(endpoint, "invalid", f"{own.name}.{name.text}")
+                yield Refusal("invalid", subject, f"`{name.text}` is not given, and is required", name.span)
     if isinstance(requests.unknown_members, Shown) and requests.unknown_members.value.text == "refused":
         meanings = (18,) if isinstance(endpoint.body, StatedNone) else ()
         words = "the body has a member that no fact names"

@@ -43,6 +43,13 @@ class Codes:
         names = narrowed(condition, subject)
         return next((codes[name] for codes in (own, self._conditions) for name in names if name in codes), None)
 
+    def narrowest(self, endpoint: Endpoint, condition: str, subject: str) -> str | None:
+        """As much of a subject as part 7 or the endpoint tells apart; None: nothing of it."""
+        own = {name.text for name, _ in value_of(endpoint.errors) or ()}
+        told = own | self._conditions.keys() | self._ranks.keys()
+        found = (each for each in narrowed(condition, subject) if each in told and each != condition)
+        return next((each.removeprefix(condition + " ") for each in found), None)
+
     def code_of_all(self, condition: str) -> str | None:
         """The code of a condition that leaves no endpoint."""
         return self._conditions.get(condition)

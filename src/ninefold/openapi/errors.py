@@ -33,6 +33,8 @@ def conditions(endpoint: Endpoint, service: Service) -> list[Condition]:
         if route.body.edits:
             resource = next((_resource(each.operation) for each in route.admissions), None)
             found += (Condition("different", subject=resource), Condition("conflict", subject=resource))
+        row = endpoint.checked.resource
+        found += (Condition("invalid", subject=f"{row}.{each.field}") for each in route.body.fields if row is not None)
     for admission in route.admissions:
         if admission.condition is not None:
             found.append(Condition("forbidden", subject=_resource(admission.operation)))

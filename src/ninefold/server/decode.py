@@ -6,6 +6,7 @@ import copy
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby, islice
 from typing import Any, NoReturn, TypeAlias
 
 import jsonschema_rs
@@ -18,6 +19,7 @@ from ninefold.server import forms, json_patch, media_types
 from ninefold.server.messages import Request
 from ninefold.server.parameters import refuse_to_fetch
 from ninefold.server.problems import Failure, FieldFailure, field_failure
+from ninefold.server.problems import pointer as json_pointer
 from ninefold.values import Array, Invalid, Row, Type, Value, from_schema, json_reader, to_json
 
 Path: TypeAlias = tuple[str | int, ...]
@@ -52,6 +54,7 @@ class Body:
             )
             for each in body.fields
         )
+        self._given_at = tuple((each.field, json_pointer(each.pointer)) for each in body.fields)
         self._texts = body.texts
         self._meant = tuple((each.pointer, _written_type(each, body.schema)) for each in body.fields)
         # What a reference is written as, the schema of the identifier says that it is.
@@ -251,6 +254,20 @@ class Body:
         if form:
             failures = [self._repeated(document, *each) for each in failures]
         return values, Failure("invalid", fields=self._in_order(failures)) if failures else None
+
+    def by_field(self, failure: Failure, resource: str | None) -> Iterator[Failure]:
+        """The same, each failure about one field of the row, in the same order. What is wrong with none of them is
+        about the row."""
+        if resource is None:
+            yield failure
+            return
+        for subject, fields in groupby(failure.fields, lambda each: self._subject(each, resource)):
+            yield Failure(failure.condition, subject, failure.code, tuple(fields), failure.trace)
+
+    def _subject(self, failure: FieldFailure, resource: str) -> str:
+        at = failure.pointer
+        found = (name for name, given in self._given_at if at == given or at.startswith(given + "/"))
+        return ".".join((resource, *islice(found, 1)))
 
     def _take_texts(self, document: Any) -> None:
         """Put numbers and truth values in the place of texts that are taken for them."""

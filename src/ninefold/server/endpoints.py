@@ -206,6 +206,10 @@ def _served(
         lists |= any_operation.chooser.names
     in_database = min((each.lowest for each in admissions.values()), default=problems.last)
     in_body = rank(*_OF_BODIES) if body is not None else problems.last
+    if body is not None and any_operation is not None and any_operation.resource is not None:
+        row = any_operation.resource
+        of_fields = (Failure("invalid", f"{row}.{each.field}") for each in body.fields)
+        in_body = min(in_body, rank(Failure("invalid", row), *of_fields))
     if body is not None and body.edits:
         changed = any_operation.resource if any_operation is not None else None
         in_body = min(in_body, rank(Failure("different", changed), Failure("conflict", changed)))

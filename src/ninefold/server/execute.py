@@ -374,7 +374,7 @@ class Write:
     def _without(self, name: str) -> Failure:
         """A field that has to have a value has none. What no body may give, the client is not told to give."""
         if any(assign.given and assign.field == name for assign, _ in self._assigns):
-            return invalid("body", name, "required")
+            return replace(invalid("body", name, "required"), subject=f"{self._row}.{name}")
         return Failure("invalid", f"{self._row}.{name}")
 
     def is_conditional(self, call: Call) -> bool:

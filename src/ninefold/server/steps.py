@@ -481,7 +481,9 @@ def decided(x: Exchange, document: Any, cleared: frozenset[str] = frozenset()) -
             x.call.body = values
             x.env["request"] = {**x.env["request"], "body": x.endpoint.body.others(document)}
         else:
-            for failure in granting.narrowed(wrong) if x.endpoint.grants else (wrong,):
+            resource = x.admission.operation.resource if x.admission is not None else None
+            about = granting.narrowed(wrong) if x.endpoint.grants else x.endpoint.body.by_field(wrong, resource)
+            for failure in about:
                 x.refuse(failure)
             x.call.valid, x.call.wrong = values, x.endpoint.body.given(document) - values.keys()
     return operate(x)
