@@ -7,12 +7,20 @@ from typing import Literal
 
 from ninefold.checked.endpoints import Filter, Pages, SortKeys, Sorts
 from ninefold.checked.resources import Resource
-from ninefold.checks.codes import NOT_A_SORT_KEY, PAGE_BOUNDS, SAME_PARAMETER, SEVERAL_VALUES, WITHOUT_VALUE
+from ninefold.checks.codes import (
+    NOT_A_SORT_KEY,
+    PAGE_BOUNDS,
+    SAME_PARAMETER,
+    SAYS_NOTHING,
+    SEVERAL_VALUES,
+    WITHOUT_VALUE,
+)
 from ninefold.checks.findings import Findings, inferring, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.requests import request_type
 from ninefold.checks.resources import is_key
 from ninefold.contract import endpoints as stated
+from ninefold.contract import limits as stated_limits
 from ninefold.contract.fact import Shown, StatedNone, value_of
 from ninefold.contract.limits import narrowed
 from ninefold.contract.service import Contract
@@ -107,6 +115,21 @@ def _keys(keys: tuple[stated.SortKey, ...], resource: Resource, findings: Findin
     return tuple(found)
 
 
+def _whole(pages: stated_limits.Pages, findings: Findings) -> None:
+    """Says of page bounds beside `by: none` that nothing heeds them."""
+    assert pages.by is not None
+    bounds = (pages.default, pages.largest, pages.size, pages.next, pages.start, pages.number, pages.index)
+    bound = next((each for each in bounds if isinstance(each, Shown)), None)
+    if bound is not None:
+        findings.say(
+            SAYS_NOTHING,
+            "page bounds say nothing of a list that is given whole",
+            Label(bound.span, "nothing heeds it"),
+            Label(pages.by.span, "the list has no pages"),
+            help=("how many rows a request may ask for is said with a way to the others: `by: offset`, `by: page`",),
+        )
+
+
 def check_pages(endpoint: stated.Endpoint, contract: Contract, findings: Findings) -> Pages | None:
     own, shared = value_of(endpoint.pages), value_of(contract.limits.pages)
     if isinstance(endpoint.pages or contract.limits.pages, StatedNone):
@@ -116,6 +139,9 @@ def check_pages(endpoint: stated.Endpoint, contract: Contract, findings: Finding
         return None
     by = value_of(pages.by)
     if isinstance(pages.by, StatedNone) or (by is not None and by.text == "none"):
+        for level in (own, shared):
+            if level is not None and level.by is pages.by:
+                _whole(level, findings)
         return Pages("none")
     default, largest = value_of(pages.default), value_of(pages.largest)
     if default is None and isinstance(pages.default, StatedNone) and largest is not None:
