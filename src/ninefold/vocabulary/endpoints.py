@@ -129,7 +129,7 @@ _KEYS: tuple[Key, ...] = (
     adds(4, f"{_E}.request headers.PARAMETER", JSONSchema(), "A request header and its schema.",
          "No such header is read."),
     *parameter_keywords(4, f"{_E}.request headers.PARAMETER"),
-    adds(4, f"{_E}.filters", MappingOf("parameters to conditions"), "Query parameters that narrow a list.",
+    adds(4, f"{_E}.filters", MappingOf("parameters to conditions"), "Query parameters that narrow a list, or the rows that are all changed.",
          "There are no such parameters."),
     adds(4, f"{_E}.filters.FILTER", OneOf((Expression(), Members())),
          "A condition on the row and on `value`, what the parameter gives.", "There is no such parameter."),
