@@ -5,7 +5,8 @@ from msgspec.structs import replace
 from tests.server.plans import CHANGED_NOTE, JSON, MERGE, NEW_NOTE
 
 from ninefold.plan import routes as plan
-from ninefold.server.decode import Body, parse
+from ninefold.server.decode import Body
+from ninefold.server.json_text import parse
 from ninefold.server.messages import Request
 from ninefold.server.problems import Failure
 from ninefold.values import Number, Object, Text

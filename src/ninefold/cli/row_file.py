@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ninefold.server.decode import parse
+from ninefold.server.json_text import parse
 from ninefold.server.problems import pointer
 
 LARGEST = 256 * 1024 * 1024

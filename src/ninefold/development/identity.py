@@ -23,8 +23,8 @@ from joserfc.jwt import encode
 
 from ninefold.plan.authentication import WELL_KNOWN, Discovered, Scheme
 from ninefold.plan.service import ServicePlan
-from ninefold.server.decode import parse
 from ninefold.server.issuers import is_this_machine, operator_value
+from ninefold.server.json_text import parse
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import copy
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby, islice
-from typing import Any, NoReturn, TypeAlias
+from typing import Any
 
 import jsonschema_rs
-import msgspec
 
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.plan import routes as plan
 from ninefold.plan.json_patch import SCHEMA as JSON_PATCH
 from ninefold.server import forms, json_patch, media_types
+from ninefold.server.broken_rules import Order, Path, causes, known_members, leading_names, rules_of, unknown
+from ninefold.server.json_text import parse
+from ninefold.server.merge_patch import merge
 from ninefold.server.messages import Request
 from ninefold.server.parameters import refuse_to_fetch
 from ninefold.server.problems import Failure, FieldFailure, field_failure
 from ninefold.server.problems import pointer as json_pointer
 from ninefold.values import Array, Invalid, Row, Type, Value, from_schema, json_reader, to_json
-
-Path: TypeAlias = tuple[str | int, ...]
-
-DEEPEST = 128
-"""How deep arrays and objects may be nested; what is deeper is `malformed`."""
 
 _MALFORMED = Failure("malformed")
 _UNSUPPORTED = Failure("unsupported media type")
@@ -70,12 +66,12 @@ class Body:
         self._validator = jsonschema_rs.Draft202012Validator(
             body.schema, validate_formats=True, retriever=refuse_to_fetch
         )
-        self._order = _Order(body.schema, (*body.constants, *(each.pointer for each in body.fields)))
+        self._order = Order(body.schema, (*body.constants, *(each.pointer for each in body.fields)))
         self._members = {name: json_reader(type_) for name, type_ in body.members.items()}
         known = [*(each.pointer for each in body.fields), *((name,) for name in body.members), *body.constants]
         if body.chosen_by is not None and all(each[0] != body.chosen_by for each in known):
             known.append((body.chosen_by,))
-        self._known = _tree(known) if body.unknown == "refused" else None
+        self._known = known_members(known) if body.unknown == "refused" else None
 
     @property
     def ignored(self) -> bool:
@@ -124,7 +120,7 @@ class Body:
     def _no_patch(self, document: Any) -> Failure | None:
         """What keeps a body from being a JSON Patch (RFC 6902 4)."""
         assert self._edits is not None
-        found = ((path, rule) for error in self._edits.iter_errors(document) for path, rule in _rules(error))
+        found = ((path, rule) for error in self._edits.iter_errors(document) for path, rule in rules_of(error))
         failures = tuple(field_failure("body", path, rule) for path, rule in dict.fromkeys(found))
         return Failure("invalid", fields=failures) if failures else None
 
@@ -222,10 +218,10 @@ class Body:
             each.normalise(document)
         failures = list(self._unknown(document))
         refused: set[tuple[str, ...]] = set()
-        for error in _causes(list(self._validator.iter_errors(document))):
-            for path, rule in _rules(error):
+        for error in causes(list(self._validator.iter_errors(document))):
+            for path, rule in rules_of(error):
                 failures.append((path, rule))
-                refused.add(_leading_names(path))
+                refused.add(leading_names(path))
         values: dict[str, Value] = {}
         for each in self._fields:
             found = _at(document, each.pointer)
@@ -284,7 +280,7 @@ class Body:
 
     def _unknown(self, document: Any) -> Iterator[tuple[Path, str]]:
         if self._known is not None:
-            yield from _unknown(document, self._known, ())
+            yield from unknown(document, self._known, ())
 
     def _in_order(self, failures: list[tuple[Path, str]]) -> tuple[FieldFailure, ...]:
         ordered = sorted(dict.fromkeys(failures), key=lambda failure: self._order(*failure))
@@ -335,70 +331,6 @@ class _Field:
         _at(document, self.pointer[:-1])[self.pointer[-1]] = normal
 
 
-def merge(target: Any, patch: Any) -> Any:
-    """MergePatch of RFC 7396, section 2. Neither argument is changed."""
-    if type(patch) is not dict:
-        return patch
-    result = dict(target) if type(target) is dict else {}
-    for name, value in patch.items():
-        if value is None:
-            result.pop(name, None)
-        else:
-            result[name] = merge(result.get(name), value)
-    return result
-
-
-# ── JSON ──────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def parse(data: bytes) -> Any:
-    """JSON (RFC 8259) in UTF-8, of bounded depth; of members given twice the last counts. Raises ValueError."""
-    try:
-        document = msgspec.json.decode(data)
-    except msgspec.ValidationError:
-        # The one thing that is JSON and that it does not take: a number beyond a double.
-        document = _with_huge_numbers(data)
-    except RecursionError:
-        raise ValueError("nested too deep") from None
-    if data.count(b"[") + data.count(b"{") > DEEPEST and _depth(document) > DEEPEST:
-        raise ValueError("nested too deep")
-    return document
-
-
-def _with_huge_numbers(data: bytes) -> Any:
-    try:
-        document = json.loads(data.decode("utf-8"), parse_float=_huge, parse_int=_huge, parse_constant=_no_number)
-        msgspec.json.encode(document)  # refuses half of a surrogate pair
-    except RecursionError:
-        raise ValueError("nested too deep") from None
-    return document
-
-
-def _huge(written: str) -> int | float:
-    """A number; one beyond a double as an integer beyond a double, which keeps no bound and fits in no type."""
-    if not set(written) & set(".eE"):
-        return int(written) if len(written) < 400 else _beyond(written)
-    value = float(written)
-    return value if abs(value) != float("inf") else _beyond(written)
-
-
-def _beyond(written: str) -> int:
-    return -(2**1024) if written.startswith("-") else 2**1024
-
-
-def _no_number(written: str) -> NoReturn:
-    raise ValueError(f"{written} is not JSON")
-
-
-def _depth(document: Any) -> int:
-    """How deep arrays and objects are nested: level by level, since recursion is what is to be kept from."""
-    depth, level = 0, [document]
-    while containers := [node for node in level if isinstance(node, dict | list)]:
-        depth += 1
-        level = [child for node in containers for child in (node.values() if isinstance(node, dict) else node)]
-    return depth
-
-
 _ABSENT = object()
 
 
@@ -427,114 +359,3 @@ def _object(document: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any] |
             return None
         document = within
     return document
-
-
-# ── Rules ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _causes(errors: list[jsonschema_rs.ValidationError]) -> list[jsonschema_rs.ValidationError]:
-    """The findings without those that others bring with them: in a value that fails otherwise, no schema of its
-    composition has said which members there are, and all of them seem unknown (JSON Schema 2020-12 core, 11.3)."""
-    return [
-        error
-        for error in errors
-        if not isinstance(error.kind, jsonschema_rs.ValidationErrorKind.UnevaluatedProperties)
-        or all(other is error or _outside(other.instance_path, error.instance_path) for other in errors)
-    ]
-
-
-def _outside(path: Sequence[str | int], within: Sequence[str | int]) -> bool:
-    return list(path[: len(within)]) != list(within)
-
-
-def _rules(error: jsonschema_rs.ValidationError) -> Iterator[tuple[Path, str]]:
-    """The places and rules of one finding of the validator: a missing member is the member's own failure, and so
-    is one that is not known."""
-    path: Path = tuple(error.instance_path)
-    match error.kind:
-        case jsonschema_rs.ValidationErrorKind.Required(property=name):
-            yield (*path, str(name)), "required"
-        case (
-            jsonschema_rs.ValidationErrorKind.AdditionalProperties(unexpected=names)
-            | jsonschema_rs.ValidationErrorKind.UnevaluatedProperties(unexpected=names)
-        ):
-            for name in names:
-                yield (*path, name), "unknown"
-        case _:
-            yield path, str(error.schema_path[-1])
-
-
-_Tree: TypeAlias = Mapping[str, "_Tree | None"]
-
-
-def _tree(pointers: Iterable[tuple[str, ...]]) -> dict[str, Any]:
-    """The members that a body may have: None where a field's own value begins."""
-    tree: dict[str, Any] = {}
-    for pointer in pointers:
-        level = tree
-        for name in pointer[:-1]:
-            level = level.setdefault(name, {})
-        if pointer:
-            level[pointer[-1]] = None
-    return tree
-
-
-def _unknown(document: Any, known: Mapping[str, Any], path: Path) -> Iterator[tuple[Path, str]]:
-    if type(document) is not dict:
-        return
-    for name, value in document.items():
-        if name not in known:
-            yield (*path, name), "unknown"
-        elif known[name] is not None:
-            yield from _unknown(value, known[name], (*path, name))
-
-
-def _leading_names(path: Path) -> tuple[str, ...]:
-    """The member names with which a path begins: enough to tell which field it is in."""
-    names: list[str] = []
-    for token in path:
-        if not isinstance(token, str):
-            break
-        names.append(token)
-    return tuple(names)
-
-
-class _Order:
-    """The order of the contract: by field, then along the value by item and by member as its schema writes them,
-    then by keyword as the schema writes them."""
-
-    def __init__(self, schema: dict[str, Any], pointers: tuple[tuple[str, ...], ...]) -> None:
-        self._schema = schema
-        self._pointers = pointers
-
-    def __call__(self, path: Path, rule: str) -> tuple[int, tuple[int, ...], int]:
-        names = _leading_names(path)
-        field = next(
-            (index for index, pointer in enumerate(self._pointers) if names[: len(pointer)] == pointer),
-            len(self._pointers),
-        )
-        schema: Any = self._schema
-        along: list[int] = []
-        for token in path:
-            schema = self._resolved(schema)
-            if isinstance(token, int):
-                along.append(token)
-                schema = schema.get("items", {})
-            else:
-                members = schema.get("properties", {})
-                along.append(list(members).index(token) if token in members else len(members))
-                schema = members.get(token, {})
-        keywords = list(self._resolved(schema))
-        return field, tuple(along), keywords.index(rule) if rule in keywords else -1
-
-    def _resolved(self, schema: Any) -> dict[str, Any]:
-        """The schema that a `$ref` inside the document leads to."""
-        for _ in range(DEEPEST):
-            reference = schema.get("$ref") if isinstance(schema, dict) else None
-            if not isinstance(reference, str) or not reference.startswith("#/"):
-                break
-            target: Any = self._schema
-            for token in reference[2:].split("/"):
-                target = target.get(token.replace("~1", "/").replace("~0", "~"), {})
-            schema = target
-        return schema if isinstance(schema, dict) else {}

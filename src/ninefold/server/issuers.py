@@ -20,8 +20,8 @@ from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.plan import authentication as plan
 from ninefold.plan.authentication import ASYMMETRIC, WELL_KNOWN, Discovered, Published
-from ninefold.server.decode import parse
 from ninefold.server.flow import Fetch, Fetched, Unreachable
+from ninefold.server.json_text import parse
 from ninefold.server.key_sets import Key, fitting, is_signed, read_keys
 from ninefold.server.sources import Sources
 from ninefold.server.tokens import Expected, Token, read

@@ -11,7 +11,7 @@ from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, OctKey, OKPKey, RSAKey
 from joserfc.jws import JWSRegistry
 
-from ninefold.server.decode import parse
+from ninefold.server.json_text import parse
 
 MOST_KEYS = 100
 """Keys of one set. An issuer has two or three: the one that it signs with, the last one, the next one."""

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ninefold.server.decode import parse
+from ninefold.server.json_text import parse
 from ninefold.values import Invalid, anything
 
 LONGEST = 32 * 1024
