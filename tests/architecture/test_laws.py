@@ -38,7 +38,7 @@ STAGES = {
             "schemas",
         ),
     },
-    "checked": {"places", "service"},
+    "checked": {"places", "service", "ways"},
     "checks": {
         *(
             "check",
@@ -64,7 +64,7 @@ STAGES = {
         ),
         *("credentials", "places", "records", "responses", "rules", "schemas", "storable", "timers", "without_effect"),
         *("certificates", "cross_origin", "effects", "further", "known_by", "made", "pinned"),
-        *("scopes", "subscribers"),
+        *("all_rows", "scopes", "subscribers"),
     },
     "openapi": {"document", "service", "bodies", "cases", "parameters", "responses", "schemas"},
     "planner": {
@@ -88,7 +88,7 @@ STAGES = {
             "places",
             "several",
         ),
-        *("before", "credentials", "requirements", "routes", "subscribers"),
+        *("before", "credentials", "requirements", "routes", "subscribers", "sweep"),
     },
 }
 """The folders whose files are named after the parts of a contract, and the files of each that are not."""
