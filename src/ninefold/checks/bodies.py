@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TypeGuard
 
 from ninefold.checked.endpoints import BodyConstant, BodyLeaf, BodyMember, PathName, Segment
@@ -13,14 +13,13 @@ from ninefold.checks.findings import Findings
 from ninefold.checks.rules import Rules
 from ninefold.checks.schemas import SharedSchemas, types_in
 from ninefold.contract import endpoints as stated
-from ninefold.contract.expression import Expression, Items, Leaf, Members, Template
+from ninefold.contract.expression import Expression, Items, Leaf, Members, Template, expressions_in
 from ninefold.contract.fact import Gap, Proposal, Shown, StatedNone, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.ast import Ast, Literal, Member, Name, every
-from ninefold.syntax.nodes import Node
 from ninefold.values import from_schema
 
 
@@ -182,7 +181,7 @@ def check_members(
 ) -> None:
     """What a body gives that is no field is read by something: else it would be dropped in silence."""
     body = value_of(endpoint.body)
-    reading = {node.name for each in _expressions(endpoint) for node in every(each.ast) if _is_of_body(node)}
+    reading = {node.name for each in expressions_in(endpoint) for node in every(each.ast) if _is_of_body(node)}
     for each in members or ():
         if each.name not in reading and body is not None and body.reference is not None:
             what = "the body" if resource is None else f"`{resource.name}`"
@@ -199,18 +198,6 @@ def _is_of_body(node: Ast) -> TypeGuard[Member]:
             return True
         case _:
             return False
-
-
-def _expressions(facts: object) -> Iterator[Expression]:
-    """Every expression among some facts."""
-    if isinstance(facts, Expression):
-        yield facts
-    elif isinstance(facts, tuple):
-        for each in facts:
-            yield from _expressions(each)
-    elif is_dataclass(facts) and not isinstance(facts, Node):
-        for field in fields(facts):
-            yield from _expressions(getattr(facts, field.name))
 
 
 def _lost(named: _Named, resource: Resource, findings: Findings) -> None:

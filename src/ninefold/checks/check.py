@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 from pathlib import PurePath
 
 from ninefold.checked.service import Accepted, Checked, OperatorValue
@@ -31,7 +30,7 @@ from ninefold.checks.timers import check_timers
 from ninefold.checks.versioning import check_versioning
 from ninefold.checks.without_effect import without_effect
 from ninefold.contract.events import Envelope
-from ninefold.contract.expression import Expression
+from ninefold.contract.expression import expressions_in
 from ninefold.contract.fact import Fact, Gap, Name, Proposal, Shown, is_open, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Outcome, has_errors, in_order
@@ -41,7 +40,6 @@ from ninefold.expressions.ast import Name as NameAst
 from ninefold.plan.events import EVENT, SUBSCRIPTION
 from ninefold.questions.ask import accepted_proposals
 from ninefold.questions.question import OpenQuestion
-from ninefold.syntax.nodes import Node
 from ninefold.syntax.proposals import proposals
 
 CHECKS = (
@@ -218,13 +216,7 @@ def _streams(contract: Contract) -> Iterator[str]:
 
 def _operator_names(facts: object) -> Iterator[tuple[str, Span]]:
     """The names after `operator.` in all expressions of some facts, each with the expression's place."""
-    if isinstance(facts, Expression):
-        for node in every(facts.ast):
+    for expression in expressions_in(facts):
+        for node in every(expression.ast):
             if isinstance(node, Member) and isinstance(node.operand, NameAst) and node.operand.name == "operator":
-                yield node.name, facts.span
-    elif isinstance(facts, tuple):
-        for each in facts:
-            yield from _operator_names(each)
-    elif is_dataclass(facts) and not isinstance(facts, Node):
-        for field in fields(facts):
-            yield from _operator_names(getattr(facts, field.name))
+                yield node.name, expression.span

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ninefold.checked.events import Log
 from ninefold.checked.resources import Field, Resource
 from ninefold.checks.findings import Findings
 from ninefold.checks.model import Vocabulary
+from ninefold.checks.subscribers import HAPPENED
 from ninefold.contract.events import Log as StatedLog
-from ninefold.contract.expression import Expression
+from ninefold.contract.expression import expressions_in
 from ninefold.contract.fact import Fact, Shown, StatedNone, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.source import Span
@@ -19,18 +20,9 @@ from ninefold.expressions import scope
 from ninefold.expressions.ast import Invocation, Name, every
 from ninefold.expressions.scope import ResourceShape
 from ninefold.plan.events import EVENT
-from ninefold.syntax.nodes import Node
-from ninefold.values import Integer, Object, Text, Timestamp, Type
+from ninefold.values import Integer, Type
 
-TYPES: Mapping[str, Type] = {
-    "position": Integer(),
-    "id": Text(),
-    "kind": Text(),
-    "time": Timestamp(),
-    "resource": Text(),
-    "row": Text(),
-    "payload": Object(),
-}
+TYPES: Mapping[str, Type] = {"position": Integer(), **HAPPENED.members}
 """The fields of an event, by the names that `event` has in `when` of webhooks; and its position in the log."""
 
 
@@ -47,19 +39,13 @@ def has_log(contract: Contract) -> Span | None:
 
 def _all_events(facts: object) -> Iterator[Span]:
     """Each expression among some facts that holds `all(event)`."""
-    if isinstance(facts, Expression):
-        for node in every(facts.ast):
+    for expression in expressions_in(facts):
+        for node in every(expression.ast):
             match node:
                 case Invocation(function="all", target=None, arguments=(Name(name),)) if name == EVENT:
-                    yield facts.span
+                    yield expression.span
                 case _:
                     pass
-    elif isinstance(facts, tuple):
-        for each in facts:
-            yield from _all_events(each)
-    elif is_dataclass(facts) and not isinstance(facts, Node):
-        for field in fields(facts):
-            yield from _all_events(getattr(facts, field.name))
 
 
 def lasts(contract: Contract) -> int | None:

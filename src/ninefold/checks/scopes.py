@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 
 from ninefold.checks.codes import NO_SUCH_SCOPE, SCOPES_TWICE
 from ninefold.checks.findings import Findings
 from ninefold.contract.authentication import Scheme
-from ninefold.contract.expression import Expression
+from ninefold.contract.expression import expressions_in
 from ninefold.contract.fact import Shown, is_open, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.ast import Ast, Binary, Literal, Member, Name, every
 from ninefold.expressions.tree import Call, Constant, Select, Typed, Variable
-from ninefold.syntax.nodes import Document, Node
 
 SCOPES = "scopes"
 
@@ -64,7 +62,7 @@ def check_scopes(contract: Contract, findings: Findings) -> None:
                 Label(added.span, "and this"),
                 help=("choose another name for what is added",),
             )
-    for expression in _expressions(contract):
+    for expression in expressions_in(contract):
         for node in every(expression.ast):
             match node:
                 case Binary(operator="in", left=Literal(value=str() as name) as literal, right=right):
@@ -82,15 +80,3 @@ def _is_scopes(node: Ast) -> bool:
             return True
         case _:
             return False
-
-
-def _expressions(facts: object) -> Iterator[Expression]:
-    """Every expression in some facts."""
-    if isinstance(facts, Expression):
-        yield facts
-    elif isinstance(facts, tuple):
-        for each in facts:
-            yield from _expressions(each)
-    elif is_dataclass(facts) and not isinstance(facts, Node | Document):
-        for field in fields(facts):
-            yield from _expressions(getattr(facts, field.name))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
 from typing import TypeAlias
 
 from ninefold.contract.fact import Name
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Ast
-from ninefold.syntax.nodes import Scalar
+from ninefold.syntax.nodes import Document, Node, Scalar
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,3 +71,15 @@ class Assignment:
     name: str
     span: Span
     value: Expression
+
+
+def expressions_in(facts: object) -> Iterator[Expression]:
+    """Every expression of a contract, or of a part of one, in written order."""
+    if isinstance(facts, Expression):
+        yield facts
+    elif isinstance(facts, tuple):
+        for each in facts:
+            yield from expressions_in(each)
+    elif is_dataclass(facts) and not isinstance(facts, Node | Document):
+        for field in fields(facts):
+            yield from expressions_in(getattr(facts, field.name))

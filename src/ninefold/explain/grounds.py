@@ -7,13 +7,13 @@ stages know (the conditions of a judge, the statements) is added where there is 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar, assert_never
 
 from ninefold.checked.endpoints import Stopped
 from ninefold.contract.endpoints import Endpoint
-from ninefold.contract.expression import Expression
+from ninefold.contract.expression import Expression, expressions_in
 from ninefold.contract.fact import Fact, Gap, Name, Proposal, Shown, StatedNone
 from ninefold.contract.resources import Field, Resource
 from ninefold.contract.service import Contract
@@ -26,7 +26,7 @@ from ninefold.plan.routes import Served
 from ninefold.questions.conditions import arising
 from ninefold.questions.question import OpenQuestion
 from ninefold.questions.survey import Survey, actions, subject
-from ninefold.syntax.nodes import Document, Mapping, Node, Part, Scalar, Sequence
+from ninefold.syntax.nodes import Mapping, Node, Part, Scalar, Sequence
 
 NOT_IN_FORCE = "NF0601"
 """The code of the notes on what is stated and not in force."""
@@ -275,15 +275,3 @@ def leaves(node: Node) -> Iterator[tuple[Span, str]]:
             else:
                 for item in items:
                     yield from leaves(item) if not isinstance(item, Scalar) else ((item.span, item.text),)
-
-
-def expressions_in(value: object) -> Iterator[Expression]:
-    """Every expression of a contract, or of a part of one."""
-    if isinstance(value, Expression):
-        yield value
-    elif isinstance(value, tuple):
-        for each in value:
-            yield from expressions_in(each)
-    elif is_dataclass(value) and not isinstance(value, Document):
-        for member in fields(value):
-            yield from expressions_in(getattr(value, member.name))
