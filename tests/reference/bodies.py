@@ -59,7 +59,7 @@ def document_of(request: Request, endpoint: Endpoint, checked: Checked) -> Any:
 def _is_read(content_type: str, endpoint: Endpoint, checked: Checked) -> bool:
     """Fixed meaning 7: an update takes merge patches besides."""
     media_type, _, parameters = content_type.partition(";")
-    taken = {(checked.requests_of(endpoint).media_type or "").lower()}
+    taken = {each.lower() for each in checked.requests_of(endpoint).media_types}
     if endpoint.verb == "update":
         taken.add("application/merge-patch+json")
     charset = parameters.strip().lower().removeprefix("charset=").strip('"')

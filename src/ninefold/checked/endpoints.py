@@ -235,7 +235,7 @@ class Admission:
 class Requests:
     """How requests are read. `texts`: a text is taken for a number or a truth value where one is meant."""
 
-    media_type: str | None
+    media_types: tuple[str, ...]
     unknown_members: Literal["refused", "ignored"]
     unknown_parameters: Literal["refused", "ignored"]
     texts: bool = False

@@ -198,7 +198,7 @@ class Checked:
     unseen_rows: Literal["missing", "forbidden"]
     errors: Errors
     base: str
-    request_media_type: str | None
+    request_media_types: tuple[str, ...]
     response_media_type: str | None
     unknown_members: Literal["refused", "ignored"]
     unknown_parameters: Literal["refused", "ignored"]
@@ -223,7 +223,7 @@ class Checked:
     def requests_of(self, endpoint: Endpoint) -> Requests:
         """How the requests of an endpoint are read."""
         return endpoint.requests or Requests(
-            self.request_media_type, self.unknown_members, self.unknown_parameters, self.texts
+            self.request_media_types, self.unknown_members, self.unknown_parameters, self.texts
         )
 
     def shape_of(self, endpoint: Endpoint) -> ErrorShape:

@@ -111,9 +111,9 @@ def check(contract: Contract, open_questions: tuple[OpenQuestion, ...]) -> Outco
             unseen_rows=_word(contract.authentication.unseen_rows, "missing"),  # type: ignore[arg-type]
             errors=errors,
             base=value_of(contract.endpoints.base) or "",
-            request_media_type=None
+            request_media_types=()
             if (requests := value_of(contract.endpoints.requests)) is None
-            else _text(requests.media_type),
+            else tuple(each.text for each in value_of(requests.media_types) or ()),
             response_media_type=_text(contract.endpoints.response_media_type),
             unknown_members=_word(requests.unknown_members if requests else None, "refused"),  # type: ignore[arg-type]
             unknown_parameters=_word(requests.unknown_parameters if requests else None, "refused"),  # type: ignore[arg-type]

@@ -23,9 +23,8 @@ def check_own_requests(endpoint: Endpoint, contract: Contract) -> Requests | Non
     if endpoint.requests is None:
         return None
     stated = contract.endpoints.requests_of(endpoint)
-    media_type = value_of(stated.media_type)
     return Requests(
-        None if media_type is None else media_type.text,
+        tuple(each.text for each in value_of(stated.media_types) or ()),
         _word(stated.unknown_members),
         _word(stated.unknown_parameters),
         isinstance(stated.texts, Shown),
@@ -37,8 +36,8 @@ def _word(fact: Fact[Name] | None) -> Literal["refused", "ignored"]:
     return "ignored" if (word := value_of(fact)) is not None and word.text == "ignored" else "refused"
 
 
-def is_form(media_type: str | None) -> bool:
-    return media_type is not None and media_type.partition(";")[0].strip().lower() == FORM
+def is_form(media_type: str) -> bool:
+    return media_type.partition(";")[0].strip().lower() == FORM
 
 
 def check_form(
@@ -50,9 +49,9 @@ def check_form(
     findings: Findings,
 ) -> bool:
     """Whether a form can give all that a body names, where bodies are forms: each member is a text, or several."""
-    fact = contract.endpoints.requests_of(endpoint).media_type
-    named = value_of(fact)
-    if named is None or not is_form(named.text) or not isinstance(endpoint.body, Shown):
+    stated = value_of(contract.endpoints.requests_of(endpoint).media_types) or ()
+    named = next((each for each in stated if is_form(each.text)), None)
+    if named is None or not isinstance(endpoint.body, Shown):
         return True
     patch = value_of(endpoint.patch)
     if patch is not None and patch.text == "json-patch":

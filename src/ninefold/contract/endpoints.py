@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from ninefold.contract.effects import Effect
 from ninefold.contract.errors import Shape
@@ -15,6 +15,8 @@ from ninefold.contract.resources import Schema
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Member as MemberAst
 from ninefold.expressions.ast import Name as NameAst
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +256,7 @@ def with_values(segments: tuple[Segment, ...], path: Fact[tuple[Parameter, ...]]
 class Requests:
     """How requests are read: all of them, or, where an endpoint says it, those of that one."""
 
-    media_type: Fact[Name] | None
+    media_types: Fact[tuple[Name, ...]] | None
     unknown_members: Fact[Name] | None
     unknown_parameters: Fact[Name] | None
     texts: Fact[Name] | None = None
@@ -283,11 +285,11 @@ class Endpoints:
         """How the requests of an endpoint are read: as it says itself, else as is said of all. Where either is `none`
         or not shown as a whole, so is each fact in it."""
 
-        def said(part: Callable[[Requests], Fact[Name] | None]) -> Fact[Name] | None:
+        def said(part: Callable[[Requests], Fact[T] | None]) -> Fact[T] | None:
             return within(endpoint.requests, part) or within(self.requests, part)
 
         return Requests(
-            media_type=said(lambda each: each.media_type),
+            media_types=said(lambda each: each.media_types),
             unknown_members=said(lambda each: each.unknown_members),
             unknown_parameters=said(lambda each: each.unknown_parameters),
             texts=said(lambda each: each.texts),

@@ -136,19 +136,22 @@ def of_content(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
     limit = g.contract.limits.body_size
     if isinstance(limit, Shown):
         yield Refusal("too large", None, f"the body is larger than {size(limit.value)}", limit.span)
-    media_type = requests.media_type
-    if isinstance(media_type, Shown) and isinstance(endpoint.body, Shown):
+    media_types = requests.media_types
+    stated_types = [each.text for each in value_of(media_types) or ()]
+    if isinstance(media_types, Shown) and isinstance(endpoint.body, Shown):
         patch = value_of(endpoint.patch)
         kind = "json-patch" if patch is not None and patch.text == "json-patch" else "merge-patch"
         also = "" if patch is None else f" nor application/{kind}+json"
-        words = f"the Content-Type is not {media_type.value.text}{also}"
-        yield Refusal("unsupported media type", None, words, media_type.span, (19, 7) if also else (19,))
-    elif isinstance(media_type, Shown):
-        words = f"a body comes along whose Content-Type is not {media_type.value.text}"
-        yield Refusal("unsupported media type", None, words, media_type.span, (18,))
-    is_form = isinstance(media_type, Shown) and media_type.value.text.casefold().startswith(FORM)
-    words = "the body is no form in UTF-8" if is_form else "the body is not JSON, or is empty"
-    yield Refusal("malformed", None, words, at, (FORMS,) if is_form else (19,))
+        words = f"the Content-Type is not {' nor '.join(stated_types)}{also}"
+        yield Refusal("unsupported media type", None, words, media_types.span, (19, 7) if also else (19,))
+    elif isinstance(media_types, Shown):
+        words = f"a body comes along whose Content-Type is not {' nor '.join(stated_types)}"
+        yield Refusal("unsupported media type", None, words, media_types.span, (18,))
+    forms = [each for each in stated_types if each.casefold().startswith(FORM)]
+    if len(forms) < len(stated_types) or not stated_types:
+        yield Refusal("malformed", None, "the body is not JSON, or is empty", at, (19,))
+    if forms:
+        yield Refusal("malformed", None, "the body is no form in UTF-8", at, (FORMS,))
     grants = any(action.verb == GRANT for action in actions(endpoint))
     members = [] if grants else given(g, endpoint)
     for each in members:

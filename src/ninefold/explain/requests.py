@@ -222,10 +222,14 @@ def body(g: Grounds, endpoint: Endpoint) -> list[Item]:
     requests, of_all = g.contract.endpoints.requests_of(endpoint), g.contract.endpoints.requests
     if value_of(of_all) is None and endpoint.requests is None:
         items += g.fact("requests", of_all)
-    named = value_of(requests.media_type)
-    is_form = named is not None and named.text.casefold().startswith(FORM)
+    types = [each.text.casefold() for each in value_of(requests.media_types) or ()]
+    forms = [each for each in types if each.startswith(FORM)]
     if stated is not None and not (value_of(of_all) is None and endpoint.requests is None):
-        items += g.word("media type", requests.media_type, (FORMS,) if is_form else (19,))
+        items += g.names(
+            "media type",
+            requests.media_types,
+            (*((FORMS,) if forms else ()), *((19,) if len(forms) < len(types) else ())),
+        )
     items += g.fact("patch", endpoint.patch, lambda word: f"{word.text}, by RFC {PATCHES.get(word.text, '')}", (7, 2))
     items += [_member(g, each) for each in given(g, endpoint)]
     items += _constants(g, stated.template, ()) if stated is not None and stated.template is not None else []
@@ -235,10 +239,10 @@ def body(g: Grounds, endpoint: Endpoint) -> list[Item]:
     if value_of(of_all) is not None or endpoint.requests is not None:
         items += g.sentence("unknown members", requests.unknown_members, "members that no fact names are {}")
         items += g.sentence("texts", requests.texts, "a text where a number or a truth value is meant is {} as one")
-    if stated is not None:
-        several, last = "a member that is repeated is an array", "of a member that is given twice the last counts"
-        words = several if is_form else last
-        items.append(g.item(words, meanings=(FORMS if is_form else 15,)))
+    if stated is not None and forms:
+        items.append(g.item("a member of a form that is repeated is an array", meanings=(FORMS,)))
+    if stated is not None and (not forms or len(forms) < len(types)):
+        items.append(g.item("of a member that is given twice the last counts", meanings=(15,)))
     return items
 
 

@@ -129,7 +129,7 @@ def _endpoints(g: Grounds) -> list[Item]:
     if stated is None:
         items += g.fact("requests", facts.requests)
     else:
-        items += g.word("media type of requests", stated.media_type)
+        items += g.names("media type of requests", stated.media_types)
         items += g.sentence("unknown members", stated.unknown_members, "members that no fact names are {}")
         items += g.sentence("texts", stated.texts, "a text where a number or a truth value is meant is {} as one")
         items += g.sentence(

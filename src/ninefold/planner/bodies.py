@@ -37,7 +37,7 @@ def body(endpoint: Endpoint, checked: Checked) -> Body | None:
     if endpoint.verb == "grant token":
         return granting.body(endpoint, checked.resources[endpoint.resource], checked)
     requests = checked.requests_of(endpoint)
-    media_types = (requests.media_type,) if requests.media_type is not None else ()
+    media_types = requests.media_types
     member = None if endpoint.case is None else endpoint.case.member
     if not endpoint.body and not endpoint.members and not endpoint.constants:
         return Body(media_types, {"type": "object"}, unknown=requests.unknown_members, optional=True)
@@ -109,7 +109,7 @@ def _of_members(endpoint: Endpoint, checked: Checked) -> Body:
     """A body of which no member is a field."""
     requests = checked.requests_of(endpoint)
     return Body(
-        media_types=(requests.media_type,) if requests.media_type is not None else (),
+        media_types=requests.media_types,
         schema=_with_members({"type": "object", "properties": {}}, endpoint, checked),
         unknown=requests.unknown_members,
         members=_types(endpoint),

@@ -32,7 +32,7 @@ def body(endpoint: Endpoint, resource: Resource, checked: Checked) -> Body:
     properties[grants.GRANT_TYPE] = text | {"const": grants.CLIENT_CREDENTIALS}
     requests = checked.requests_of(endpoint)
     return Body(
-        () if requests.media_type is None else (requests.media_type,),
+        requests.media_types,
         {"type": "object", "properties": properties, "required": [grants.GRANT_TYPE]},
         tuple(fields),
         requests.unknown_members,

@@ -78,7 +78,7 @@ def _own(checked: Checked, resources: Mapping[str, Resource]) -> Checked:
     return replace(
         checked,
         resources=resources,
-        request_media_type=MEDIA_TYPE,
+        request_media_types=(MEDIA_TYPE,),
         response_media_type=MEDIA_TYPE,
         unknown_members="refused",
     )

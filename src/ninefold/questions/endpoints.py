@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from ninefold.contract.endpoints import Endpoint, PathName, Requests
 from ninefold.contract.expression import Items, Leaf, Members
@@ -53,10 +54,10 @@ def ask(survey: Survey) -> Iterator[OpenQuestion]:
 def _of_all(survey: Survey, part: Span) -> Iterator[OpenQuestion]:
     facts = survey.contract.endpoints
     enclosing = facts.requests.span if facts.requests is not None else part
-    asked: tuple[tuple[Question, Callable[[Requests], Fact[Name] | None], Callable[[Endpoint], bool]], ...] = (
+    asked: tuple[tuple[Question, Callable[[Requests], Fact[Any] | None], Callable[[Endpoint], bool]], ...] = (
         (
             REQUEST_MEDIA_TYPE,
-            lambda requests: requests.media_type,
+            lambda requests: requests.media_types,
             lambda endpoint: reads_content(endpoint, facts.requests_of(endpoint).unknown_members),
         ),
         (UNKNOWN_MEMBERS, lambda requests: requests.unknown_members, _states_a_body),

@@ -69,7 +69,7 @@ def read_requests(r: Reading, node: Node, path: str) -> Requests | None:
     if not isinstance(node, Mapping):
         return None
     return Requests(
-        media_type=level.fact("media type", leaves.request_media_type),
+        media_types=level.fact("media type", leaves.request_media_types),
         unknown_members=level.fact("unknown members", leaves.word),
         unknown_parameters=level.fact("unknown parameters", leaves.word),
         texts=level.fact("texts", leaves.word),

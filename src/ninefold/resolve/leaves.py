@@ -173,6 +173,14 @@ def request_media_type(r: Reading, node: Node, slot: Slot) -> Name | None:
     return media_type(r, node, slot, (FORM,))
 
 
+def request_media_types(r: Reading, node: Node, slot: Slot) -> tuple[Name, ...] | None:
+    """One of these, or several."""
+    items = r.items(node, slot) if isinstance(node, Sequence) else (node,)
+    found = tuple(each for item in items or () if (each := request_media_type(r, item, slot)) is not None)
+    once(r, found, slot.called)
+    return found or None
+
+
 def header(r: Reading, node: Node, slot: Slot) -> Name | None:
     """A field name of RFC 9110, 5.1."""
     found = name(r, node, slot)
