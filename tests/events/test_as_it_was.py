@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.events.service import CONTRACT, running
 from tests.events.stream import listening
+from tests.parts import in_two_versions
 
 pytestmark = pytest.mark.serves
 
@@ -18,25 +19,15 @@ KINDS = """kinds:
     payload: {from: before.note.title, to: note.title, of: before.note.owner.name, mark: before.note.mark}
 delivery:"""
 
-VERSIONS = """## 9. Versioning
-
-```yaml
-scheme: {header: Api-Version}
-default: "2"
-versions:
-  "2": {}
-  "1":
-    changes:
-      - {rename: note.title, to: text}
-      - {change: note.status, is: "note.status == 'draft' ? 'begun' : note.status"}
-compatible: none
-```
-"""
+CHANGES = (
+    "{rename: note.title, to: text}",
+    """{change: note.status, is: "note.status == 'draft' ? 'begun' : note.status"}""",
+)
 
 
 def contract() -> str:
     start, end = CONTRACT.index("kinds:\n"), CONTRACT.index("delivery:")
-    text = CONTRACT[:start] + KINDS + CONTRACT[end + len("delivery:") : CONTRACT.index("## 9. Versioning")] + VERSIONS
+    text = in_two_versions(CONTRACT[:start] + KINDS + CONTRACT[end + len("delivery:") :], *CHANGES)
     mark = "    mark: {type: string, computed: \"note.title + (note.hidden ? '?' : '!')\"}\n    status:"
     return text.replace("    status:", mark, 1)
 

@@ -10,29 +10,19 @@ import msgspec
 import pytest
 from tests.events.broker import Broker, Message, broker
 from tests.events.service import CONTRACT, Running, plan_of, running
+from tests.parts import in_two_versions
 
 from ninefold.cli.announcement import remarks
 
 pytestmark = pytest.mark.serves
 
 TO_BROKER = CONTRACT.replace("  order: per resource\n", "  order: per resource\n  broker: operator.broker\n")
-IN_VERSIONS = (
-    TO_BROKER[: TO_BROKER.index("## 9. Versioning")]
-    + """## 9. Versioning
-
-```yaml
-scheme: {header: Api-Version}
-default: "1"
-versions:
-  "2": {}
-  "1":
-    changes:
-      - {rename: note.title, to: text}
-      - {rename: note.written, to: note.made}
-      - {add: note.ended, kind: {upon: finish note, payload: {id: note.id}}}
-compatible: none
-```
-"""
+IN_VERSIONS = in_two_versions(
+    TO_BROKER,
+    "{rename: note.title, to: text}",
+    "{rename: note.written, to: note.made}",
+    "{add: note.ended, kind: {upon: finish note, payload: {id: note.id}}}",
+    default='"1"',
 )
 
 

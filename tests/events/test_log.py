@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tests.events.service import CONTRACT, Running, running
 from tests.events.test_cleaning import positions, until_positions
+from tests.parts import in_two_versions
 
 from ninefold.delivery import cleaning
 from ninefold.server.sources import Sources
@@ -208,27 +209,15 @@ def test_what_happened_before_the_log_was_read_is_there(tmp_path: Path) -> None:
         assert service.rows("SELECT count(*) FROM sqlite_schema WHERE name = '$event by id'") == [(1,)]
 
 
-VERSIONS = """## 9. Versioning
-
-```yaml
-scheme: {header: Api-Version}
-default: "2"
-versions:
-  "2": {}
-  "1":
-    changes:
-      - {rename: note.title, to: text}
-      - {rename: note.written, to: note.made}
-      - {remove: note.finished}
-      - {add: note.ended, kind: {upon: finish note, payload: {id: note.id, over: "true"}}}
-      - {remove: note.changed}
-compatible: none
-```
-"""
-
-
 def test_the_log_is_read_as_the_version_of_the_request_has_it(tmp_path: Path) -> None:
-    contract = with_log(CONTRACT[: CONTRACT.index("## 9. Versioning")] + VERSIONS)
+    contract = in_two_versions(
+        with_log(),
+        "{rename: note.title, to: text}",
+        "{rename: note.written, to: note.made}",
+        "{remove: note.finished}",
+        "{add: note.ended, kind: {upon: finish note, payload: {id: note.id, over: 'true'}}}",
+        "{remove: note.changed}",
+    )
     with running(tmp_path / "service.db", contract) as service:
         ann = service.person("Ann")
         old = ann | {"Api-Version": "1"}

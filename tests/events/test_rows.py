@@ -11,6 +11,7 @@ import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 from tests.events.receiver import Answer, receiving
 from tests.events.service import CONTRACT, Running, running
+from tests.parts import in_two_versions
 
 from ninefold.cli import main
 
@@ -181,25 +182,13 @@ def test_what_waits_for_a_receiver_that_is_gone_is_given_up_until_the_operator_s
         assert main(["events", str(document), "rotate", "--subscription", str(id), *arguments]) == 2
 
 
-VERSIONS = """## 9. Versioning
-
-```yaml
-scheme: {header: Api-Version}
-default: "2"
-versions:
-  "2": {}
-  "1":
-    changes:
-      - {rename: note.title, to: text}
-      - {rename: note.written, to: note.made}
-      - {rename: hook.url, to: address}
-compatible: none
-```
-"""
-
-
 def test_a_row_is_told_in_the_version_in_which_it_was_made(tmp_path: Path) -> None:
-    contract = CONTRACT_OF_ROWS[: CONTRACT_OF_ROWS.index("## 9. Versioning")] + VERSIONS
+    contract = in_two_versions(
+        CONTRACT_OF_ROWS,
+        "{rename: note.title, to: text}",
+        "{rename: note.written, to: note.made}",
+        "{rename: hook.url, to: address}",
+    )
     with running(tmp_path / "service.db", contract) as service, receiving() as new, receiving() as old:
         ann = service.person("Ann")
         hook(service, ann, new.url, "note.written")

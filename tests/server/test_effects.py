@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.events.service import Running, running
+from tests.parts import LIMITS_AND_VERSIONS
 from tests.server.test_timers import Hands
 
 from ninefold.pipeline import compile_document
@@ -16,7 +17,8 @@ from ninefold.server.sources import Sources
 
 pytestmark = pytest.mark.serves
 
-CONTRACT = """# Stock
+CONTRACT = (
+    """# Stock
 
 ## 1. What the service does
 
@@ -141,18 +143,9 @@ codes:
   taken:    {status: 409, title: Taken, when: [conflict, illegal transition]}
 ```
 
-## 8. Limits
-
-```yaml
-rates: none
-sizes: {body: 64 KiB}
-time-outs: none
-```
-
-## 9. Versioning
-
-Versions: none.
 """
+    + LIMITS_AND_VERSIONS
+)
 
 
 @pytest.fixture

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 from tests.events.service import Running, running
+from tests.parts import LIMITS_AND_VERSIONS
 
 from ninefold.pipeline import compile_document
 
 pytestmark = pytest.mark.serves
 
-CONTRACT = """# Accounts
+CONTRACT = (
+    """# Accounts
 
 ## 1. What the service does
 
@@ -178,18 +180,9 @@ codes:
   refused:   {status: 401, title: Refused, when: [unauthenticated, sign in refused]}
 ```
 
-## 8. Limits
-
-```yaml
-rates: none
-sizes: {body: 64 KiB}
-time-outs: none
-```
-
-## 9. Versioning
-
-Versions: none.
 """
+    + LIMITS_AND_VERSIONS
+)
 
 
 @pytest.fixture

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 from tests.events.service import Running, running
+from tests.parts import LIMITS_AND_VERSIONS
 
 pytestmark = pytest.mark.serves
 
-CONTRACT = """# Shop
+CONTRACT = (
+    """# Shop
 
 ## 1. What the service does
 
@@ -174,18 +176,9 @@ codes:
   wrong:     {status: 422, title: Wrong, when: invalid}
 ```
 
-## 8. Limits
-
-```yaml
-rates: none
-sizes: {body: 64 KiB}
-time-outs: none
-```
-
-## 9. Versioning
-
-Versions: none.
 """
+    + LIMITS_AND_VERSIONS
+)
 
 
 @pytest.fixture

@@ -8,10 +8,12 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.events.service import Running, running
+from tests.parts import LIMITS_AND_VERSIONS
 
 pytestmark = pytest.mark.serves
 
-CONTRACT = """# Shelves
+CONTRACT = (
+    """# Shelves
 
 ## 1. What the service does
 
@@ -90,18 +92,9 @@ delivery: {stream: {kept: P1D}}
 
 Errors: not shown.
 
-## 8. Limits
-
-```yaml
-rates: none
-sizes: {body: 64 KiB}
-time-outs: none
-```
-
-## 9. Versioning
-
-Versions: none.
 """
+    + LIMITS_AND_VERSIONS
+)
 
 
 def put(service: Running, path: str, who: dict[str, str], **body: object) -> httpx.Response:

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 from tests.events.service import Running, running
+from tests.parts import LIMITS_AND_VERSIONS
 
 pytestmark = pytest.mark.serves
 
-CONTRACT = """# Tills
+CONTRACT = (
+    """# Tills
 
 ## 1. What the service does
 
@@ -71,7 +73,6 @@ POST /products: {does: create product, body: [id, shop, price, code], responses:
 POST /lines:
   does: create line
   body: [product, quantity, price]
-  where: none
   responses: {201: line}
 POST /dear-lines:
   does: create line
@@ -105,18 +106,9 @@ shape: {media type: application/problem+json, body: {code: error.code, fields: e
 codes: {invalid: {status: 422, title: Invalid, when: [invalid]}}
 ```
 
-## 8. Limits
-
-```yaml
-rates: none
-sizes: {body: 64 KiB}
-time-outs: none
-```
-
-## 9. Versioning
-
-Versions: none.
-""".replace("  where: none\n", "")
+"""
+    + LIMITS_AND_VERSIONS
+)
 
 
 @pytest.fixture

@@ -9,29 +9,19 @@ import pytest
 from tests.events.receiver import receiving
 from tests.events.service import CONTRACT, running
 from tests.events.stream import listening
+from tests.parts import in_two_versions
 
 from ninefold.cli import main
 
 pytestmark = pytest.mark.serves
 
-VERSIONS = """## 9. Versioning
-
-```yaml
-scheme: {header: Api-Version}
-default: "2"
-versions:
-  "2": {}
-  "1":
-    changes:
-      - {rename: note.title, to: text}
-      - {rename: note.written, to: note.made}
-      - {remove: note.finished}
-      - {add: note.ended, kind: {upon: finish note, payload: {id: note.id, over: "true"}}}
-compatible: none
-```
-"""
-
-WITH_VERSIONS = CONTRACT[: CONTRACT.index("## 9. Versioning")] + VERSIONS
+WITH_VERSIONS = in_two_versions(
+    CONTRACT,
+    "{rename: note.title, to: text}",
+    "{rename: note.written, to: note.made}",
+    "{remove: note.finished}",
+    "{add: note.ended, kind: {upon: finish note, payload: {id: note.id, over: 'true'}}}",
+)
 OLD = {"Api-Version": "1"}
 
 

@@ -12,6 +12,7 @@ from tests.events.receiver import receiving
 from tests.events.service import CONTRACT as NOTES
 from tests.events.service import running
 from tests.http_cases import serving
+from tests.parts import in_two_versions
 
 from ninefold.cli import main
 from ninefold.pipeline import compile_document
@@ -125,18 +126,8 @@ def test_a_browser_is_told_what_any_version_allows(tmp_path: Path) -> None:
 
 def test_a_subscription_tells_of_events_in_the_version_of_its_request(tmp_path: Path) -> None:
     old, new = account_of_notes("1"), account_of_notes("2")
-    versions = """## 9. Versioning
-
-```yaml
-scheme: {header: Api-Version}
-default: "has(caller.person) ? caller.person.version : '2'"
-versions:
-  "2": {}
-  "1": {changes: [{rename: note.title, to: text}]}
-compatible: none
-```
-"""
-    notes = NOTES[: NOTES.index("## 9. Versioning")] + versions
+    pinned = "\"has(caller.person) ? caller.person.version : '2'\""
+    notes = in_two_versions(NOTES, "{rename: note.title, to: text}", default=pinned)
     notes = notes.replace("    role: {", '    version: {type: string, enum: ["2", "1"]}\n    role: {', 1)
     notes = notes.replace("required: [name, role]", "required: [name, role, version]").replace(
         "body: [name, role]", "body: [name, role, version]"
