@@ -127,7 +127,7 @@ def _with_members(schema: dict[str, Any], endpoint: Endpoint, checked: Checked) 
             held = _of_items(effect, checked.resources[effect.resource])
             own = properties[array].get("items", {})
             properties[array] = {**properties[array], "items": {"allOf": [own, held]} if own else held}
-    needed = [*schema.get("required", ()), *(each.name for each in endpoint.members if each.required)]
+    needed = [*dict.fromkeys((*schema.get("required", ()), *(each.name for each in endpoint.members if each.required)))]
     return {**schema, "properties": properties} | ({"required": needed} if needed else {})
 
 

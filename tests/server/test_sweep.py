@@ -1,0 +1,224 @@
+"""Operations on all rows: in few statements however many there are, by several keys, in cases and in older versions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.events.service import Running, running
+
+from ninefold.database.writer import Transaction
+
+pytestmark = pytest.mark.serves
+
+CONTRACT = """# Stock
+
+## 1. What the service does
+
+Keeps what lies where.
+
+## 2. Resources and their fields
+
+```yaml
+place:
+  identifier: [hall, shelf]
+  fields:
+    hall:  {type: string}
+    shelf: {type: integer}
+    label: {type: string}
+    cents: {type: integer, on create: "0"}
+    slug:  {type: string, on create: slug(place.label), again on: [label]}
+    moved: {type: integer, on create: "0", on change: place.moved + 1}
+    audit: {type: string, on create: uuid(), on change: uuid()}
+  required: [label]
+  views: {short: [hall, shelf, label, cents, slug, moved]}
+note:
+  identifier: id
+  fields:
+    id:   {type: integer, on create: serial()}
+    text: {type: string}
+types:
+  relabelling:
+    fields:
+      kind:  {const: label}
+      label: {type: string}
+    required: [kind, label]
+  pricing:
+    fields:
+      kind:  {const: price}
+      cents: {type: integer}
+    required: [kind, cents]
+```
+
+## 3. States and transitions
+
+States: none.
+
+## 4. Endpoints
+
+```yaml
+requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
+responses: {media type: application/json}
+POST /places: {does: create place, body: [hall, shelf, label], responses: {201: short(place)}}
+GET /places: {does: list place, sorts: {default: [hall, shelf]}, pages: none, responses: {200: short(page.items)}}
+PATCH /places:
+  does: update all place
+  filters: {hall: place.hall == value, cents: place.cents == value}
+  body: [label, cents]
+  patch: merge
+  responses: {200: short(page.items)}
+DELETE /places:
+  does: delete all place
+  filters: {hall: {is: place.hall == value, default: "'A'"}}
+  responses: {200: short(page.items)}
+  headers: {X-Deleted: string(page.total)}
+POST /changes:
+  does: update all place
+  patch: merge
+  filters: {hall: place.hall == value}
+  cases:
+    by: request.body.kind
+    label: {body: {$ref: "#/types/relabelling"}, responses: {200: {labelled: page.total}}}
+    price: {body: {$ref: "#/types/pricing"}, when: "place.cents == 0", responses: {200: {priced: page.items}}}
+POST /notes:
+  does: create note
+  body: [text]
+  then: [{update: place, where: place.hall == note.text, sets: {cents: place.cents + 1}}]
+  responses: {201: note}
+```
+
+## 5. Authentication
+
+```yaml
+schemes: none
+rows: any
+permissions: {all others: anyone}
+```
+
+## 6. Events
+
+Events: none.
+
+## 7. Errors
+
+```yaml
+shape: {media type: application/json, body: {code: error.code, fields: error.fields}}
+codes:
+  invalid: {status: 422, title: Invalid, when: [invalid, malformed]}
+  priced:  {status: 409, title: Priced already, when: guard}
+  other:   {status: 400, title: Something else, when: [missing, no such path, conflict, too large, unavailable, internal]}
+```
+
+## 8. Limits
+
+```yaml
+rates: none
+time-outs: none
+sizes: {body: 64 KiB}
+```
+
+## 9. Versioning
+
+```yaml
+scheme: path
+default: none
+compatible: [add an optional field]
+versions:
+  v2: {}
+  v1:
+    changes:
+      - {rename: place.hall, to: room}
+      - change: place.cents
+        is: "double(place.cents) / 100.0"
+        stored: "int(value * 100.0)"
+        schema: {type: number, minimum: 0}
+```
+"""
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Running]:
+    with running(tmp_path / "stock.db", CONTRACT) as started:
+        for hall, shelf in (("B", 1), ("A", 2), ("A", 10)):
+            made = started.http.post("/v2/places", json={"hall": hall, "shelf": shelf, "label": f"{hall} {shelf}"})
+            assert made.status_code == 201, made.text
+        yield started
+
+
+def shown(hall: str, shelf: int, **others: Any) -> dict[str, Any]:
+    row = {"hall": hall, "shelf": shelf, "label": f"{hall} {shelf}", "cents": 0, "slug": f"{hall.lower()}-{shelf}"}
+    return {**row, "moved": 0, **others}
+
+
+def test_rows_come_in_the_order_of_their_identifiers(service: Running) -> None:
+    changed = service.http.patch("/v2/places", json={"cents": 5})
+    assert changed.json() == [
+        shown("A", 2, cents=5, moved=1), shown("A", 10, cents=5, moved=1), shown("B", 1, cents=5, moved=1)
+    ]  # fmt: skip
+
+
+def test_what_is_made_again_is_made_where_the_body_gives_what_it_is_made_of(service: Running) -> None:
+    changed = service.http.patch("/v2/places?hall=B", json={"label": "Far away"})
+    assert changed.json() == [shown("B", 1, label="Far away", slug="far-away", moved=1)]
+    changed = service.http.patch("/v2/places?hall=B&cents=0", json={})
+    assert changed.json() == [shown("B", 1, label="Far away", slug="far-away", moved=2)]
+
+
+def test_an_effect_on_several_rows_leaves_what_is_made_of_others(service: Running) -> None:
+    assert service.http.post("/v2/notes", json={"text": "A"}).status_code == 201
+    listed = service.http.get("/v2/places").json()
+    assert listed == [shown("A", 2, cents=1, moved=1), shown("A", 10, cents=1, moved=1), shown("B", 1)]
+
+
+def test_a_filter_has_its_default(service: Running) -> None:
+    deleted = service.http.delete("/v2/places")
+    assert deleted.json() == [shown("A", 2), shown("A", 10)]
+    assert deleted.headers["x-deleted"] == "2"
+    deleted = service.http.delete("/v2/places?hall=")
+    assert (deleted.json(), deleted.headers["x-deleted"]) == ([], "0")
+
+
+def test_one_request_and_another_are_of_different_cases(service: Running) -> None:
+    changed = service.http.post("/v2/changes?hall=A", json={"kind": "label", "label": "Same"})
+    assert changed.json() == {"labelled": 2}
+    priced = service.http.post("/v2/changes?hall=A", json={"kind": "price", "cents": 7})
+    assert [each["cents"] for each in priced.json()["priced"]] == [7, 7]
+    again = service.http.post("/v2/changes", json={"kind": "price", "cents": 8})
+    assert (again.status_code, again.json()) == (409, {"code": "priced", "fields": []})
+    assert [each["cents"] for each in service.http.get("/v2/places").json()] == [7, 7, 0]
+    wrong = service.http.post("/v2/changes?hall=B", json={"kind": "price", "cents": "many"})
+    assert wrong.status_code == 422
+
+
+def test_an_older_version_names_and_shows_them_as_it_did(service: Running) -> None:
+    changed = service.http.patch("/v1/places?room=A", json={"cents": 0.25})
+    assert [(each["room"], each["cents"]) for each in changed.json()] == [("A", 0.25), ("A", 0.25)]
+    assert [each["cents"] for each in service.http.get("/v2/places").json()] == [25, 25, 0]
+    unknown = service.http.patch("/v1/places?hall=A", json={})
+    assert unknown.status_code == 422
+
+
+def test_how_many_rows_there_are_makes_no_difference_to_the_statements(
+    service: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[str] = []
+    run = Transaction.run
+
+    def recorded(transaction: Transaction, text: str, binds: Any) -> Any:
+        ran.append(text)
+        return run(transaction, text, binds)
+
+    monkeypatch.setattr(Transaction, "run", recorded)
+    service.http.patch("/v2/places", json={"cents": 1})
+    few, ran[:] = list(ran), []
+    for shelf in range(100, 180):
+        service.http.post("/v2/places", json={"hall": "C", "shelf": shelf, "label": str(shelf)})
+    ran.clear()
+    assert len(service.http.patch("/v2/places", json={"cents": 2}).json()) == 83
+    assert ran == few
+    ran.clear()
+    assert len(service.http.delete("/v2/places?hall=C").json()) == 80
+    assert len(ran) <= 5
+    assert len(service.http.get("/v2/places").json()) == 3
