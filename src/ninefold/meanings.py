@@ -40,13 +40,13 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "Who gives a value",
         "`on create` gives the value when the body does not; a body that names the field may still leave it out. "
         "`on change` acts on create too. A field that no `body` names, clients cannot set. An identifier without "
-        "`on create` is the client's. Where it is `immutable`, or a number that `serial()` gives, a body by which the row "
-        "changes may name it, and repeats what the path says of it, or breaks the rule `immutable`. A state field moves by transitions alone. "
-        "What gives a value reads the row as it becomes: what the body gives, and else what the row has. "
-        "Schemas are asked of what clients give. What the contract gives (`on create`, `on change`, `sets`) is its own "
-        "word: constants are held to their field's schema before anything is served, and what has to hold of values "
-        "that it computes is an invariant. A field that has to have a value and is given none makes the request "
-        "`invalid`, and is named in the error where a body may give it.",
+        "`on create` is the client's. Where it is `immutable`, or a number that `serial()` gives, a body by which the "
+        "row changes may name it, and repeats what the path says of it, or breaks the rule `immutable`. A state field "
+        "moves by transitions alone. What gives a value reads the row as it becomes: what the body gives, and else "
+        "what the row has. Schemas are asked of what clients give. What the contract gives (`on create`, `on change`, "
+        "`sets`) is its own word: constants are held to their field's schema before anything is served, and what has "
+        "to hold of values that it computes is an invariant. A field that has to have a value and is given none makes "
+        "the request `invalid`, and is named in the error where a body may give it.",
     ),
     (
         "Pages and filters",
@@ -486,14 +486,14 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         "The log of events",
-        "`event` is the log as a resource, which endpoints `read` and `list`, and `all(event)` reads; a resource of the "
-        "contract's own that is called so comes before it. Its fields are `position`, by which it is identified (from "
-        "1, in the order of commits), `id`, `kind`, `time`, `resource`, `row` and `payload`, as `when` of webhooks "
-        "reads them, in the version of the request; what arose of a kind that the version does not have is not there. "
-        "`payload` is what it was when the event arose. A caller is shown what `rows` says of `event`, and of that the "
-        "events whose row it sees: as it was when the event arose, and, where the row is still there, as it is now. An "
-        "event can be read from the commit of its cause until `log.lasts` has passed since its `time`; then it is not "
-        "there any more. Nobody writes the log, and no event in it changes.",
+        "`event` is the log as a resource, which endpoints `read` and `list`, and `all(event)` reads; a resource of "
+        "the contract's own that is called so comes before it. Its fields are `position`, by which it is identified "
+        "(from 1, in the order of commits), `id`, `kind`, `time`, `resource`, `row` and `payload`, as `when` of "
+        "webhooks reads them, in the version of the request; what arose of a kind that the version does not have is "
+        "not there. `payload` is what it was when the event arose. A caller is shown what `rows` says of `event`, and "
+        "of that the events whose row it sees: as it was when the event arose, and, where the row is still there, as "
+        "it is now. An event can be read from the commit of its cause until `log.lasts` has passed since its `time`; "
+        "then it is not there any more. Nobody writes the log, and no event in it changes.",
     ),
     (
         "A version that an expression gives",
@@ -597,13 +597,13 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         "The row as it was",
-        "`before.R` is the row acted on as it was before the operation: its fields, computed ones too, and by itself the "
-        "whole row. What it refers to is read as it is now, under the caller's row rules where it is shown. It is known "
-        "to the responses and headers of `update`, `replace` and transitions, to events of R and their `when`, to "
-        "effects on other resources, and to the invariants of R. Of several operations on one row it is that row before "
-        "the first. A row that is created was nothing: `has(before.R)` does not hold, and what is read of it has no "
-        "value, so that an invariant of changes alone begins with `!has(before.R) ||`. A row that is deleted is as it "
-        "was, and so, where an invariant is asked since another row was written, is its own.",
+        "`before.R` is the row acted on as it was before the operation: its fields, computed ones too, and by itself "
+        "the whole row. What it refers to is read as it is now, under the caller's row rules where it is shown. It is "
+        "known to the responses and headers of `update`, `replace` and transitions, to events of R and their `when`, "
+        "to effects on other resources, and to the invariants of R. Of several operations on one row it is that row "
+        "before the first. A row that is created was nothing: `has(before.R)` does not hold, and what is read of it "
+        "has no value, so that an invariant of changes alone begins with `!has(before.R) ||`. A row that is deleted is "
+        "as it was, and so, where an invariant is asked since another row was written, is its own.",
     ),
     (
         "What a path leads through",
@@ -615,15 +615,15 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         "Operations on all rows",
-        "`delete all R`, `update all R` and a transition of `all R` are of the rows that a list with the same path, `where` "
-        "and filters would show the caller, gone ones not among them (but where the transition begins there), in the "
-        "order of identifiers and in one transaction. What says which rows leaves rows out; what judges a row refuses "
-        "the whole: its permission, guards, the states from which the transition leads, references, unique fields and "
-        "invariants are asked of each, as it is before any of them changes, and the first row that is refused is told "
-        "of. What is wrong with the request itself is told before any row is looked at. Values are made for each row; "
-        "those of the body are the same for all. Events arise and effects are done for each row. Without rows all is "
-        "well, as of an empty list. In the response `page.items` are the rows as they have become, or, deleted, as they "
-        "were, in that order, and `page.total` is how many they are.",
+        "`delete all R`, `update all R` and a transition of `all R` are of the rows that a list with the same path, "
+        "`where` and filters would show the caller, gone ones not among them (but where the transition begins there), "
+        "in the order of identifiers and in one transaction. What says which rows leaves rows out; what judges a row "
+        "refuses the whole: its permission, guards, the states from which the transition leads, references, unique "
+        "fields and invariants are asked of each, as it is before any of them changes, and the first row that is "
+        "refused is told of. What is wrong with the request itself is told before any row is looked at. Values are "
+        "made for each row; those of the body are the same for all. Events arise and effects are done for each row. "
+        "Without rows all is well, as of an empty list. In the response `page.items` are the rows as they have become, "
+        "or, deleted, as they were, in that order, and `page.total` is how many they are.",
     ),
 )
 

@@ -103,8 +103,8 @@ def given(
     broken = [*dict.fromkeys((*_constants(document, endpoint), *broken))]
     if checked.requests_of(endpoint).unknown_members == "refused":
         broken += [Broken("body", path, "unknown") for path in _unknown(document, _known(endpoint))]
-    for subject, fields in groupby(broken, lambda each: _subject(each, endpoint, resource)):
-        result.failures.append(Failure("invalid", subject, fields=tuple(fields)))
+    for subject, together in groupby(broken, lambda each: _subject(each, endpoint, resource)):
+        result.failures.append(Failure("invalid", subject, fields=tuple(together)))
     return result
 
 

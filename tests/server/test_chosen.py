@@ -232,8 +232,8 @@ def test_a_template_is_the_object_that_shows_the_row(service: httpx.Client) -> N
 
 @pytest.mark.parametrize(
     "query",
-    ["fields=", "fields=%00", "fields=id,id", "fields=id&fields=id", "fields=%ff", "fields=id%20", "expand=", "expand=x",
-     "expand=owner&expand=owner", "expand=owner,papers", "fields=owner", "fields=" + "id," * 4000],
+    ["fields=", "fields=%00", "fields=id,id", "fields=id&fields=id", "fields=%ff", "fields=id%20", "expand=",
+     "expand=x", "expand=owner&expand=owner", "expand=owner,papers", "fields=owner", "fields=" + "id," * 4000],
 )  # fmt: skip
 def test_other_names_are_invalid(service: httpx.Client, query: str) -> None:
     assert get(service, f"/folders?{query}").status_code == 422

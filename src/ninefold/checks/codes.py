@@ -567,8 +567,8 @@ EFFECT_ON_NO_ROW = _code(
 EACH_OF_NO_ARRAY = _code(
     "NF0541", Severity.ERROR, "rows are made for each item of what has none",
     "`each` of an effect is an array that is known before any statement: of the body, of a parameter, or a field of "
-    "the row acted on. What is read from the database (rows that refer back) is none, and what its items are is said by "
-    "its schema (`items`).",
+    "the row acted on. What is read from the database (rows that refer back) is none, and what its items are is said "
+    "by its schema (`items`).",
     "`{create: line, each: order.customer.lines, sets: {…}}`",
     "`{create: line, each: request.body.lines, sets: {product: each.product}}`",
 )  # fmt: skip

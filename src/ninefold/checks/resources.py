@@ -114,9 +114,7 @@ def _invariants(resource: stated.Resource, vocabulary: Vocabulary, findings: Fin
             yield Guard(holds, code, findings.place(each.when.span))
 
 
-def _was_alone(
-    holds: Typed, stated_one: Expression, resource: str, vocabulary: Vocabulary, findings: Findings
-) -> bool:
+def _was_alone(holds: Typed, stated_one: Expression, resource: str, vocabulary: Vocabulary, findings: Findings) -> bool:
     """Whether what an invariant reads of the row as it was, is of that row alone. It is asked, too, when other rows are
     written that it reads; what such a value was before these were, nobody knows then."""
     for each in fields_as_they_were(holds, resource):

@@ -146,8 +146,8 @@ def _path_name(g: Grounds, endpoint: Endpoint, segment: PathName, first: str | N
 
 @dataclass(frozen=True)
 class Given:
-    """A field that a body gives: at `pointer`, the names of members from the root. `beside`: a shared type names it, and
-    where it is no field, it is a member that expressions read."""
+    """A field that a body gives: at `pointer`, the names of members from the root. `beside`: a shared type names it,
+    and where it is no field, it is a member that expressions read."""
 
     pointer: tuple[str, ...]
     resource: str

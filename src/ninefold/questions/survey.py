@@ -24,9 +24,7 @@ SUBSCRIPTION = "subscription"
 """The built-in resource that `subscribe` and `unsubscribe` act on."""
 
 READING = frozenset({"read", "list", "compute", "stream events"})
-TAKING_VALUES = frozenset(
-    {"create", "update", "replace", "ensure", "sign in", GRANT, "subscribe", "call", "compute"}
-)
+TAKING_VALUES = frozenset({"create", "update", "replace", "ensure", "sign in", GRANT, "subscribe", "call", "compute"})
 """The verbs whose endpoints take values; a transition does too."""
 
 GIVING_VALUES = frozenset({"create", "update", "replace", "ensure"})

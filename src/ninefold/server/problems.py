@@ -85,9 +85,7 @@ class Shape:
 
     def __init__(self, media_type: str | None, content: Content | None) -> None:
         self.show = None if content is None else show(content, ())
-        self.content_type: HeaderFields = (
-            () if media_type is None else ((b"content-type", header_value(media_type)),)
-        )
+        self.content_type: HeaderFields = () if media_type is None else ((b"content-type", header_value(media_type)),)
         # A body that says nothing of the request is made once.
         self.constant = content is not None and roots(content) <= {"error"}
         self.bodies: dict[str, bytes] = {}

@@ -518,7 +518,7 @@ def _held(x: Exchange) -> Held | None:
     """The request under its idempotency key. A caller without a credential shares its keys with all the others."""
     if x.key is None or x.content is None or x.service.keys is None:
         return None
-    content = (x.request.path, x.request.query, x.content)
+    content: tuple[bytes, ...] = (x.request.path, x.request.query, x.content)
     if x.endpoint.grants:  # whose token it is may stand there, and not in the body
         content = (*content, x.request.headers.get("authorization", "").encode("utf-8", "surrogateescape"))
     caller, now = x.caller, x.service.sources.clock()

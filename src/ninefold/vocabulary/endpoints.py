@@ -103,7 +103,8 @@ _KEYS: tuple[Key, ...] = (
     names(4, _E, Members(), "A method and a path, such as `GET /orders/{id}`.",
           "The method and path are not there; each use of them is an error."),
     asked(4, f"{_E}.does", OneOf((Text("an action such as `create order`"), ListOf(Text("an action")))), DOES,
-          "What it does: one of a closed list or a transition; or a list, of which each after the first is a transition.",
+          "What it does: one of a closed list or a transition; or a list, of which each after the first is a "
+          "transition.",
           "A gap: E is not served."),
     asked(4, f"{_E}.row", Expression(), DOES, "The row that it acts on, where the path names none.",
           "A gap where the path names no row either: E is not served."),
