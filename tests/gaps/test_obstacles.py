@@ -55,11 +55,12 @@ def test_a_whole_part_is_the_longest_answer() -> None:
 
 
 def test_what_is_not_in_force_is_told_apart() -> None:
-    delete = "DELETE /orders/{id}:\n  does: "
-    text = ORDERS.replace(delete + "delete order", delete + "[delete order, read order]")
-    way = found(text, "DELETE /orders/{id}")
+    read = "GET /orders/{id}:\n  does: read order\n  validators: etag\n"
+    cases = "  cases: {by: request.query.as, otherwise: {responses: {200: order}}}\n  query: {as: {type: string}}\n"
+    assert read in ORDERS
+    way = found(ORDERS.replace(read, read + cases), "GET /orders/{id}")
     assert not way.questions and len(way.not_in_force) == 1
-    assert way.not_in_force[0].startswith("several operations in one")
+    assert way.not_in_force[0].startswith("`validators` where cases choose what is shown")
     assert not any("not shown" in each for each in found(ORDERS.replace("patch: merge", "patch: not shown"),
                                                          "PATCH /orders/{id}").not_in_force)  # fmt: skip
 
