@@ -155,12 +155,15 @@ _ASKS: tuple[Outcome, ...] = ("question",)
 EXCEPTIONS: tuple[tuple[str, tuple[Outcome, ...], str], ...] = (
     # Asked, and what remains answers.
     ("2 RESOURCE.fields.FIELD.on delete", _COVERED, "asked only where something deletes the target"),
-    ("4 ENDPOINT.pages.by", _COVERED, "part 8 answers"),
+    ("4 ENDPOINT.pages*", _COVERED, "part 8 answers"),
+    ("8 pages.parameters.*", _COVERED, "asked of lists that take it from part 8; the others say their own"),
+    ("4 ENDPOINT.ends", _COVERED, "asked where signing out is all that an endpoint does"),
     ("5 schemes.SCHEME.realm", _COVERED, "asked of HTTP's Basic scheme alone"),
     ("5 permissions.ENDPOINT", _COVERED, "`all others` answers"),
     ("5 *.CALLER", _COVERED, "the others may call, or see; such callers do not"),
     ("* *.[*]", _COVERED, "a list answers as long as it says something"),
     ("* *.[*]", _USED, "an item of a list may be used like anything"),
+    ("9 *.CHANGE.endpoint.*", _ASKS, "it is said in the words of part 4, of which some are asked for"),
     # Adds or restricts, and something is asked in its stead.
     ("2 RESOURCE.fields.FIELD.on create", _ASKS, "of an identifier: who makes it is asked"),
     ("* *.otherwise", _ASKS, "the condition `guard` or `invariant` arises then, and its code is asked for"),
@@ -168,8 +171,19 @@ EXCEPTIONS: tuple[tuple[str, tuple[Outcome, ...], str], ...] = (
     # Adds or restricts, and something relies on it.
     ("2 *.format", _USED, "it makes a time of a text, which expressions compare with times"),
     ("2 *.items", _USED, "it says what the items are that expressions read"),
+    ("2 *.oneOf", _USED, "it says of which types the members are that expressions read"),
+    ("2 RESOURCE.records.RECORD.FIELD", _USED, "the identifier of the record, or what its resource requires"),
+    ("4 ENDPOINT.query*", _USED, "expressions read the parameters, if only those of part 5"),
+    ("* *.then.EFFECT.each", _USED, "expressions read its items"),
+    ("* *.then.EFFECT.sets", _USED, "the row that is created requires what it gives"),
+    ("* *.then.EFFECT.sets.FIELD", _USED, "the row that is created requires what it gives"),
     ("9 *.CHANGE.rename", _USED, "the rest of the step is nothing without its verb"),
     ("9 *.CHANGE.remove", _USED, "the rest of the step is nothing without its verb"),
+    ("9 *.CHANGE.change", _USED, "the rest of the step is nothing without its verb"),
+    ("9 *.CHANGE.is", _USED, "nothing can be stored by what nobody was shown"),
+    ("9 *.CHANGE.stored", _USED, "what older clients give would be lost"),
+    ("9 *.CHANGE.schema", _USED, "what is shown is of the schema that is told of it"),
+    ("9 *.CHANGE.endpoint", _USED, "how the endpoint was different is not said then"),
     # Names, and nothing uses the name.
     ("2 RESOURCE.fields.FIELD.back", _COVERED, "nothing reads it"),
     ("4 ENDPOINT", _COVERED, "no permission, rate or link names it"),
