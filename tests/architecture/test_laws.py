@@ -88,7 +88,7 @@ STAGES = {
             "places",
             "several",
         ),
-        *("before", "credentials", "requirements", "routes", "subscribers", "sweep"),
+        *("before", "credentials", "judge", "requirements", "routes", "subscribers", "sweep", "which_rows"),
     },
 }
 """The folders whose files are named after the parts of a contract, and the files of each that are not."""

@@ -25,9 +25,8 @@ from ninefold.planner import credentials, inputs
 from ninefold.planner.endpoints.rows import pieces
 from ninefold.planner.perspective import Perspective
 from ninefold.planner.places import traced
-from ninefold.planner.requirements import all_of, column
 from ninefold.sql.dialect import Dialect
-from ninefold.sql.fragment import Fragment, bind, identifier, join
+from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Digest, required
 
 

@@ -11,8 +11,7 @@ from ninefold.expressions.before import SHOWN, fields_as_they_were, reads_before
 from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.planner.perspective import Perspective
-from ninefold.planner.requirements import all_of
-from ninefold.sql.fragment import Fragment, identifier, join
+from ninefold.sql.fragment import Fragment, all_of, identifier, join
 from ninefold.values import Row
 
 

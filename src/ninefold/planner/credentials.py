@@ -16,9 +16,9 @@ from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.planner import inputs
 from ninefold.planner.perspective import Perspective
 from ninefold.planner.places import traced
-from ninefold.planner.requirements import Requirement, Scope, all_of
+from ninefold.planner.requirements import Requirement, Scope
 from ninefold.sql import credentials as stored
-from ninefold.sql.fragment import Fragment, bind, identifier, join
+from ninefold.sql.fragment import Fragment, all_of, bind, identifier, join
 from ninefold.values import Array, Text
 
 SCOPES_COLUMN = (

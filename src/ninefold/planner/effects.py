@@ -22,9 +22,9 @@ from ninefold.planner.endpoints.update import update
 from ninefold.planner.endpoints.writes import pointer
 from ninefold.planner.identified import by_identifier
 from ninefold.planner.perspective import CONTRACT, Perspective
-from ninefold.planner.requirements import all_of, column, says_which, was_written
 from ninefold.planner.several import of_several
-from ninefold.sql.fragment import Fragment, bind, identifier, join
+from ninefold.planner.which_rows import says_which, was_written
+from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Row
 
 

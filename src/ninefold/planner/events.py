@@ -35,9 +35,9 @@ from ninefold.planner.before import still
 from ninefold.planner.contents import Columns, content
 from ninefold.planner.perspective import OPERATOR, Perspective
 from ninefold.planner.places import traced
-from ninefold.planner.requirements import WANTED, WRITTEN, all_of, column, was_written
+from ninefold.planner.which_rows import WANTED, WRITTEN, was_written
 from ninefold.sql.dialect import Dialect
-from ninefold.sql.fragment import Fragment, bind, identifier, join
+from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Boolean, Integer, Text, Timestamp
 
 # ── Writing ───────────────────────────────────────────────────────────────────────────────────────────────────

@@ -8,8 +8,8 @@ from ninefold.checked.resources import Field, Resource
 from ninefold.plan.problems import Condition
 from ninefold.planner.perspective import Perspective
 from ninefold.planner.places import stated, traced
-from ninefold.planner.requirements import Requirement, Scope, column
-from ninefold.sql.fragment import Fragment, identifier, join
+from ninefold.planner.requirements import Requirement, Scope
+from ninefold.sql.fragment import Fragment, column, identifier, join
 
 
 def not_referred_to(resource: Resource, perspective: Perspective) -> list[Requirement]:

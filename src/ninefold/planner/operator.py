@@ -27,7 +27,7 @@ from ninefold.planner.bodies import body
 from ninefold.planner.endpoints.create import create
 from ninefold.planner.endpoints.list import list_rows
 from ninefold.planner.perspective import OPERATOR, Perspective
-from ninefold.planner.requirements import equals
+from ninefold.planner.which_rows import equals
 from ninefold.sql.dialect import Dialect
 from ninefold.values import Anything, Array, Digest, Integer, Null, Row, Text
 from ninefold.values import Object as ObjectType

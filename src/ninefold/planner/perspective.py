@@ -16,7 +16,7 @@ from ninefold.expressions.sql_log import ABOUT, SEEN, source
 from ninefold.expressions.to_sql import Item, Items, items_of, to_sql
 from ninefold.expressions.tree import Constant, Typed
 from ninefold.sql.dialect import Dialect
-from ninefold.sql.fragment import Fragment, bind, identifier, join
+from ninefold.sql.fragment import FALSE, TRUE, Fragment, bind, identifier, join
 from ninefold.values import Text
 
 OPERATOR = "$operator"
@@ -24,9 +24,6 @@ OPERATOR = "$operator"
 
 CONTRACT = "$contract"
 """Who sees every row that is there: the contract, by its own authority."""
-
-TRUE = Fragment("TRUE")
-FALSE = Fragment("FALSE")
 
 
 @dataclass(frozen=True)

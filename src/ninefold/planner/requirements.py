@@ -10,22 +10,21 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from ninefold.checked.endpoints import Admission, Endpoint, PathName
+from ninefold.checked.endpoints import Admission, Endpoint
 from ninefold.checked.resources import Field, Guard, Resource
 from ninefold.checked.ways import by_way, ways
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.rewrite import free_variables, walk
-from ninefold.expressions.to_sql import Item
-from ninefold.expressions.tree import Call, Select, Typed, Variable
+from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.plan.environment import REVISION_COLUMN
 from ninefold.plan.places import Place as PlanPlace
-from ninefold.plan.problems import Condition, Judge, Location
-from ninefold.plan.statement import Piece, ResultColumn, Statement
+from ninefold.plan.problems import Condition, Location
 from ninefold.planner import inputs
-from ninefold.planner.perspective import TRUE, Perspective
+from ninefold.planner.perspective import Perspective
 from ninefold.planner.places import stated, traced
-from ninefold.sql.fragment import Fragment, bind, identifier, join
-from ninefold.values import Boolean, Row, Text
+from ninefold.planner.which_rows import named_on_the_way, on_the_way
+from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
+from ninefold.values import Text
 
 
 class Scope(Enum):
@@ -52,126 +51,6 @@ class Requirement:
     holds: Fragment
     scope: Scope
     fields: tuple[str, ...] = ()
-
-
-def all_of(fragments: Sequence[Fragment]) -> Fragment:
-    return join(" AND ", fragments) if fragments else TRUE
-
-
-def column(alias: str, name: str) -> Fragment:
-    return Fragment(f"{identifier(alias)}.{identifier(name)}")
-
-
-def equals(found: Typed, value: Typed) -> Typed:
-    return Call("==", [found, value], Boolean())
-
-
-def _chain(resources: dict[str, Resource], resource: str, fields: Sequence[str]) -> Typed:
-    """`resource.f.g.h` as a typed expression."""
-    typed: Typed = Variable(resource, Row(resource=resource))
-    for name in fields:
-        field = resources[resource].fields[name]
-        typed = Select(typed, name, field.type, "computed" if field.computed is not None else "field")
-        resource = field.refers_to or resource
-    return typed
-
-
-def path_conditions(endpoint: Endpoint) -> list[Typed]:
-    """What says which row is acted on, or which rows a list is of: the path, `row` and `where`. A row of which it
-    does not hold is not there."""
-    found = [equals(name.found, inputs.path_value(name.text, name.type)) for name in endpoint.names]
-    return [*found, *(each for each in (endpoint.row, endpoint.where) if each is not None)]
-
-
-WANTED = '"$wanted"'
-WRITTEN = '"$written"'
-"""Of a write of several rows: what is known of each beforehand, and those that were written. `$n` is the position of
-one, `key F` a field of its identifier, `new F` a value that is stored."""
-
-
-def keys_of(table: str, resource: Resource) -> list[Fragment]:
-    """The identifiers of the rows of one of these."""
-    return [Fragment(f"{table}." + identifier(f"key {key}")) for key in resource.identifier]
-
-
-def among(table: str, resource: Resource) -> Fragment:
-    """That a row is one of these."""
-    own = join(", ", [column(resource.name, key) for key in resource.identifier])
-    return "(" + own + ") IN (SELECT " + join(", ", keys_of(table, resource)) + f" FROM {table})"
-
-
-def is_wanted(resource: Resource) -> list[Fragment]:
-    """That a row is the one which a row of `$wanted` beside it is about."""
-    wanted = keys_of(WANTED, resource)
-    return [column(resource.name, key) + " = " + each for key, each in zip(resource.identifier, wanted, strict=True)]
-
-
-def was_written(endpoint: Endpoint, resource: Resource) -> list[Fragment]:
-    """That a row is one that the write has written."""
-    if endpoint.several:
-        return [among(WRITTEN, resource)]
-    return [
-        column(resource.name, key) + " = " + bind(inputs.row_key(key, resource.fields[key].type))
-        for key in resource.identifier
-    ]
-
-
-def says_which(endpoint: Endpoint, rows: Mapping[str, str | Item], perspective: Perspective) -> list[Fragment]:
-    """The same as SQL, of the row that goes by the resource's name. A name that leads through a reference is looked up
-    once, and not for each row that refers to anything: that is how an index on the reference is of use."""
-    if endpoint.several and endpoint.resource is not None:
-        return [among(WANTED, perspective.checked.resources[endpoint.resource])]
-    found = []
-    for name in endpoint.names:
-        if len(name.through) == 1 and endpoint.resource is not None:
-            reference = column(endpoint.resource, name.through[0])
-            found.append("(" + reference + " = " + referred_to(name, perspective) + ")")
-        else:
-            found.append(perspective.holds(equals(name.found, inputs.path_value(name.text, name.type)), rows))
-    further = (each for each in (endpoint.row, endpoint.where) if each is not None)
-    return [*found, *(perspective.holds(each, rows) for each in further)]
-
-
-def referred_to(name: PathName, perspective: Perspective) -> Fragment:
-    """The identifier of the row that a name in the path stands for."""
-    target = perspective.checked.resources[name.resource]
-    value = bind(inputs.path_value(name.text, name.type))
-    if target.identifier == (name.field,):
-        return value
-    key, table, by = identifier(target.identifier[0]), identifier(target.name), identifier(name.field)
-    return f"(SELECT {key} FROM {table} WHERE {by} = " + value + ")"
-
-
-def named_on_the_way(endpoint: Endpoint, index: int, perspective: Perspective) -> tuple[str, list[Fragment]]:
-    """Of a name in the path that leads through references: how its row is called, and what says which one it is."""
-    name, alias, resources = endpoint.names[index], f"parent {index + 1}", dict(perspective.checked.resources)
-    target = Variable(name.resource, Row(resource=name.resource))
-    field = resources[name.resource].fields[name.field]
-    wanted = [equals(Select(target, name.field, field.type, "field"), inputs.path_value(name.text, name.type))]
-    for earlier in endpoint.names[:index]:
-        if earlier.through[: len(name.through)] == name.through and len(earlier.through) > len(name.through):
-            rest = (*earlier.through[len(name.through) :], earlier.field)
-            wanted.append(equals(_chain(resources, name.resource, rest), inputs.path_value(earlier.text, earlier.type)))
-    return alias, [perspective.holds(each, {name.resource: alias}) for each in wanted]
-
-
-def on_the_way(
-    typed: Sequence[Typed], endpoint: Endpoint, perspective: Perspective, seen: bool = False
-) -> tuple[dict[str, str], Fragment]:
-    """The rows of the path that some expressions read (`ninefold.checked.ways`), each by its root, and one row of them
-    all to select from. `seen`: as far as the caller sees them."""
-    known = ways(endpoint.segments, perspective.checked.resources)
-    read = {name for each in typed for name in free_variables(each)}
-    rows, source = dict[str, str](), Fragment("(SELECT 1)")
-    for way in known:
-        root = way.row(endpoint.resource or "").name
-        if root in read:
-            alias, tests = named_on_the_way(endpoint, way.number, perspective)
-            present = perspective.present(way.resource, alias) if seen else None
-            tests += [] if present is None else ["(" + present + ")"]
-            rows[root] = alias
-            source = source + f" LEFT JOIN {identifier(way.resource)} AS {identifier(alias)} ON " + all_of(tests)
-    return rows, source
 
 
 def of_way(typed: Typed, which: Condition, endpoint: Endpoint, perspective: Perspective) -> Requirement:
@@ -405,84 +284,3 @@ def unique(
         trace=(*_of_rule(first, "unique"), *_together(fields, resource, perspective)),
     )
     return Requirement(condition, holds, Scope.VALUES, tuple(field.name for field in fields))
-
-
-def judge(
-    source: Fragment,
-    requirements: Sequence[Requirement],
-    endpoint: Endpoint,
-    resource: Resource,
-    perspective: Perspective,
-) -> Judge:
-    """One row that says of each requirement whether it fails. What is about a row that is not there or not seen
-    is false, so that nothing is told of it."""
-    present = all_of([each.holds for each in requirements if each.scope in (Scope.PATH, Scope.PRESENCE)])
-    columns = []
-    gone_before: list[Fragment] = []
-    for each in requirements:
-        fails = "(" + each.holds + ") IS NOT TRUE"
-        match each.scope:
-            case Scope.PATH | Scope.PRESENCE:
-                # One cause, one condition: a row that is not there is not also unseen, and nothing behind it is there.
-                columns.append("(" + all_of([*gone_before, fails]) + ")")
-                gone_before.append(each.holds)
-            case Scope.ROW:
-                columns.append("(" + all_of([present, fails]) + ")")
-            case Scope.VALUES:
-                columns.append("(" + all_of([present, *_values_there(each.fields), fails]) + ")")
-            case Scope.EITHER:
-                there = "(" + column(resource.name, THERE) + " OR " + bind(inputs.VALUES_ARE_THERE) + ")"
-                columns.append("(" + all_of([present, there, fails]) + ")")
-    told = details(requirements, endpoint, resource, perspective)
-    columns += ["CASE WHEN " + present + " THEN " + detail + " END" for _, detail in told]
-    text = "SELECT " + join(", ", columns or [Fragment("1")]) + " FROM " + source
-    if endpoint.several:
-        text = text + ' ORDER BY "$n"'
-    results = [ResultColumn(_condition_title(each.condition), Boolean()) for each in requirements]
-    results += [ResultColumn(f"detail of {name}", Text(nullable=True)) for name, _ in told]
-    statement = Statement((Piece(text.text, text.binds),), tuple(results))
-    return Judge(statement, tuple(each.condition for each in requirements), tuple(name for name, _ in told))
-
-
-def _values_there(fields: Sequence[str]) -> list[Fragment]:
-    """That what the request gives for some fields can be judged, whatever else is wrong with it."""
-    if not fields:
-        return [bind(inputs.VALUES_ARE_THERE)]
-    return [bind(inputs.BODY_WAS_READ), *(bind(inputs.given_wrongly(field)) + " IS NOT TRUE" for field in fields)]
-
-
-def _condition_title(condition: Condition) -> str:
-    return " ".join(filter(None, (condition.condition, condition.subject, condition.code)))
-
-
-def _if_seen(seen: Fragment | None, detail: Fragment) -> Fragment:
-    return detail if seen is None else "CASE WHEN " + seen + " THEN " + detail + " END"
-
-
-def details(
-    requirements: Sequence[Requirement], endpoint: Endpoint, resource: Resource, perspective: Perspective
-) -> list[tuple[str, Fragment]]:
-    """The codes that these requirements can end in and whose detail reads the row, each with the detail: text. A list
-    has no one row."""
-    if endpoint.verb == "list":
-        return []
-    errors = perspective.checked.errors
-    reachable = set()
-    for requirement in requirements:
-        condition = requirement.condition
-        about = condition.subject or ""
-        names = (
-            f"{condition.condition} {about}",
-            f"{condition.condition} {about.partition('.')[0]}",
-            condition.condition,
-        )
-        reachable |= {condition.code}
-        reachable |= {codes.get(name) for codes in (endpoint.errors, errors.conditions) for name in names}
-    teller, seen = perspective.teller, None
-    if perspective.told is not None and endpoint.verb not in ("create", "ensure"):
-        seen = teller.present(resource.name, resource.name)
-    return [
-        (code.name, _if_seen(seen, teller.shown(code.detail, {resource.name: resource.name})))
-        for code in errors.codes
-        if code.name in reachable and code.resource == resource.name and code.detail is not None
-    ]

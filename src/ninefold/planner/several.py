@@ -21,7 +21,7 @@ from ninefold.plan.operations import Effects, Upheld, Write
 from ninefold.plan.statement import Piece, Statement
 from ninefold.planner import inputs
 from ninefold.planner.perspective import Perspective
-from ninefold.planner.requirements import WANTED, WRITTEN
+from ninefold.planner.which_rows import WANTED, WRITTEN
 from ninefold.sql.fragment import PLACEHOLDER, Fragment, bind, identifier, join
 from ninefold.values import Type
 

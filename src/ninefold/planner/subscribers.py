@@ -12,10 +12,9 @@ from ninefold.plan.events import SUBSCRIPTION, Subscribers, Tell
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.planner import inputs
 from ninefold.planner.perspective import OPERATOR, Perspective
-from ninefold.planner.requirements import all_of, column
 from ninefold.sql.dialect import Dialect
 from ninefold.sql.events import key_of
-from ninefold.sql.fragment import Fragment, bind, identifier
+from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier
 from ninefold.values import Text
 
 

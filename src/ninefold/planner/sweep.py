@@ -23,22 +23,12 @@ from ninefold.planner.endpoints.givers import givers, which_rows
 from ninefold.planner.endpoints.list import filter_parameters, filter_pieces
 from ninefold.planner.endpoints.rows import acted_on, answer, pieces, row_columns
 from ninefold.planner.endpoints.update import update
+from ninefold.planner.judge import judge
 from ninefold.planner.perspective import Perspective
-from ninefold.planner.requirements import (
-    WANTED,
-    WRITTEN,
-    Requirement,
-    all_of,
-    among,
-    column,
-    judge,
-    on_the_way,
-    parents,
-    permission_by_way,
-    says_which,
-)
+from ninefold.planner.requirements import Requirement, parents, permission_by_way
 from ninefold.planner.several import by_its_rows, of_several
-from ninefold.sql.fragment import Fragment, identifier, join
+from ninefold.planner.which_rows import WANTED, WRITTEN, among, on_the_way, says_which
+from ninefold.sql.fragment import Fragment, all_of, column, identifier, join
 
 
 def sweep(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> plan.Sweep:

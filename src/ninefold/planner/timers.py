@@ -24,9 +24,8 @@ from ninefold.planner.endpoints.update import update
 from ninefold.planner.identified import by_identifier, taking
 from ninefold.planner.perspective import OPERATOR, Perspective
 from ninefold.planner.places import traced
-from ninefold.planner.requirements import all_of, column
 from ninefold.sql.dialect import Dialect
-from ninefold.sql.fragment import Fragment, bind, identifier, join
+from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Boolean, Duration, Text, Timestamp
 
 

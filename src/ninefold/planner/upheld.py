@@ -21,10 +21,12 @@ from ninefold.plan.operations import Upheld
 from ninefold.plan.problems import Condition
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.planner import inputs
-from ninefold.planner.perspective import TRUE, Perspective
+from ninefold.planner.judge import details
+from ninefold.planner.perspective import Perspective
 from ninefold.planner.places import traced
-from ninefold.planner.requirements import WRITTEN, Requirement, Scope, all_of, among, column, details, keys_of
-from ninefold.sql.fragment import Fragment, bind, identifier, join
+from ninefold.planner.requirements import Requirement, Scope
+from ninefold.planner.which_rows import WRITTEN, among, keys_of
+from ninefold.sql.fragment import TRUE, Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Array, Text
 
 

@@ -7,7 +7,7 @@ expression over the request (`ninefold.expressions.tree`), evaluated when the st
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -45,3 +45,17 @@ def join(separator: str, fragments: Iterable[Fragment]) -> Fragment:
 def identifier(name: str) -> str:
     """A quoted identifier (SQL:2016, delimited identifier)."""
     return '"' + name.replace('"', '""') + '"'
+
+
+def column(alias: str, name: str) -> Fragment:
+    """A column of the table that goes by this name in a text."""
+    return Fragment(f"{identifier(alias)}.{identifier(name)}")
+
+
+TRUE = Fragment("TRUE")
+FALSE = Fragment("FALSE")
+
+
+def all_of(conditions: Sequence[Fragment]) -> Fragment:
+    """That all of these hold; without any, nothing is left out."""
+    return join(" AND ", conditions) if conditions else TRUE

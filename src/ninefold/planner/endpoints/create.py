@@ -19,26 +19,22 @@ from ninefold.planner.endpoints.made import with_made
 from ninefold.planner.endpoints.rows import acted_on, answer, pieces, row_columns
 from ninefold.planner.endpoints.writes import invariants, pointers, read_after, uniques
 from ninefold.planner.events import caused
+from ninefold.planner.judge import judge
 from ninefold.planner.perspective import Perspective
 from ninefold.planner.requirements import (
-    WANTED,
     Requirement,
     Scope,
-    all_of,
-    column,
-    equals,
     guard,
     has_value,
-    judge,
     parents,
     permission,
     permission_by_way,
     reference_there,
-    referred_to,
 )
 from ninefold.planner.subscribers import kept_version
 from ninefold.planner.upheld import Change, upheld
-from ninefold.sql.fragment import Fragment, bind, identifier, join
+from ninefold.planner.which_rows import WANTED, equals, referred_to
+from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Text
 
 

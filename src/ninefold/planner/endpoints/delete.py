@@ -10,10 +10,12 @@ from ninefold.planner.endpoints.representation import represented
 from ninefold.planner.endpoints.rows import acted_on, answer, outer_join, pieces, row_columns
 from ninefold.planner.events import caused_by_deletion
 from ninefold.planner.falling import not_referred_to
+from ninefold.planner.judge import judge
 from ninefold.planner.perspective import Perspective
-from ninefold.planner.requirements import all_of, guard, judge, says_which, unchanged
+from ninefold.planner.requirements import guard, unchanged
 from ninefold.planner.upheld import Change, upheld
-from ninefold.sql.fragment import Fragment, identifier, join
+from ninefold.planner.which_rows import says_which
+from ninefold.sql.fragment import Fragment, all_of, identifier, join
 
 
 def delete(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> Write:

@@ -31,16 +31,14 @@ from ninefold.planner.endpoints.representation import represented
 from ninefold.planner.endpoints.rows import acted_on, answer, pieces, row_columns
 from ninefold.planner.endpoints.writes import RANDOM, invariants, pointers, read_after, uniques
 from ninefold.planner.events import caused
+from ninefold.planner.judge import judge
 from ninefold.planner.perspective import Perspective
 from ninefold.planner.places import traced
 from ninefold.planner.requirements import (
     THERE,
     Requirement,
     Scope,
-    all_of,
-    column,
     guard,
-    judge,
     parents,
     permission,
     presence,
@@ -49,7 +47,7 @@ from ninefold.planner.requirements import (
 )
 from ninefold.planner.subscribers import kept_version
 from ninefold.planner.upheld import Change, upheld
-from ninefold.sql.fragment import Fragment, bind, identifier, join
+from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Anything, Array, Object
 
 

@@ -17,10 +17,12 @@ from ninefold.planner import inputs
 from ninefold.planner.chosen import choices
 from ninefold.planner.contents import Columns
 from ninefold.planner.endpoints.rows import acted_on, answer, row_columns
-from ninefold.planner.perspective import TRUE, Perspective
+from ninefold.planner.judge import judge
+from ninefold.planner.perspective import Perspective
 from ninefold.planner.places import by_key, stated, traced
-from ninefold.planner.requirements import all_of, judge, of_way, on_the_way, parents, permission_by_way, says_which
-from ninefold.sql.fragment import Fragment, bind, identifier, join
+from ninefold.planner.requirements import of_way, parents, permission_by_way
+from ninefold.planner.which_rows import on_the_way, says_which
+from ninefold.sql.fragment import TRUE, Fragment, all_of, bind, identifier, join
 from ninefold.values import Integer, Row
 
 

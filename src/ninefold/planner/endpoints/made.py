@@ -15,8 +15,7 @@ from ninefold.expressions.scope import Model
 from ninefold.expressions.tree import Typed
 from ninefold.planner import inputs
 from ninefold.planner.perspective import Perspective
-from ninefold.planner.requirements import column
-from ninefold.sql.fragment import Fragment, bind, identifier, join
+from ninefold.sql.fragment import Fragment, bind, column, identifier, join
 
 
 def with_made(

@@ -8,19 +8,11 @@ from ninefold.plan.operations import Read
 from ninefold.plan.statement import Statement
 from ninefold.planner.chosen import choices
 from ninefold.planner.endpoints.rows import acted_on, answer, outer_join, row_columns
+from ninefold.planner.judge import judge
 from ninefold.planner.perspective import Perspective
-from ninefold.planner.requirements import (
-    Requirement,
-    all_of,
-    guard,
-    judge,
-    parents,
-    permission,
-    presence,
-    says_which,
-    still_there,
-)
-from ninefold.sql.fragment import identifier
+from ninefold.planner.requirements import Requirement, guard, parents, permission, presence, still_there
+from ninefold.planner.which_rows import says_which
+from ninefold.sql.fragment import all_of, identifier
 
 
 def requirements_of_row(

@@ -16,23 +16,12 @@ from ninefold.planner.endpoints.representation import represented
 from ninefold.planner.endpoints.rows import acted_on, answer, pieces, row_columns
 from ninefold.planner.events import caused_by_deletion
 from ninefold.planner.falling import not_referred_to
+from ninefold.planner.judge import judge
 from ninefold.planner.perspective import Perspective
-from ninefold.planner.requirements import (
-    Requirement,
-    Scope,
-    all_of,
-    column,
-    equals,
-    guard,
-    judge,
-    parents,
-    permission,
-    says_which,
-    still_there,
-    unchanged,
-)
+from ninefold.planner.requirements import Requirement, Scope, guard, parents, permission, still_there, unchanged
 from ninefold.planner.upheld import Change, upheld
-from ninefold.sql.fragment import Fragment, bind, identifier, join
+from ninefold.planner.which_rows import equals, says_which
+from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Row
 
 

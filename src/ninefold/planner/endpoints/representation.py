@@ -11,8 +11,9 @@ from ninefold.planner.chosen import unchosen
 from ninefold.planner.endpoints.read import requirements_of_row
 from ninefold.planner.endpoints.rows import answer, is_at_path_of, pieces, row_columns
 from ninefold.planner.perspective import Perspective
-from ninefold.planner.requirements import all_of, column, guard, path_conditions
-from ninefold.sql.fragment import bind, identifier
+from ninefold.planner.requirements import guard
+from ninefold.planner.which_rows import path_conditions
+from ninefold.sql.fragment import all_of, bind, column, identifier
 
 
 def represented(

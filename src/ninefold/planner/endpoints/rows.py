@@ -14,8 +14,8 @@ from ninefold.plan.statement import Piece
 from ninefold.planner.contents import Columns, response
 from ninefold.planner.perspective import Perspective
 from ninefold.planner.places import stated
-from ninefold.planner.requirements import WANTED, all_of, is_wanted, says_which
-from ninefold.sql.fragment import Fragment, identifier
+from ninefold.planner.which_rows import WANTED, is_wanted, says_which
+from ninefold.sql.fragment import Fragment, all_of, identifier
 
 
 def acted_on(endpoint: Endpoint, perspective: Perspective) -> Resource:

@@ -18,21 +18,13 @@ from ninefold.planner.endpoints.rows import acted_on, answer, pieces, row_column
 from ninefold.planner.endpoints.update import changes, values_computed, written_further
 from ninefold.planner.endpoints.writes import invariants, read_after, uniques
 from ninefold.planner.events import caused
+from ninefold.planner.judge import judge
 from ninefold.planner.perspective import Perspective
 from ninefold.planner.places import traced
-from ninefold.planner.requirements import (
-    Requirement,
-    Scope,
-    all_of,
-    column,
-    guard,
-    judge,
-    parents,
-    path_conditions,
-    permission,
-)
+from ninefold.planner.requirements import Requirement, Scope, guard, parents, permission
 from ninefold.planner.upheld import Change, upheld
-from ninefold.sql.fragment import Fragment, bind, identifier
+from ninefold.planner.which_rows import path_conditions
+from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier
 from ninefold.values import Digest
 
 

@@ -15,19 +15,12 @@ from ninefold.planner.endpoints.read import requirements_of_row
 from ninefold.planner.endpoints.rows import acted_on, answer, outer_join, pieces, row_columns
 from ninefold.planner.endpoints.writes import read_after
 from ninefold.planner.events import caused
+from ninefold.planner.judge import judge
 from ninefold.planner.perspective import Perspective
 from ninefold.planner.places import traced
-from ninefold.planner.requirements import (
-    Requirement,
-    Scope,
-    all_of,
-    column,
-    guard,
-    judge,
-    permission,
-    says_which,
-)
-from ninefold.sql.fragment import Fragment, bind, identifier
+from ninefold.planner.requirements import Requirement, Scope, guard, permission
+from ninefold.planner.which_rows import says_which
+from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier
 from ninefold.values import Object, Row, required
 
 

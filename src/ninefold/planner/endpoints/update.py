@@ -27,22 +27,12 @@ from ninefold.planner.endpoints.rows import acted_on, answer, outer_join, row_co
 from ninefold.planner.endpoints.writes import as_it_becomes, invariants, pointers, read_after, uniques
 from ninefold.planner.events import caused
 from ninefold.planner.identified import taking
+from ninefold.planner.judge import judge
 from ninefold.planner.perspective import Perspective
-from ninefold.planner.requirements import (
-    WANTED,
-    all_of,
-    column,
-    guard,
-    has_value,
-    in_state,
-    is_wanted,
-    judge,
-    reference_there,
-    says_which,
-    unchanged,
-)
+from ninefold.planner.requirements import guard, has_value, in_state, reference_there, unchanged
 from ninefold.planner.upheld import Change, upheld
-from ninefold.sql.fragment import Fragment, bind, identifier, join
+from ninefold.planner.which_rows import WANTED, is_wanted, says_which
+from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Anything, Object, Row, Text
 
 

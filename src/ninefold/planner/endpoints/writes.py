@@ -13,10 +13,12 @@ from ninefold.plan.problems import Condition
 from ninefold.plan.statement import Piece, Statement
 from ninefold.planner import inputs
 from ninefold.planner.contents import Columns
+from ninefold.planner.judge import details
 from ninefold.planner.perspective import Perspective
 from ninefold.planner.places import traced
-from ninefold.planner.requirements import Requirement, Scope, all_of, column, details, unique, was_written
-from ninefold.sql.fragment import Fragment, bind, identifier, join
+from ninefold.planner.requirements import Requirement, Scope, unique
+from ninefold.planner.which_rows import was_written
+from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Boolean
 
 RANDOM = frozenset({"uuid", "token", "random"})

@@ -1,0 +1,96 @@
+"""The statement that says why an operation was refused: each requirement, asked by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ninefold.checked.endpoints import Endpoint
+from ninefold.checked.resources import Resource
+from ninefold.plan.problems import Condition, Judge
+from ninefold.plan.statement import Piece, ResultColumn, Statement
+from ninefold.planner import inputs
+from ninefold.planner.perspective import Perspective
+from ninefold.planner.requirements import THERE, Requirement, Scope
+from ninefold.sql.fragment import Fragment, all_of, bind, column, join
+from ninefold.values import Boolean, Text
+
+
+def judge(
+    source: Fragment,
+    requirements: Sequence[Requirement],
+    endpoint: Endpoint,
+    resource: Resource,
+    perspective: Perspective,
+) -> Judge:
+    """One row that says of each requirement whether it fails. What is about a row that is not there or not seen
+    is false, so that nothing is told of it."""
+    present = all_of([each.holds for each in requirements if each.scope in (Scope.PATH, Scope.PRESENCE)])
+    columns = []
+    gone_before: list[Fragment] = []
+    for each in requirements:
+        fails = "(" + each.holds + ") IS NOT TRUE"
+        match each.scope:
+            case Scope.PATH | Scope.PRESENCE:
+                # One cause, one condition: a row that is not there is not also unseen, and nothing behind it is there.
+                columns.append("(" + all_of([*gone_before, fails]) + ")")
+                gone_before.append(each.holds)
+            case Scope.ROW:
+                columns.append("(" + all_of([present, fails]) + ")")
+            case Scope.VALUES:
+                columns.append("(" + all_of([present, *_values_there(each.fields), fails]) + ")")
+            case Scope.EITHER:
+                there = "(" + column(resource.name, THERE) + " OR " + bind(inputs.VALUES_ARE_THERE) + ")"
+                columns.append("(" + all_of([present, there, fails]) + ")")
+    told = details(requirements, endpoint, resource, perspective)
+    columns += ["CASE WHEN " + present + " THEN " + detail + " END" for _, detail in told]
+    text = "SELECT " + join(", ", columns or [Fragment("1")]) + " FROM " + source
+    if endpoint.several:
+        text = text + ' ORDER BY "$n"'
+    results = [ResultColumn(_condition_title(each.condition), Boolean()) for each in requirements]
+    results += [ResultColumn(f"detail of {name}", Text(nullable=True)) for name, _ in told]
+    statement = Statement((Piece(text.text, text.binds),), tuple(results))
+    return Judge(statement, tuple(each.condition for each in requirements), tuple(name for name, _ in told))
+
+
+def _values_there(fields: Sequence[str]) -> list[Fragment]:
+    """That what the request gives for some fields can be judged, whatever else is wrong with it."""
+    if not fields:
+        return [bind(inputs.VALUES_ARE_THERE)]
+    return [bind(inputs.BODY_WAS_READ), *(bind(inputs.given_wrongly(field)) + " IS NOT TRUE" for field in fields)]
+
+
+def _condition_title(condition: Condition) -> str:
+    return " ".join(filter(None, (condition.condition, condition.subject, condition.code)))
+
+
+def _if_seen(seen: Fragment | None, detail: Fragment) -> Fragment:
+    return detail if seen is None else "CASE WHEN " + seen + " THEN " + detail + " END"
+
+
+def details(
+    requirements: Sequence[Requirement], endpoint: Endpoint, resource: Resource, perspective: Perspective
+) -> list[tuple[str, Fragment]]:
+    """The codes that these requirements can end in and whose detail reads the row, each with the detail: text. A list
+    has no one row."""
+    if endpoint.verb == "list":
+        return []
+    errors = perspective.checked.errors
+    reachable = set()
+    for requirement in requirements:
+        condition = requirement.condition
+        about = condition.subject or ""
+        names = (
+            f"{condition.condition} {about}",
+            f"{condition.condition} {about.partition('.')[0]}",
+            condition.condition,
+        )
+        reachable |= {condition.code}
+        reachable |= {codes.get(name) for codes in (endpoint.errors, errors.conditions) for name in names}
+    teller, seen = perspective.teller, None
+    if perspective.told is not None and endpoint.verb not in ("create", "ensure"):
+        seen = teller.present(resource.name, resource.name)
+    return [
+        (code.name, _if_seen(seen, teller.shown(code.detail, {resource.name: resource.name})))
+        for code in errors.codes
+        if code.name in reachable and code.resource == resource.name and code.detail is not None
+    ]
