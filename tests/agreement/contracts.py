@@ -377,6 +377,7 @@ class Maker:
                     "responses": {200: content()},
                 },
             )
+        self._to_all(made, found, changeable)
         if self.often(0.7):
             response = self.random.choice([{204: NONE}, {200: {"was": f"{name}.{made.identifier[0]}"}}])
             found[f"DELETE {one}"] = self._guarded(
@@ -395,6 +396,34 @@ class Maker:
                     found[f"POST {nested}"] = self._guarded(made, endpoint | {"responses": {201: self._content(made)}})
                 if made.identifier == ["id"] and self.often(0.5):
                     found[f"GET {nested}/" + "{id}"] = {"does": f"read {name}", "responses": {200: self._content(made)}}
+
+    def _to_all(self, made: Made, found: dict[str, Any], changeable: list[str]) -> None:
+        """What is done to all rows."""
+        throws, name = Random(f"all {self.random.random()}"), made.name
+        plain = [each for each in changeable if each not in made.kinds or made.kinds[each].type in SCALARS]
+        plain = [each for each in plain if "secret" not in made.fields[each]]
+        verbs = {"PATCH": f"update all {name}", "DELETE": f"delete all {name}"}
+        verbs |= {f"POST {each}": f"{each} all {name}" for each in (made.machine or {}).get("transitions", ())}
+        for key, does in verbs.items():
+            if throws.random() > 0.3 or (key == "PATCH" and not plain):
+                continue
+            method, _, transition = key.partition(" ")
+            endpoint: dict[str, Any] = {"does": does}
+            if key == "PATCH":
+                chosen = [each for each in plain if throws.random() < 0.6] or plain
+                endpoint |= {"body": chosen, "patch": "merge"}
+            elif transition:
+                endpoint["body"] = NONE
+            filters = {f"q{number}": each for number in range(2) if self.often(0.5) and (each := self._filter(made))}
+            endpoint |= {"filters": filters} if filters else {}
+            if throws.random() < 0.3:
+                endpoint["where"] = self.condition(made, name)
+            shown: Any = throws.choice(
+                ["page.items", {"count": "page.total"}, {"data": "page.items", "n": "page.count"}]
+            )
+            endpoint["responses"] = {200: shown} if throws.random() < 0.8 else {204: NONE}
+            path = f"/{name}s" + (f"/all/{transition}" if transition else "")
+            found[f"{method} {path}"] = self._guarded(made, endpoint)
 
     def _body(self, made: Made, fields: list[str]) -> Any:
         return {made.name: fields} if self.often(0.15) else fields

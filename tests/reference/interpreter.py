@@ -139,7 +139,10 @@ class _Asking:
             self.told_of = work.told_of
         if self.failures:
             return self.refused(*self.failures)
-        response = self._done(endpoint, work, page, given)
+        if endpoint.all_rows and admission is not None:
+            response = self._done_to_all(endpoint, admission, work, page, given)
+        else:
+            response = self._done(endpoint, work, page, given)
         if held is not None and response.status < 400 and self.checked.limits.keys_kept is not None:
             until = moment(self.now) + timedelta(microseconds=self.checked.limits.keys_kept)
             self.of.kept[held] = Kept(self._whole_request(endpoint), response, until)
@@ -315,6 +318,49 @@ class _Asking:
                 return response
         response = self._shown_row(endpoint, row, False)
         self.of.rows = self.rows
+        return response
+
+    def _done_to_all(
+        self, endpoint: Endpoint, admission: Admission, work: writes.Work, page: Page, given: bodies.Given
+    ) -> Response:
+        """Each row is judged as it is before any of them changes; then all change, each made of what was."""
+        order = lists.whole_order((), work.resource.identifier)
+        found = lists.filtered(work.listed, endpoint, page, self.seen())
+        found = lists.sorted_rows(found, order, self.seen())
+        each = [work.of_one(row, admission) for row in found]
+        for one in each:
+            failed = one.refusals(admission, given, self.request)
+            if failed:
+                self.told_of = one.row
+                return self.refused(*failed)
+        self.names["page"] = {"total": len(found), "count": len(found)}
+        before, after = self.rows, self.rows.copied()
+        response = self.respond(endpoint, self.seen(), found)
+        becomes: list[Row] = []
+        for one in each:
+            self.rows = after if endpoint.verb == "delete" else before.copied()
+            assert one.row is not None
+            if self.rows.find(work.resource.name, one.row.key) is None:
+                continue  # it fell with another one
+            row = writes.Change(replace(one, reading=self.all()), given).done()
+            if endpoint.verb != "delete":
+                after.touch(row)
+                rows = after.of[row.resource.name]
+                rows[next(at for at, old in enumerate(rows) if old.key == row.key)] = row
+                becomes.append(row)
+        self.rows = after
+        broken = [(row, rule) for row in becomes for rule in self._broken_invariants(row)]
+        if work.have_the_same(becomes):
+            response = self.refused(Failure("conflict", work.resource.name))
+        elif broken:
+            self.told_of = broken[0][0]
+            codes = dict.fromkeys(rule.code for _, rule in broken)
+            response = self.refused(*(Failure("invariant", work.resource.name, code) for code in codes))
+        else:
+            if endpoint.verb != "delete":
+                response = self.respond(endpoint, self.seen(), becomes)
+            self.of.rows = before = after
+        self.rows = before
         return response
 
     def _following(self, endpoint: Endpoint, transition: Transition, row: Row) -> writes.Work:

@@ -67,6 +67,9 @@ class Work:
             return
         rows = [row for row in self.reading.rows.all(self.resource.name) if self._is_meant(row)]
         condition = None if admission.of_request else admission.condition
+        if self.endpoint.all_rows:
+            self.listed = [row for row in rows if self.is_seen(row) and not self._is_gone(row)]
+            return
         if self.endpoint.verb == "list":
             seen = [row for row in rows if self.is_seen(row) and not row.is_gone]
             self.listed = [row for row in seen if condition is None or self._holds(condition, row)]
@@ -79,6 +82,22 @@ class Work:
         else:
             self.told_of = self.row
             self.forbidden = condition is not None and not self._holds(condition, self.row)
+
+    def of_one(self, row: Row, admission: Admission) -> Work:
+        """The same of one of all the rows: what says which they are has been said."""
+        own = replace(self.endpoint, all_rows=False, segments=(), row=None, where=None, filters=())
+        condition = None if admission.of_request else admission.condition
+        forbidden = condition is not None and not self._holds(condition, row)
+        return replace(self, endpoint=own, values={}, row=row, forbidden=forbidden, told_of=row)
+
+    def have_the_same(self, rows: list[Row]) -> bool:
+        """Whether two rows have the same where no two may."""
+        for group in self._groups():
+            values = [tuple(row.fields.get(name) for name in group) for row in rows]
+            values = [each for each in values if None not in each]
+            if any(same(one, other) for at, one in enumerate(values) for other in values[:at]):
+                return True
+        return False
 
     def _is_meant(self, row: Row) -> bool:
         """Whether a row is the one (or one of those) that the path, `row` and `where` say."""
@@ -121,6 +140,8 @@ class Work:
     # ── What stands in the way ────────────────────────────────────────────────────────────────────────────────
 
     def refusals(self, admission: Admission, given: Given, request: Request) -> list[Failure]:
+        if self.endpoint.all_rows:
+            return self.on_the_way  # each row is asked by itself
         match self.endpoint.verb:
             case "compute" | "stream":
                 return []

@@ -39,6 +39,7 @@ note:
   fields:
     id:   {type: integer, on create: serial()}
     text: {type: string}
+    under: {refers to: note, back: notes, on delete: cascade}
 types:
   relabelling:
     fields:
@@ -84,9 +85,13 @@ POST /changes:
     price: {body: {$ref: "#/types/pricing"}, when: "place.cents == 0", responses: {200: {priced: page.items}}}
 POST /notes:
   does: create note
-  body: [text]
+  body: [text, under]
   then: [{update: place, where: place.hall == note.text, sets: {cents: place.cents + 1}}]
   responses: {201: note}
+DELETE /notes:
+  does: delete all note
+  filters: {text: note.text == value}
+  responses: {200: {deleted: "page.items.map(n, n.text)"}}
 ```
 
 ## 5. Authentication
@@ -108,7 +113,7 @@ shape: {media type: application/json, body: {code: error.code, fields: error.fie
 codes:
   invalid: {status: 422, title: Invalid, when: [invalid, malformed]}
   priced:  {status: 409, title: Priced already, when: guard}
-  other:   {status: 400, title: Something else, when: [missing, no such path, conflict, too large, unavailable, internal]}
+  other:   {status: 400, title: Something else, when: [missing, no such path, conflict, too large]}
 ```
 
 ## 8. Limits
@@ -222,3 +227,15 @@ def test_how_many_rows_there_are_makes_no_difference_to_the_statements(
     assert len(service.http.delete("/v2/places?hall=C").json()) == 80
     assert len(ran) <= 5
     assert len(service.http.get("/v2/places").json()) == 3
+
+
+def test_rows_that_fall_with_others_are_deleted_once(service: Running) -> None:
+    for text, under in (("a", None), ("b", 1), ("c", 2), ("d", None)):
+        given = {"text": text} if under is None else {"text": text, "under": under}
+        assert service.http.post("/v2/notes", json=given).status_code == 201
+    assert service.http.delete("/v2/notes?text=b").json() == {"deleted": ["b"]}
+    assert service.http.delete("/v2/notes").json() == {"deleted": ["a", "d"]}
+    for text, under in (("e", None), ("f", 5), ("g", 6)):
+        given = {"text": text} if under is None else {"text": text, "under": under}
+        assert service.http.post("/v2/notes", json=given).status_code == 201
+    assert service.http.delete("/v2/notes").json() == {"deleted": ["e", "f", "g"]}

@@ -102,7 +102,8 @@ class Several(Generic[T]):
             touched = session.run(*self._statement.bound(own, self._statement.switches & wanted.switches))
         except Conflicting:
             touched = []
-        if len(touched) != len(wanted.rows):
+        # A row that is deleted may take another one of them with it.
+        if len(touched) != len(wanted.rows) and not (touched and self._deletes):
             # What each row is judged by holds of all of them: it is among themselves that they collide.
             raise Refusal([Failure("conflict", self._resource)])
         known = touched if self._find is None else wanted.rows
