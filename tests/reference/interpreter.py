@@ -203,9 +203,10 @@ class _Asking:
         """Fixed meaning 8. None: the caller is not one whom the endpoint admits."""
         admitted = {each.who: each for each in endpoint.admissions}
         known: list[Caller] = []
-        presents = False
+        presents: list[str] = []
         for scheme in self.checked.schemes:
-            presents = presents or callers.presented(scheme, self.request, self.query) is not None
+            if callers.presented(scheme, self.request, self.query) is not None:
+                presents.append(scheme.name)
             text = callers.credential(scheme, self.request, self.query)
             caller = None if text is None else callers.recognised(scheme, text, self.all())
             if caller is not None:
@@ -216,7 +217,8 @@ class _Asking:
             return admitted[self.caller.who]
         if ANYONE in admitted and (known or not presents):
             return admitted[ANYONE]
-        self.failures.append(Failure("forbidden", endpoint.resource) if known else Failure("unauthenticated"))
+        bad = next((name for name in presents if name in admitted), next(iter(presents), None))
+        self.failures.append(Failure("forbidden", endpoint.resource) if known else Failure("unauthenticated", bad))
         return None
 
     def _parameters(self, endpoint: Endpoint) -> Page:

@@ -84,6 +84,10 @@ def of_callers(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
     elif named - {"anyone"}:
         words = "no credential comes along, or one that no scheme accepts"
         yield Refusal("unauthenticated", None, words, at, (8, CHALLENGES))
+    for scheme in g.survey.schemes if named else ():
+        if g.codes.narrowest(endpoint, "unauthenticated", scheme.name) is not None:
+            words = f"a credential comes along where `{scheme.name}` looks for one, and is not good"
+            yield Refusal("unauthenticated", scheme.name, words, scheme.span, (8, CHALLENGES))
     first = g.acted_on(endpoint)
     for other in others if named and "anyone" not in named else ():
         words = f"the caller is known by `{other.name}`, which line {g.line(at)} does not admit"

@@ -67,6 +67,7 @@ def _before_the_operation(route: Served, service: Service) -> Iterator[Condition
     who = {admission.who for admission in route.admissions}
     if "anyone" not in who or service.plan.schemes:
         yield Condition("unauthenticated")
+        yield from (Condition("unauthenticated", subject=each.scheme) for each in service.plan.schemes)
     strangers = {scheme.scheme for scheme in service.plan.schemes if scheme.in_force} - who
     if strangers and "anyone" not in who:
         yield Condition("forbidden", subject=next((_resource(each.operation) for each in route.admissions), None))

@@ -349,6 +349,9 @@ class _Uses:
     def use_subject(self, condition: ConditionName) -> None:
         if condition.condition == "invalid" and condition.subject in CONDITIONS_OF_GRANTS and self.grants:
             return
+        if condition.condition == "unauthenticated" and condition.subject is not None:
+            self.use(self.end_of(condition.span, condition.subject), self.known.schemes, "a scheme")
+            return
         if condition.subject is not None:
             self.use_path(self.end_of(condition.span, condition.subject), "a resource")
 

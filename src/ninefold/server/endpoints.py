@@ -224,8 +224,9 @@ def _served(
     if any(each.admits is not None for each in admissions.values()) or (route.cases and route.cases.by is not None):
         in_parameters = min(in_parameters, rank(Failure("forbidden", resource)))
     of_body = min(in_body, in_database)
+    unknown = (Failure("unauthenticated"), *(Failure("unauthenticated", each.name) for each in known))
     lowest = Lowest(
-        authentication=min(rank(Failure("unauthenticated"), Failure("forbidden", resource)), in_parameters, of_body),
+        authentication=min(rank(*unknown, Failure("forbidden", resource)), in_parameters, of_body),
         parameters=min(in_parameters, of_body),
         body=of_body,
     )
