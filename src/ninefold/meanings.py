@@ -71,8 +71,7 @@ _TABLE: tuple[tuple[str, str], ...] = (
     (
         "Credentials",
         "No credential or a bad one is `unauthenticated`, also where `anyone` may call besides; a good one that the "
-        "endpoint does not admit is `forbidden`. Schemes are tried in written order. A bad one is `unauthenticated S` of "
-        "the first scheme S that looks where it came, of those that the endpoint admits before others.",
+        "endpoint does not admit is `forbidden`. Schemes are tried in written order.",
     ),
     (
         "Conditions and errors in expressions",
@@ -91,11 +90,11 @@ _TABLE: tuple[tuple[str, str], ...] = (
     (
         "Precedence",
         "`precedence` orders the conditions; where it is not shown, the closed list (below) does; a condition left "
-        "out follows its predecessor there. 501 (blocked, or not in force) precedes every condition but no such path "
-        "and method not allowed. All failing rules of all fields are reported, in the contract's order. Beside a "
-        "field that is `invalid`, what the others give is still judged: whether a value is taken, and whether a row "
-        "that is referred to is there. What may read any field (permissions, guards, invariants) is judged once all "
-        "of them are valid.",
+        "out follows its predecessor there. A name that is a condition's is that condition, also where a code is "
+        "called so. 501 (blocked, or not in force) precedes every condition but no such path and method not allowed. "
+        "All failing rules of all fields are reported, in the contract's order. Beside a field that is `invalid`, what "
+        "the others give is still judged: whether a value is taken, and whether a row that is referred to is there. "
+        "What may read any field (permissions, guards, invariants) is judged once all of them are valid.",
     ),
     (
         "Bare statuses",
@@ -625,6 +624,20 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "made for each row; those of the body are the same for all. Events arise and effects are done for each row. "
         "Without rows all is well, as of an empty list. In the response `page.items` are the rows as they have become, "
         "or, deleted, as they were, in that order, and `page.total` is how many they are.",
+    ),
+    (
+        "Functions that are called",
+        "`call F` calls a function of the operator's before the operation and outside of every transaction, once all "
+        "that the request says has been read, its caller is admitted, and rows refuse it for nothing that they hold "
+        "already. It is called with what `with` says, by name, as JSON has it; there, and only there, `request.body` "
+        "has what the body gives to fields too. A value is held to the schema that `takes` has for it: one that is not "
+        "so is `invalid` at its place where `with` is that place of the request alone (`request.body.weight`), and else "
+        "`internal`. What the function gives is held to `gives`, and is `result.F` in `sets`, effects, responses and "
+        "headers; guards and permissions do not know it. A function may refuse with a code that it `refuses` with, as a "
+        "guard does. Whatever else it raises or gives is `internal`, and is in the operator's log alone. Under an "
+        "idempotency key a request that was answered well is answered so again, and nothing is called; one that was "
+        "refused, or was cut off before its answer was kept, may call again. An endpoint whose function is not given "
+        "answers 501.",
     ),
 )
 

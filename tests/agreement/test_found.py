@@ -222,3 +222,23 @@ def test_what_cannot_be_made_is_told_beside_what_else_is_invalid() -> None:
     request = give("POST", "/items", {"a": "x"}, **{"idempotency-key": '""'})
     (response,) = answers(said, [], request)
     assert response.body == {"fields": ["Idempotency-Key", "owner"]}
+
+
+def test_what_is_made_of_a_valid_body_is_judged_beside_a_parameter_that_nobody_knows() -> None:
+    fields = {"id": {"type": "string"}, "a": {"type": "string"}}
+    fields |= {"slug": {"type": "string", "on create": "slug(item.a)", "unique": True}}
+    post = {"does": "create item", "body": ["id", "a"], "responses": {201: "item"}}
+    errors = {"precedence": ["invariant", "unsupported media type"]}
+    said = contract({"item": {"fields": fields}}, {"POST /items": post}, errors)
+    told = answers(
+        said, [("item", {"id": "1", "a": "x", "slug": "x"})], give("POST", "/items?b=1", {"id": "2", "a": "x"})
+    )
+    assert [each.status for each in told] == [409], "a conflict comes before what is invalid"
+
+
+def test_a_code_that_is_called_like_a_condition_does_not_move_the_others_that_it_answers() -> None:
+    post = {"does": "create item", "body": ["id"], "responses": {201: "item"}}
+    post |= {"when": "item.a == 'x'", "errors": {"conflict": "guard"}}
+    said = contract({"item": {"fields": ITEM}}, {"POST /items": post}, {"codes": {"guard": {"status": 400}}})
+    told = answers(said, [("item", {"id": "1"})], give("POST", "/items", {"id": "1"}))
+    assert [each.status for each in told] == [409], "the guard comes before the conflict, and has no code"

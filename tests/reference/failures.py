@@ -104,9 +104,10 @@ def code_of(failure: Failure, endpoint: Endpoint | None, errors: Errors) -> Erro
 
 
 def place_in_order(failure: Failure, endpoint: Endpoint | None, errors: Errors) -> int:
-    """The lower counts: that of the code, else that of the condition by its narrowest name."""
+    """The lower counts: that of the code, else that of the condition by its narrowest name. What a condition is called
+    is the condition, whatever codes are called."""
     code, ranks = code_of(failure, endpoint, errors), order(errors)
-    names = ([] if code is None else [code.name]) + failure.names
+    names = ([] if code is None or code.name in STATUSES else [code.name]) + failure.names
     return min([ranks.index(name) for name in names if name in ranks][:1], default=len(ranks))
 
 

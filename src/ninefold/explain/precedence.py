@@ -55,8 +55,8 @@ class Codes:
         return self._conditions.get(condition)
 
     def rank(self, condition: str, subject: str | None, code: str | None) -> int:
-        """The lower counts."""
-        if code is not None and code in self._ranks:
+        """The lower counts. A name that a condition has is that condition, also where a code is called so."""
+        if code is not None and code in self._ranks and code not in BARE_STATUSES:
             return self._ranks[code]
         names = narrowed(condition, subject)
         return next((self._ranks[name] for name in names if name in self._ranks), len(self._ranks))

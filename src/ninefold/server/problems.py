@@ -114,9 +114,9 @@ class Problems:
 
     def rank(self, failure: Failure, own: Mapping[str, str]) -> int:
         """The place of a failure in the precedence: that of its code, else of its condition, narrowed if the order
-        holds it so. The lower counts."""
+        holds it so. A name that a condition has is that condition, also where a code is called so. The lower counts."""
         code = self.code(failure, own)
-        if code is not None and code in self._ranks:
+        if code is not None and code in self._ranks and code not in self._statuses:
             return self._ranks[code]
         return next((self._ranks[name] for name in failure.names if name in self._ranks), self.last)
 

@@ -10,7 +10,8 @@ does not have its body read where `unauthenticated` comes first, and does where 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, assert_never
 
@@ -24,8 +25,21 @@ from ninefold.server.credentials import PasswordCheck
 from ninefold.server.endpoints import Endpoint
 from ninefold.server.exchange import NO_DOCUMENT, RATE_LIMITED, TOO_LARGE, Exchange, only, unavailable
 from ninefold.server.execute import Call, List, Read, Write
-from ninefold.server.flow import Compute, Fetch, Fetched, Next, ReadBody, Select, TooLarge, Unreachable, Wait
-from ninefold.server.idempotency import HEADER, MISMATCH, Held, once, read_key
+from ninefold.server.flow import (
+    Compute,
+    Failed,
+    Fetch,
+    Fetched,
+    Gave,
+    Next,
+    ReadBody,
+    Select,
+    TooLarge,
+    Unreachable,
+    Wait,
+)
+from ninefold.server.functions import Calling
+from ninefold.server.idempotency import HEADER, MISMATCH, Held, once, opened, read_key, stored
 from ninefold.server.issuers import Issuer, Verified
 from ninefold.server.judge import Judge, NothingFound, Refusal
 from ninefold.server.match import Found, Match, NotAllowed
@@ -256,27 +270,14 @@ def unidentified(x: Exchange) -> Next:
     if x.stranger is not None and not anyone:
         x.refuse(Failure("forbidden", _resource(x)))
     elif x.stranger is None and (not anyone or _presented(x)):
-        x.refuse(Failure("unauthenticated", _bad(x)))
+        x.refuse(Failure("unauthenticated"))
     else:
         return admit(x)
     return counted(x)
 
 
 def _presented(x: Exchange) -> bool:
-    return any(_presents(x))
-
-
-def _bad(x: Exchange) -> str | None:
-    """Of which scheme the credential is that came and was not good: the first one that looks where it is, of those
-    that the endpoint admits, or of all. None: no credential came."""
-    names = [scheme.name for scheme in _presents(x)]
-    return next((name for name in names if name in (x.endpoint.admissions or {})), next(iter(names), None))
-
-
-def _presents(x: Exchange) -> Iterator[Scheme]:
-    """The schemes that find something where they look for a credential."""
-    schemes = x.service.schemes
-    return (each for each in schemes if each.presented(x.request, x.query) and not _is_clients(x, each))
+    return any(scheme.presented(x.request, x.query) and not _is_clients(x, scheme) for scheme in x.service.schemes)
 
 
 def _is_clients(x: Exchange, scheme: Scheme) -> bool:
@@ -546,6 +547,61 @@ def _compared(x: Exchange, held: Held, rows: Sequence[Row]) -> Next:
 
 
 def perform(x: Exchange) -> Next:
+    """Call what is called first, if anything is; then perform the operation."""
+    assert x.admission is not None and x.call is not None
+    calling = x.admission.call
+    if calling is None or x.called:
+        return perform_once(x)
+    if x.held is None:
+        return admitted_first(x, calling)
+    return Wait(Select(*x.held.finding), partial(_called_before, x, x.held, calling))
+
+
+def _called_before(x: Exchange, held: Held, calling: Calling, rows: Sequence[Row]) -> Next:
+    """What came with the key before is answered as it was, and nothing is called."""
+    if not rows:
+        return admitted_first(x, calling)
+    request, sealed = rows[0]
+    if not held.is_of(request):
+        return _mismatched(x)
+    x.repeats()
+    return opened(held, sealed)
+
+
+def admitted_first(x: Exchange, calling: Calling) -> Next:
+    """Nothing is called for a request that is refused for what rows hold already."""
+    assert x.admission is not None and x.call is not None
+    operation, call = x.admission.operation, x.call
+    judge = operation.judge
+    if judge is None:
+        return invoke(x, calling)
+    with suppress(Refusal):  # what cannot be made is told once the function has given its part
+        operation.prepare(call)
+
+    def judged_so(rows: Sequence[Row]) -> Next:
+        refusal = judge.refusal(rows)
+        return invoke(x, calling) if refusal is None else refused(x, refusal)
+
+    def ask() -> Next:
+        return Wait(Select(*judge.bound(x.env, False)), judged_so)
+
+    if isinstance(operation, Write) and operation.is_conditional(call):
+        return Wait(Select(*operation.shown(call)), partial(compared, operation, call, ask))
+    return ask()
+
+
+def invoke(x: Exchange, calling: Calling) -> Next:
+    assert x.call is not None
+    return Wait(calling.invoked(x.env, x.call.body), partial(gave, x, calling))
+
+
+def gave(x: Exchange, calling: Calling, outcome: Gave | Failed) -> Next:
+    x.env[environment.RESULT] = calling.result(outcome)
+    x.called = True
+    return perform_once(x)
+
+
+def perform_once(x: Exchange) -> Next:
     """Perform the operation; with an idempotency key, once."""
     assert x.admission is not None and x.call is not None
     operation = x.admission.operation
@@ -556,6 +612,8 @@ def perform(x: Exchange) -> Next:
             x.refuse(failure)
         return compared_first(x)
     step = operation.perform(x.call)
+    if x.held is not None and x.called:
+        step = stored(step)
     return step if x.held is None else once(step, x.held, partial(_mismatched, x), x.repeats)
 
 
@@ -585,7 +643,8 @@ def judged(x: Exchange) -> Next:
         for failure in refusal.failures if values else ():
             x.refuse(failure)
         values = False
-    wrong = operation.wrong(call) if isinstance(operation, Write) and call.body is not None else None
+    partly = not values and call.body is not None
+    wrong = operation.wrong(call) if partly and isinstance(operation, Write) else None
 
     def ask() -> Next:
         return Wait(Select(*judge.bound(x.env, values, wrong)), lambda rows: refused(x, judge.refusal(rows)))
