@@ -71,7 +71,8 @@ _TABLE: tuple[tuple[str, str], ...] = (
     (
         "Credentials",
         "No credential or a bad one is `unauthenticated`, also where `anyone` may call besides; a good one that the "
-        "endpoint does not admit is `forbidden`. Schemes are tried in written order.",
+        "endpoint does not admit is `forbidden`. Schemes are tried in written order. A bad one is `unauthenticated S` of "
+        "the first scheme S that looks where it came, of those that the endpoint admits before others.",
     ),
     (
         "Conditions and errors in expressions",

@@ -10,7 +10,7 @@ does not have its body read where `unauthenticated` comes first, and does where 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, assert_never
@@ -270,14 +270,27 @@ def unidentified(x: Exchange) -> Next:
     if x.stranger is not None and not anyone:
         x.refuse(Failure("forbidden", _resource(x)))
     elif x.stranger is None and (not anyone or _presented(x)):
-        x.refuse(Failure("unauthenticated"))
+        x.refuse(Failure("unauthenticated", _bad(x)))
     else:
         return admit(x)
     return counted(x)
 
 
 def _presented(x: Exchange) -> bool:
-    return any(scheme.presented(x.request, x.query) and not _is_clients(x, scheme) for scheme in x.service.schemes)
+    return any(_presents(x))
+
+
+def _bad(x: Exchange) -> str | None:
+    """Of which scheme the credential is that came and was not good: the first one that looks where it is, of those
+    that the endpoint admits, or of all. None: no credential came."""
+    names = [scheme.name for scheme in _presents(x)]
+    return next((name for name in names if name in (x.endpoint.admissions or {})), next(iter(names), None))
+
+
+def _presents(x: Exchange) -> Iterator[Scheme]:
+    """The schemes that find something where they look for a credential."""
+    schemes = x.service.schemes
+    return (each for each in schemes if each.presented(x.request, x.query) and not _is_clients(x, each))
 
 
 def _is_clients(x: Exchange, scheme: Scheme) -> bool:
