@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ninefold.library import Application, ContractError, DatabaseRefused, Service, application, load
+    from ninefold.library import Application, ContractError, DatabaseRefused, Refused, Service, application, load
 
 __version__ = "0.1.0"
 
-__all__ = ["Application", "ContractError", "DatabaseRefused", "Service", "application", "load"]
+__all__ = ["Application", "ContractError", "DatabaseRefused", "Refused", "Service", "application", "load"]
 
 
 def __getattr__(name: str) -> Any:

@@ -12,16 +12,18 @@ the service starts, not when a module is imported: one process at a time has it.
 from __future__ import annotations
 
 import atexit
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from os import PathLike, fspath
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote, unquote
 
 from ninefold import pipeline
 from ninefold.checked.service import Checked
-from ninefold.database.sqlite import Refused, SQLite, open_sqlite
+from ninefold.database.sqlite import Refused as DatabaseRefusal
+from ninefold.database.sqlite import SQLite, open_sqlite
 from ninefold.delivery.jobs import jobs
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.diagnostics.render import render
@@ -34,10 +36,11 @@ from ninefold.plan.service import ServicePlan
 from ninefold.server import app
 from ninefold.server.access_log import Observe
 from ninefold.server.app import Message, Receive, Send
+from ninefold.server.functions import Refused, unfit
 from ninefold.server.issuers import unusable
 from ninefold.server.service import ready
 
-__all__ = ["Application", "ContractError", "DatabaseRefused", "Service", "application", "load"]
+__all__ = ["Application", "ContractError", "DatabaseRefused", "Refused", "Service", "application", "load"]
 
 
 class ContractError(Exception):
@@ -52,7 +55,7 @@ class ContractError(Exception):
 class DatabaseRefused(Exception):
     """The database cannot be used as it is, and was not changed. `details` are the single points, `help` advises."""
 
-    def __init__(self, refused: Refused) -> None:
+    def __init__(self, refused: DatabaseRefusal) -> None:
         self.details, self.help = refused.details, refused.help
         lines = [f"  - {each}" for each in refused.details] + [f"  = help: {each}" for each in refused.help]
         super().__init__("\n".join([refused.message, *lines]))
@@ -103,12 +106,18 @@ class Service:
         return document.openapi(described.Service(loaded.contract, loaded.checked, loaded.plan, loaded.open_questions))
 
     def application(
-        self, *, database: str, operator: Mapping[str, str] | None = None, observe: Observe | None = None
+        self,
+        *,
+        database: str,
+        operator: Mapping[str, str] | None = None,
+        observe: Observe | None = None,
+        functions: Mapping[str, Callable[..., Any]] | None = None,
     ) -> Application:
         """The service as an ASGI application. `database`: `sqlite:///PATH`, or a path. `operator`: what the contract
         calls `operator.NAME`, by name; an endpoint whose value is not given answers 501. `observe` is called once a
-        request. Raises ValueError for a name that the contract does not have, and for an issuer of tokens that cannot
-        be used."""
+        request. `functions`: what the contract's `calls` declare, by name; an endpoint whose function is not given
+        answers 501. Raises ValueError for a name that the contract does not have, for a function that cannot be called
+        as it says, and for an issuer of tokens that cannot be used."""
         given = dict(operator or {})
         unknown = sorted(given.keys() - set(self.operator))
         if unknown:
@@ -117,7 +126,14 @@ class Service:
         for scheme in self.plan.schemes:
             if reason := unusable(scheme, given):
                 raise ValueError(reason)
-        return Application(self.plan, database, given, observe)
+        called = dict(functions or {})
+        unknown = sorted(called.keys() - self.plan.calls().keys())
+        if unknown:
+            names = ", ".join(self.plan.calls()) or "none"
+            raise ValueError(f"the contract calls no function {unknown[0]}; the functions that it calls: {names}")
+        if reason := unfit(self.plan, called):
+            raise ValueError(reason)
+        return Application(self.plan, database, given, observe, called)
 
 
 def load(path: str | PathLike[str], *, accept_proposals: bool = False) -> Service:
@@ -135,10 +151,11 @@ def application(
     operator: Mapping[str, str] | None = None,
     accept_proposals: bool = False,
     observe: Observe | None = None,
+    functions: Mapping[str, Callable[..., Any]] | None = None,
 ) -> Application:
     """The service of a contract as an ASGI application: `load` and `Service.application` in one."""
     return load(contract, accept_proposals=accept_proposals).application(
-        database=database, operator=operator, observe=observe
+        database=database, operator=operator, observe=observe, functions=functions
     )
 
 
@@ -154,12 +171,18 @@ class Application:
     """
 
     def __init__(
-        self, plan: ServicePlan, database: str, operator: Mapping[str, str], observe: Observe | None = None
+        self,
+        plan: ServicePlan,
+        database: str,
+        operator: Mapping[str, str],
+        observe: Observe | None = None,
+        functions: Mapping[str, Callable[..., Any]] = MappingProxyType({}),
     ) -> None:
         self._plan = plan
         self._url = database
         self._operator = operator
         self._observe = observe
+        self._functions = functions
         self._running: tuple[app.Application, SQLite] | None = None
 
     @asynccontextmanager
@@ -193,9 +216,9 @@ class Application:
     def _opened(self) -> app.Application:
         if self._running is None:
             opening = open_sqlite(self._url, self._plan.schema, stated_rows(self._plan, Caller(self._operator)))
-            if isinstance(opening, Refused):
+            if isinstance(opening, DatabaseRefusal):
                 raise DatabaseRefused(opening)
-            service = ready(self._plan, opening.database.key("cursors"), self._operator)
+            service = ready(self._plan, opening.database.key("cursors"), self._operator, functions=self._functions)
             beside = jobs(self._plan, service, opening.database)
             self._running = app.Application(service, opening.database, self._observe, jobs=beside), opening.database
             # Where no lifespan tells the end, the end of the program does.

@@ -17,13 +17,14 @@ PACKAGE = Path(ninefold.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 STAGES = {
-    "vocabulary": {"built_in", "chosen", "effects", "json_schema", "key", "shapes", "table", "verbs"},
+    "vocabulary": {"built_in", "calls", "chosen", "effects", "json_schema", "key", "shapes", "table", "verbs"},
     "contract": {"effects", "expression", "fact", "service"},
     "questions": {"ask", "conditions", "known_by", "question", "reach", "survey"},
     "resolve": {
         *("codes", "contract", "declared", "names", "reading"),
         *(
             "actions",
+            "calls",
             "cases",
             "chosen",
             "effects",
@@ -55,6 +56,7 @@ STAGES = {
             "granting",
             "seen",
             "bodies",
+            "calls",
             "cases",
             "chosen",
             "contents",
@@ -70,6 +72,7 @@ STAGES = {
     "planner": {
         *(
             "bodies",
+            "calls",
             "cases",
             "chosen",
             "service",
@@ -206,8 +209,9 @@ def test_the_compiler_opens_nothing(path: Path) -> None:
 @pytest.mark.parametrize("path", modules_of((*COMPILER, "server")), ids=named)
 def test_only_the_adapter_has_coroutines(path: Path) -> None:
     """A step says what it waits for, and one loop resumes it (law 10); `app` is that loop and, with `following` for
-    responses that go on, the only place that knows ASGI; `fetching` is one of the works, and `run` starts it all."""
-    if named(path) in ("server/app.py", "server/fetching.py", "server/following.py", "server/run.py"):
+    responses that go on, the only place that knows ASGI; `fetching` and `calling` are works, and `run` starts it all."""
+    works = ("server/fetching.py", "server/calling.py")
+    if named(path) in ("server/app.py", "server/following.py", "server/run.py", *works):
         return
     coroutines = [node.name for node in ast.walk(tree_of(path)) if isinstance(node, ast.AsyncFunctionDef)]
     assert coroutines == []

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -44,13 +45,14 @@ def running(
     path: Path,
     sources: Sources = Sources(),  # noqa: B008 - frozen
     operator: Mapping[str, object] | None = None,
+    functions: Mapping[str, Callable[..., Any]] | None = None,
 ) -> Iterator[Running]:
     opened = open_sqlite(str(path), plan.schema)
     assert isinstance(opened, Opened), opened
     records: list[Record] = []
     listening = socket.create_server(("127.0.0.1", 0))
     address = listening.getsockname()
-    service = ready(plan, opened.database.key("cursors"), operator, sources)
+    service = ready(plan, opened.database.key("cursors"), operator, sources, functions=functions or {})
     application = Application(service, opened.database, records.append)
     stop = Stop()
     thread = threading.Thread(target=lambda: asyncio.run(serve(application, [listening], stop=stop)))

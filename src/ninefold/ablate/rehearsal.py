@@ -21,9 +21,11 @@ from ninefold.plan.service import ServicePlan
 from ninefold.server.exchange import Exchange, arrived, finished, only, open_to_origins, timed_out
 from ninefold.server.flow import (
     Compute,
+    Failed,
     Fetch,
     Fetched,
     Follow,
+    Invoke,
     Next,
     ReadBody,
     Select,
@@ -240,6 +242,8 @@ class Rehearsal:
                 return function()
             case Fetch(url):
                 return self._fetch(url)
+            case Invoke():
+                return Failed(LookupError("a rehearsal is given no functions"))
             case _:
                 assert_never(work)
 

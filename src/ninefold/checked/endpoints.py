@@ -263,6 +263,32 @@ class Case:
 
 
 @dataclass(frozen=True)
+class Argument:
+    """A value that a function is called with. `given`: where the request gives it; empty: it does not by itself."""
+
+    name: str
+    value: Typed
+    type: Type
+    schema: Mapping[str, Any]
+    nullable: bool
+    given: tuple[str, ...]
+    place: Place
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function that is called first. `fields`: those that the body gives, and how arguments name them."""
+
+    function: str
+    arguments: tuple[Argument, ...]
+    gives: Mapping[str, Any]
+    type: Type
+    refuses: tuple[str, ...]
+    fields: tuple[tuple[str, tuple[str, ...]], ...]
+    place: Place
+
+
+@dataclass(frozen=True)
 class Endpoint:
     """An endpoint with cases is one for each `case`, all with one key. `body` None: the endpoint takes none and says
     nothing about one; `()`: stated `none`. Of `ensure` and `remove`, `untouched` answers where there was nothing to do,
@@ -319,6 +345,9 @@ class Endpoint:
     follows: Literal["in its state", "in any state"] | None = None
     """Of what is done with a row that an operation has just written: whether that has left it in a state from which
     the transition leads."""
+
+    call: Call | None = None
+    """What is called before any of it."""
 
     @property
     def names(self) -> tuple[PathName, ...]:

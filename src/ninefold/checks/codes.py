@@ -734,7 +734,17 @@ OF_ALL_ROWS = _code(
     '`DELETE /todos: {does: delete all todo, where: "todo.owner == caller.user", responses: {204: none}}`',
 )  # fmt: skip
 
+CALLED_WITH = _code(
+    "NF0623", Severity.ERROR, "a function is called with something else than it takes",
+    "`with` gives each value that a function takes, by its name, and no other. A function is called before anything is "
+    "done, so it is called with what the request gives, with its caller, `now` and values of the operator: rows are not "
+    "read yet.",
+    "`calls: {quote: {takes: {weight: {type: number}}, …}}` and `with: {wieght: request.body.weight}`",
+    "`with: {weight: request.body.weight}`",
+)  # fmt: skip
+
 CODES: tuple[Code, ...] = (
+    CALLED_WITH,
     OF_ALL_ROWS,
     WAS_MADE_OF_OTHERS,
     TWO_MEANINGS,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from typing import Literal
 
 from ninefold.checked.endpoints import Endpoint, Parameter, Stopped, Verb
@@ -13,6 +13,7 @@ from ninefold.checked.ways import Way, ways
 from ninefold.checks.all_rows import check_all_rows
 from ninefold.checks.authentication import admissions, of_list, who_names
 from ninefold.checks.bodies import body_constants, body_members, check_body, check_members, check_required, with_rules
+from ninefold.checks.calls import check_call, result_type
 from ninefold.checks.cases import check_case
 from ninefold.checks.chosen import check_chosen
 from ninefold.checks.codes import GIVEN_VALUE, NEEDS_WHAT_IS_NONE, NOT_A_BODY, NOT_IN_FORCE
@@ -76,9 +77,6 @@ BUILT: Mapping[str, Verb] = {
     "stream events": "stream",
 }
 """The verbs that this build does, and transitions besides."""
-
-LATER = frozenset({"call"})
-"""The verbs that it does not."""
 
 READING = frozenset({"read", "list", "compute", "stream events"})
 """The verbs that write nothing: they can be done as often as one likes."""
@@ -170,6 +168,8 @@ def _endpoint(
     request = request_type(endpoint, members)
     scope = vocabulary.scope(*rows, request=request)
     body = None if resource is None else check_body(endpoint, resource, contract, findings)
+    call = check_call(endpoint, resource, body or (), members, contract, vocabulary, findings)
+    plain, vocabulary = vocabulary, replace(vocabulary, result=result_type(endpoint, contract))
     sets = () if resource is None else tuple(check_sets(endpoint.sets, resource, vocabulary, findings, request))
     if resource is not None:
         inserts = verb in ("create", "ensure")
@@ -190,7 +190,7 @@ def _endpoint(
     where = None if (stated_where := value_of(endpoint.where)) is None else condition(stated_where, scope, findings)
     is_list = verb == "list" and resource is not None
     shows_page = resource is not None and (is_list or action.all)
-    filters = check_filters(endpoint, resource, vocabulary, findings) if shows_page and resource is not None else ()
+    filters = check_filters(endpoint, resource, plain, findings) if shows_page and resource is not None else ()
     sorts = check_sorts(endpoint, resource, findings) if is_list and resource is not None else None
     pages = check_pages(endpoint, contract, findings) if is_list else None
     if shows_page or verb == "read":
@@ -205,11 +205,11 @@ def _endpoint(
     if not (transition or follows) and action.verb not in WITH_EFFECTS and then is not None:
         then = ()  # that it says nothing there has been said
     acted_on = None if resource is None else resource.name
-    admitted = admissions(contract, endpoint.key, acted_on, verb, known_ways, vocabulary, findings)
-    case = check_case(endpoint, resource, vocabulary, findings)
+    admitted = admissions(contract, endpoint.key, acted_on, verb, known_ways, plain, findings)
+    case = check_case(endpoint, resource, plain, findings)
     if endpoint.case is not None and case is None:
         return None
-    if then is None:
+    if then is None or (endpoint.call is not None and call is None):
         return None
     if segments is None or ends is None or known is None or not knows or (is_list and (pages is None or sorts is None)):
         return None
@@ -265,6 +265,7 @@ def _endpoint(
         errors={condition_.text: code.text for condition_, code in value_of(endpoint.errors) or ()},
         case=case,
         further=follows,
+        call=call,
     )
 
 
@@ -336,9 +337,6 @@ def _stop(endpoint: stated.Endpoint, what: str, span: Span, findings: Findings) 
 def _not_built(endpoint: stated.Endpoint) -> Iterator[tuple[str, Span]]:
     """What this endpoint states and this build does not do."""
     actions = value_of(endpoint.does) or ()
-    for action in actions:
-        if action.verb in LATER:
-            yield f"`{action.verb}`", action.span
     validators = endpoint.validators
     if endpoint.case is not None and isinstance(validators, Shown) and any(each.verb in READING for each in actions):
         yield "`validators` where cases choose what is shown", validators.span

@@ -191,6 +191,8 @@ def unused_codes(contract: Contract, findings: Findings) -> None:
         for parameter in endpoint.declared:
             if parameter.otherwise is not None:
                 used.add(parameter.otherwise.text)
+    for function in value_of(contract.endpoints.functions) or ():
+        used |= {code.text for code in value_of(function.refuses) or ()}
     for resource in value_of(contract.resources.resources) or ():
         used |= {each.otherwise.text for each in value_of(resource.invariants) or () if each.otherwise is not None}
     for states in value_of(contract.states.machines) or ():

@@ -32,6 +32,8 @@ class Vocabulary:
     model: Model
     caller: Object
     request: Object | None
+    result: Object | None = None
+    """What the function gives that an endpoint calls, by its name."""
 
     def scope(self, *rows: str, **more: Type | None) -> Scope:
         """A scope with rows of these resources under their own names. What is None cannot be named."""
@@ -40,6 +42,7 @@ class Vocabulary:
             "now": Timestamp(),
             "operator": Object(),
             "request": self.request,
+            "result": self.result,
         }
         variables |= {name: Row(resource=name) for name in rows} | more
         return Scope({name: type_ for name, type_ in variables.items() if type_ is not None}, self.model)

@@ -130,6 +130,8 @@ def _endpoint(
         fact: Fact[object] | None = getattr(endpoint, key)
         # What an endpoint states is about its first operation; what else changes comes after the last.
         about = verbs if key == "then" else [*verbs[:1], *(each for each in verbs[1:] if each != TRANSITION)]
+        if key == "idempotency_key" and endpoint.call is not None:
+            continue  # a call is done once
         if isinstance(fact, Shown) and verbs and use.verbs.isdisjoint(about) and key not in of_all:
             written = "when" if key == "guards" else key.replace("_", " ")
             findings.say(

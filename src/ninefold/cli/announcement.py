@@ -16,15 +16,17 @@ from ninefold.plan.routes import Blocked, Route, Served
 from ninefold.plan.service import OperatorValue, ServicePlan
 
 
-def endpoints(plan: ServicePlan, given: Collection[str], colour: bool) -> str:
+def endpoints(
+    plan: ServicePlan, given: Collection[str], colour: bool, functions: Collection[str] = frozenset()
+) -> str:
     """A table in the contract's order: each endpoint as written, who may call it, or what blocks it. `given`: names
-    of operator values."""
+    of operator values; `functions`: of functions."""
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False, pad_edge=False)
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for route in sorted(plan.routes, key=lambda route: route.trace[:1]):
-        reasons = blocked_by(plan, route, given)
+        reasons = blocked_by(plan, route, given, functions)
         state = Text("blocked", style="yellow") if reasons else Text("served", style="green")
         words = "answers 501: " + "; ".join(reasons) if reasons else _callers(plan, route)
         table.add_row(state, Text(visible(route.key)), Text(visible(words)))
@@ -34,12 +36,19 @@ def endpoints(plan: ServicePlan, given: Collection[str], colour: bool) -> str:
     return "\n".join(line.rstrip() for line in captured.get().splitlines())
 
 
-def blocked_by(plan: ServicePlan, route: Route, given: Collection[str]) -> tuple[str, ...]:
+def blocked_by(
+    plan: ServicePlan, route: Route, given: Collection[str], functions: Collection[str] = frozenset()
+) -> tuple[str, ...]:
     """Why a route answers 501; nothing if it is served."""
     missing = tuple(
         f"operator.{value.name} is not given (--set {value.name}=VALUE)"
         for value in plan.operator
         if value.name not in given and route.key in value.blocks
+    )
+    missing += tuple(
+        f"the function {name} is not given (--functions MODULE)"
+        for name, (_, keys) in plan.calls().items()
+        if name not in functions and route.key in keys
     )
     match route:
         case Blocked(reasons=reasons):
@@ -61,7 +70,13 @@ def _callers(plan: ServicePlan, route: Route) -> str:
     return words + (f" (no credential of {', '.join(others)} is accepted yet)" if others else "")
 
 
-def remarks(plan: ServicePlan, given: Collection[str], source: str, takes_certificates: bool = False) -> Iterator[str]:
+def remarks(
+    plan: ServicePlan,
+    given: Collection[str],
+    source: str,
+    takes_certificates: bool = False,
+    functions: Collection[str] = frozenset(),
+) -> Iterator[str]:
     """The paragraphs under the table: operator values, what is not in force, what is left out. `takes_certificates`:
     the service's port asks clients for theirs."""
     yield from _list("Older versions", list(_older(plan)))
@@ -74,6 +89,11 @@ def remarks(plan: ServicePlan, given: Collection[str], source: str, takes_certif
             f"the authorities of {each.scheme}: no certificate is taken, and no such caller known; "
             "--certificate FILE --key FILE --client-ca FILE gives them"
             for each in unasked
+        ]
+        + [
+            f"the function {name}: blocks {', '.join(keys)}; --functions MODULE_OR_FILE says where it is"
+            for name, (_, keys) in plan.calls().items()
+            if name not in functions
         ],
     )
     yield from _list(

@@ -29,6 +29,7 @@ def dev(
     operator: str = "127.0.0.1:8081",
     settings: Annotated[Sequence[str], Parameter(name="--set", negative=(), show_default=False)] = (),
     secrets: Path | None = None,
+    functions: Annotated[str | None, Parameter(show_default=False)] = None,
     bodies: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     fresh: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     accept_proposals: AcceptProposals = False,
@@ -59,6 +60,8 @@ def dev(
         NAME=VALUE: what the contract calls `operator.NAME`; may be repeated.
     secrets
         A file of lines NAME=VALUE, refused if others may read it.
+    functions
+        MODULE or FILE.py, which has the functions that the contract calls; read again with each save.
     bodies
         Print what goes into each request and what comes out; what the contract calls `secret` or `sensitive` is
         masked.
@@ -72,7 +75,7 @@ def dev(
         raise Unusable(
             f"{file} is no file that can be watched", f"ninefold new {visible(file)} writes a blank contract"
         )
-    wanted = Wanted(file, tuple(settings), secrets, accept_proposals, bodies)
+    wanted = Wanted(file, tuple(settings), secrets, accept_proposals, bodies, functions)
     with bound(listen, "--listen") as service_socket, bound(operator, "--operator") as operator_socket:
         database = file_of(path, os.environ)
         if fresh:

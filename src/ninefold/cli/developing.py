@@ -8,18 +8,20 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from ipaddress import ip_network
 from pathlib import Path
 from socket import socket
+from typing import Any
 
 from msgspec.structs import replace
 
 from ninefold.cli import announcement
 from ninefold.cli.contract_file import load
 from ninefold.cli.failures import at, rule_in_words
+from ninefold.cli.functions import functions_of
 from ninefold.cli.operator_values import issuers_usable, operator_values
 from ninefold.cli.terminal import Unusable, complain, is_coloured, say, show
 from ninefold.cli.try_it import caller_lines
@@ -59,6 +61,7 @@ class Wanted:
     secrets: Path | None
     accept_proposals: bool
     bodies: bool
+    functions: str | None = None
 
 
 @dataclass
@@ -78,6 +81,7 @@ class Developing:
     states: dict[str, str] = field(default_factory=dict)
     remarks: str = ""
     tried: list[str] = field(default_factory=list)
+    functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
 
     async def run(self, sockets: tuple[socket, socket]) -> None:
         """Serve until the stop is asked for. The sockets are bound already."""
@@ -113,6 +117,7 @@ class Developing:
                 names = [value.name for value in loaded.plan.operator]
                 given = operator_values(names, self.wanted.settings, self.wanted.secrets, os.environ)
                 issuers_usable(loaded.plan, given)
+                self.functions = functions_of(loaded.plan, self.wanted.functions)
                 await self._exchange(loaded.plan, self.identity.take_over(loaded.plan, given))
             else:
                 self._goes_on()
@@ -188,7 +193,7 @@ class Developing:
                     say("  " + visible(line))
             sys.stdout.flush()
 
-        service = ready(plan, database.key("cursors"), values)
+        service = ready(plan, database.key("cursors"), values, functions=self.functions)
         # What is tried out on a machine is delivered to it.
         beside = jobs(plan, service, database, [ip_network("127.0.0.0/8"), ip_network("::1/128")])
         return Application(service, database, metrics.observe, watch=watch, jobs=beside, trace=Tracer(plan).traced)
@@ -199,14 +204,16 @@ class Developing:
         """The whole at first, and after a save what is new in it: that a line has moved is no news."""
         document = visible(self.wanted.file)
         states = {
-            route.key: _unplaced(repr((announcement.blocked_by(plan, route, values), route))) for route in plan.routes
+            route.key: _unplaced(repr((announcement.blocked_by(plan, route, values, self.functions), route)))
+            for route in plan.routes
         }
         changed = [route for route in plan.routes if self.states.get(route.key) != states[route.key]]
-        remarks = "\n\n".join(announcement.remarks(plan, values, document))
+        remarks = "\n\n".join(announcement.remarks(plan, values, document, functions=self.functions))
         if not plan.routes:
             say("\nthere is no endpoint yet: `ninefold gaps` says why")
         elif changed:
-            say("\n" + announcement.endpoints(replace(plan, routes=tuple(changed)), values, is_coloured(sys.stdout)))
+            shown = replace(plan, routes=tuple(changed))
+            say("\n" + announcement.endpoints(shown, values, is_coloured(sys.stdout), self.functions))
         for key in self.states.keys() - states.keys():
             say(f"gone     {visible(key)}")
         if self.plan is None:

@@ -6,7 +6,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from ipaddress import IPv4Network, IPv6Network, ip_network
@@ -21,6 +21,7 @@ from ninefold.cli import announcement, try_it
 from ninefold.cli.addresses import bound, url
 from ninefold.cli.contract_file import AcceptProposals, File, load
 from ninefold.cli.database_file import database_of
+from ninefold.cli.functions import functions_of
 from ninefold.cli.lines import Lines
 from ninefold.cli.operator_values import issuers_usable, operator_values
 from ninefold.cli.terminal import Unusable, complain, is_coloured, say, show
@@ -55,6 +56,7 @@ def serve(
     database: str | None = None,
     settings: Annotated[Sequence[str], Parameter(name="--set", negative=(), show_default=False)] = (),
     secrets: Path | None = None,
+    functions: Annotated[str | None, Parameter(show_default=False)] = None,
     log: Literal["text", "json"] = "text",
     trusted_proxy: Annotated[Sequence[str], Parameter(negative=(), show_default=False)] = (),
     allow_private: Annotated[Sequence[str], Parameter(negative=(), show_default=False)] = (),
@@ -92,6 +94,8 @@ def serve(
         is secret belongs into the file.
     secrets
         A file of lines NAME=VALUE, refused if others may read it. Lines that begin with # say nothing.
+    functions
+        MODULE or FILE.py, which has the functions that the contract calls, by their names.
     log
         How the line for each request is written.
     trusted_proxy
@@ -125,6 +129,7 @@ def serve(
     path = database_of(plan, file, database)
     values = operator_values([value.name for value in plan.operator], settings, secrets, os.environ)
     issuers_usable(plan, values)
+    called = functions_of(plan, functions)
     networks = [_network(network, "--trusted-proxy") for network in trusted_proxy]
     allowed = [_network(network, "--allow-private") for network in allow_private]
     sources = Sources() if clock is None else Sources(clock=_clock(clock))
@@ -137,10 +142,10 @@ def serve(
             # From here on until the database is closed: whoever reads that it serves may tell it to end.
             signal.signal(number, lambda *_: stop.request())
         try:
-            service = ready(plan, opening.database.key("cursors"), values, sources)
+            service = ready(plan, opening.database.key("cursors"), values, sources, functions=called)
             addresses = Addresses(url(service_socket, "http" if tls is None else "https"), url(operator_socket))
             time = None if clock is None else sources.now()
-            _announce(plan, values, visible(file), opening, addresses, time, client_ca is not None)
+            _announce(plan, values, called, visible(file), opening, addresses, time, client_ca is not None)
             beside = jobs(plan, service, opening.database, allowed)
             tracer = Tracer(plan).traced if trace else None
             _run(service, opening.database, log, networks, (service_socket, operator_socket), stop, beside, tls, tracer)
@@ -160,6 +165,7 @@ class Addresses:
 def _announce(
     plan: ServicePlan,
     values: Mapping[str, str],
+    functions: Collection[str],
     document: str,
     opening: Opened,
     addresses: Addresses,
@@ -168,8 +174,8 @@ def _announce(
 ) -> None:
     say(f"{visible(plan.title)} ({document})")
     say()
-    say(announcement.endpoints(plan, values, is_coloured(sys.stdout)))
-    for paragraph in announcement.remarks(plan, values, document, takes_certificates):
+    say(announcement.endpoints(plan, values, is_coloured(sys.stdout), functions))
+    for paragraph in announcement.remarks(plan, values, document, takes_certificates, functions):
         say(f"\n{paragraph}")
     say(f"\ndatabase  {opening.path}{' (new)' if opening.created else ''}")
     for words in opening.additions:

@@ -62,6 +62,27 @@ class Action:
 
 
 @dataclass(frozen=True, slots=True)
+class Taken:
+    """A value that a function is called with, by its name."""
+
+    name: str
+    span: Span
+    schema: Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function of the operator's that endpoints call: what it takes and gives, and the error codes with which it
+    refuses."""
+
+    name: str
+    span: Span
+    takes: Fact[tuple[Taken, ...]] | None
+    gives: Fact[Schema] | None
+    refuses: Fact[tuple[Name, ...]] | None
+
+
+@dataclass(frozen=True, slots=True)
 class Parameter:
     """An entry of `path`, `query` or `request headers`."""
 
@@ -224,6 +245,9 @@ class Endpoint:
     requests: Fact[Requests] | None = None
     error_shape: Fact[Shape] | None = None
     path: Fact[tuple[Parameter, ...]] | None = None
+    call: Action | None = None
+    """The function that is called before anything is done; `does` is what is done then."""
+    called_with: Fact[tuple[Assignment, ...]] | None = None
 
     @property
     def of_all_rows(self) -> bool:
@@ -280,6 +304,7 @@ class Endpoints:
     response_media_type: Fact[Name] | None
     cross_origin: Fact[CrossOrigin] | None
     endpoints: Fact[tuple[Endpoint, ...]] | None
+    functions: Fact[tuple[Function, ...]] | None = None
 
     def requests_of(self, endpoint: Endpoint) -> Requests:
         """How the requests of an endpoint are read: as it says itself, else as is said of all. Where either is `none`

@@ -47,6 +47,8 @@ ENDED = next(each.number for each in MEANINGS if each.about == "Credentials that
 
 ALL_ROWS = next(each.number for each in MEANINGS if each.about == "Operations on all rows")
 
+CALLED = next(each.number for each in MEANINGS if each.about == "Functions that are called")
+
 SEVERAL = 66
 """Of several operations."""
 
@@ -69,6 +71,13 @@ def deeds(g: Grounds, endpoint: Endpoint) -> list[Item]:
     items = [g.item(_deed(action), action.span, meanings=_meanings(action)) for action in first]
     words = "takes the transition `{}` of that `{}` after it"
     items += [g.item(words.format(each.verb, each.subject), each.span, meanings=(SEVERAL,)) for each in further]
+    if endpoint.call is not None:
+        called = [g.item(_deed(endpoint.call), endpoint.call.span, meanings=(CALLED,))]
+        called += [
+            g.item(f"with `{each.value.text}` for its `{each.name}`", each.value.span)
+            for each in value_of(endpoint.called_with) or ()
+        ]
+        items = called + items
     items = items or g.fact("what it does", endpoint.does)
     items += g.fact("base", g.contract.endpoints.base, lambda base: f"`{base}` comes before its path", whole=True)
     items += path(g, endpoint)

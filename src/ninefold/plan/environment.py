@@ -22,6 +22,7 @@ Names with a dollar sign cannot be written in a contract: they are between plann
 | `$write`   | `revision`: the revision that this write gives; `was`: that of the row as it was read    |
 | `$credential` | of the one presented: `digest` (SHA-256), or `user` and the `hash` of its password    |
 | `$issued`  | of a credential just made: `digest`, when it `expires`, and its `scopes`                |
+| `result`   | what the function that was called gives, by its name                                     |
 | `granted`  | what comes with it: `expires_in`, in seconds, `scope` and `scopes`                      |
 | `$asked`   | of `grant token`: the `scopes` that are asked for; null: all                            |
 | `$verified` | `hash`: that of the password in the body, once it was found to be right                |
@@ -53,6 +54,7 @@ NEW = "$new"
 GIVEN = "$given"
 FILTER = "$filter"
 CHOSEN = "$chosen"
+RESULT = "result"
 LIST = "$list"
 IF = "$if"
 WRITE = "$write"

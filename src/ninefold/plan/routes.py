@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from ninefold.expressions.tree import Typed
+from ninefold.plan.calls import Call
 from ninefold.plan.operations import Operation
 from ninefold.plan.places import Place
 from ninefold.plan.problems import ErrorShape
@@ -126,6 +127,8 @@ class Admission(msgspec.Struct, frozen=True, omit_defaults=True):
     condition: Typed | None = None
     scopes: tuple[str, ...] = ()
     trace: tuple[Place, ...] = ()
+    call: Call | None = None
+    """What is called before the operation."""
     case: int = 0
     """The number of the case, from 1 on, that the operation is of. 0: there are none; or what is of all of them, by
     which requests are judged that are of none."""

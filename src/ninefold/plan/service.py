@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ninefold.plan.authentication import Scheme
+from ninefold.plan.calls import Call
 from ninefold.plan.cross_origin import CrossOrigin
 from ninefold.plan.events import Delivery
 from ninefold.plan.jobs import Timer
@@ -12,7 +13,7 @@ from ninefold.plan.limits import Limits
 from ninefold.plan.operator import OperatorOperations, Records
 from ninefold.plan.places import Place
 from ninefold.plan.problems import Problems
-from ninefold.plan.routes import Route
+from ninefold.plan.routes import Route, Served
 from ninefold.plan.schema import Schema
 from ninefold.plan.versioning import Versions
 
@@ -67,6 +68,17 @@ class ServicePlan(msgspec.Struct, frozen=True, omit_defaults=True):
     records: Records | None = None
     operator_operations: tuple[OperatorOperations, ...] = ()
     """What the operator does with rows; no request reaches it."""
+
+    def calls(self) -> dict[str, tuple[Call, tuple[str, ...]]]:
+        """The functions that endpoints call, of any version, by name: how each is called, and by which endpoints."""
+        found: dict[str, tuple[Call, tuple[str, ...]]] = {}
+        older = () if self.versions is None else self.versions.versions
+        for route in (*self.routes, *(route for version in older for route in version.routes)):
+            for each in route.admissions if isinstance(route, Served) else ():
+                if each.call is not None:
+                    _, keys = found.get(each.call.function, (each.call, ()))
+                    found[each.call.function] = each.call, tuple(dict.fromkeys((*keys, route.key)))
+        return found
 
     def in_version(self, name: str | None) -> ServicePlan:
         """The plan with the routes and problems of one version for its own; itself, where that is the one that it is

@@ -14,6 +14,7 @@ from ninefold.plan.places import Place
 from ninefold.plan.routes import Admission, Blocked, Parameter, PathParameter, Rule, Segment, Served
 from ninefold.planner import endpoints
 from ninefold.planner.bodies import body
+from ninefold.planner.calls import call
 from ninefold.planner.cases import chosen, common, read_first
 from ninefold.planner.effects import with_effects
 from ninefold.planner.errors import error_shape
@@ -75,6 +76,7 @@ def _admissions(endpoint: Endpoint, case: int, checked: Checked, dialect: Dialec
                 condition=admission.condition if admission.of_request else None,
                 scopes=admission.scopes,
                 trace=traced(admission.place),
+                call=call(endpoint.call),
                 case=case,
             )
 

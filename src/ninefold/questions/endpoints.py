@@ -7,7 +7,7 @@ from typing import Any
 
 from ninefold.contract.endpoints import Endpoint, PathName, Requests
 from ninefold.contract.expression import Items, Leaf, Members
-from ninefold.contract.fact import Fact, Name, Shown, StatedNone, value_of, within
+from ninefold.contract.fact import Fact, Gap, Name, Proposal, Shown, StatedNone, value_of, within
 from ninefold.diagnostics.source import Span
 from ninefold.questions.question import (
     BODY,
@@ -125,6 +125,8 @@ def _of_endpoint(survey: Survey, endpoint: Endpoint) -> Iterator[OpenQuestion]:
     for each in value_of(endpoint.filters) or ():
         if at := unanswered(each.condition, each.span):
             yield blocking(DOES, key, at, own, f"what the filter `{each.name}` of `{key}` admits")
+    for at, words in _called(survey, endpoint):
+        yield blocking(DOES, key, at, own, words)
     for at, words in _chosen(endpoint):
         yield blocking(DOES, key, at, own, words)
     for parameter in endpoint.declared:
@@ -156,6 +158,31 @@ def _of_endpoint(survey: Survey, endpoint: Endpoint) -> Iterator[OpenQuestion]:
         enclosing = endpoint.sorts.span if endpoint.sorts is not None else endpoint.span
         if at := unanswered(within(endpoint.sorts, lambda sorts: sorts.default), enclosing):
             yield blocking(ORDER, key, at, own)
+
+
+def _called(survey: Survey, endpoint: Endpoint) -> Iterator[tuple[At, str]]:
+    """What is missing where an endpoint calls a function."""
+    if endpoint.call is None:
+        return
+    functions, name = survey.contract.endpoints.functions, endpoint.call.subject
+    if isinstance(functions, Gap | Proposal):
+        yield At(functions.span), f"what `{name}` takes and gives"
+    for each in value_of(functions) or ():
+        if each.name != name:
+            continue
+        if at := unanswered(each.takes, each.span):
+            yield at, f"what `{name}` takes"
+        for taken in value_of(each.takes) or ():
+            if at := unsaid(taken.schema, At(taken.span)):
+                yield at, f"the type of `{taken.name}`, which `{name}` takes"
+        gives = value_of(each.gives)
+        if at := unanswered(each.gives, each.span):
+            yield at, f"what `{name}` gives"
+        elif gives is not None and (at := unsaid(gives, At(each.span))):
+            yield at, f"the type of what `{name}` gives"
+        taken_ones = value_of(each.takes) or ()
+        if (taken_ones or endpoint.called_with is not None) and (at := unanswered(endpoint.called_with, endpoint.span)):
+            yield at, f"what `{endpoint.key}` calls `{name}` with"
 
 
 def _chosen(endpoint: Endpoint) -> Iterator[tuple[At, str]]:

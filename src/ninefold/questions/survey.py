@@ -394,7 +394,7 @@ class Survey:
             yield by
         for guard in value_of(endpoint.guards) or ():
             yield guard.when
-        for assignment in value_of(endpoint.sets) or ():
+        for assignment in (*(value_of(endpoint.sets) or ()), *(value_of(endpoint.called_with) or ())):
             yield assignment.value
         for scheme in self.schemes if endpoint.issues is not None else ():
             issued = value_of(endpoint.issues)

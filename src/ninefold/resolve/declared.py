@@ -14,7 +14,7 @@ from ninefold.contract.authentication import Authentication
 from ninefold.contract.endpoints import Endpoints
 from ninefold.contract.errors import Errors
 from ninefold.contract.events import Events
-from ninefold.contract.fact import Fact, Proposal, Shown, StatedNone
+from ninefold.contract.fact import Fact, Gap, Proposal, Shown, StatedNone
 from ninefold.contract.resources import Resources
 from ninefold.contract.states import Machine, States
 from ninefold.contract.versioning import Versioning
@@ -44,6 +44,7 @@ class Declared:
     kinds: Names | None
     codes: Names | None
     versions: Names | None
+    functions: Names | None = None
 
 
 def one(fact: Fact[T] | None) -> T | None:
@@ -110,6 +111,8 @@ def declared(
         kinds=None if kinds is None else {each.name: each.span for each in kinds},
         codes=None if codes is None else {each.name: each.span for each in codes},
         versions=None if versions is None else {each.name: each.span for each in versions},
+        functions=None if isinstance(endpoints.functions, Gap | Proposal)
+        else {each.name: each.span for each in listed(endpoints.functions) or ()},
     )
 
 

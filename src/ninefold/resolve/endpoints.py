@@ -21,7 +21,7 @@ from ninefold.contract.expression import Assignment
 from ninefold.contract.fact import Fact, Gap, Name, Proposal, Shown, StatedNone
 from ninefold.contract.resources import Schema
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.resolve import cases, chosen, leaves, responses, routes
+from ninefold.resolve import calls, cases, chosen, leaves, responses, routes
 from ninefold.resolve.actions import deeds
 from ninefold.resolve.codes import CONTRADICTION, NOT_IN_FORM, WITHOUT_GUARD, WRONG_SHAPE
 from ninefold.resolve.effects import effects
@@ -50,6 +50,7 @@ def endpoints(r: Reading, part: Part) -> Endpoints:
         requests=level.fact("requests", requests),
         response_media_type=response_media_type(r, level),
         cross_origin=level.fact("cross origin", cross_origin),
+        functions=level.fact("calls", calls.functions),
         endpoints=each_case(
             collected(r, named, part.facts.span, lambda entry: in_cases(r, entry, by_key.get(entry.name)))
         ),
@@ -167,12 +168,15 @@ def each_case(fact: Fact[tuple[tuple[Endpoint, ...], ...]] | None) -> Fact[tuple
 
 def _endpoint(r: Reading, level: Level, entry: Entry, route: routes.Route | None) -> Endpoint:
     path = level.fact("path", path_parameters)
+    call, does = calls.apart(r, level.fact("does", deeds, main=True))
     return Endpoint(
         key=entry.name,
         method=route.method if route is not None else "",
         segments=with_values(route.segments, path) if route is not None else (),
         span=entry.key.span,
-        does=level.fact("does", deeds, main=True),
+        does=does,
+        call=call,
+        called_with=level.fact("with", assignments),
         row=level.fact("row", expression),
         body=level.fact("body", body),
         query=level.fact("query", parameters),

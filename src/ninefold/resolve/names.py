@@ -186,6 +186,12 @@ class _Uses:
     # Part 4
 
     def endpoints(self, part: Endpoints) -> None:
+        for function in listed(part.functions) or ():
+            for taken in listed(function.takes) or ():
+                self.schema(taken.schema)
+            self.schema(one(function.gives))
+            for code in listed(function.refuses) or ():
+                self.use_code(code)
         endpoints = listed(part.endpoints)
         self.grants = endpoints is None or any(
             action.verb == GRANT for endpoint in endpoints for action in listed(endpoint.does) or ()
@@ -195,6 +201,9 @@ class _Uses:
 
     def of_endpoint(self, endpoint: Endpoint) -> None:
         does = listed(endpoint.does) or ()
+        if endpoint.call is not None:
+            name = self.end_of(endpoint.call.span, endpoint.call.subject or "")
+            self.use(name, self.known.functions, "a function among the `calls`")
         for action in does:
             self.use_action(action, VERBS, "an endpoint")
         subjects = {action.subject for action in does if action.subject is not None and action.verb != "call"}

@@ -21,10 +21,11 @@ from ninefold.server import flow
 from ninefold.server.access_log import Observe, Record
 from ninefold.server.addresses import ClientAddress, client_address
 from ninefold.server.bell import Bell
+from ninefold.server.calling import Callers
 from ninefold.server.capacity import Capacity
 from ninefold.server.exchange import Exchange, arrived, finished, open_to_origins, overloaded, timed_out, unavailable
 from ninefold.server.fetching import Fetcher
-from ninefold.server.flow import Fetch, Follow, ReadBody, Select, Sweep, TooLarge, Transact, Wait, Work
+from ninefold.server.flow import Fetch, Follow, Invoke, ReadBody, Select, Sweep, TooLarge, Transact, Wait, Work
 from ninefold.server.following import HEARTBEAT, follow
 from ninefold.server.messages import HeaderFields, Request, Response, joined
 from ninefold.server.service import Service
@@ -92,6 +93,7 @@ class Application:
         self._capacity = capacity or Capacity()
         self._bell = Bell(database)
         self._fetcher = Fetcher()
+        self._callers = Callers(self._capacity)
         self._jobs = tuple(jobs)
         self._beside: list[asyncio.Task[None]] = []
         # Argon2 takes memory as well as time: no more of it at once than there are processors.
@@ -137,6 +139,7 @@ class Application:
             self._waking = None
         self.stopping()
         self._threads.shutdown()
+        self._callers.close()
 
     def begin(self) -> None:
         """Begin what is done where no request asks for it, unless it has begun. To be called on the event loop."""
@@ -305,6 +308,8 @@ class Application:
                 return body.read(limit)
             case Fetch():
                 return self._fetcher.fetch(work)
+            case Invoke():
+                return self._callers.begun(work)
             case flow.Compute(function):
                 self._capacity.compute()
                 done = asyncio.get_running_loop().run_in_executor(self._threads, function)

@@ -24,6 +24,9 @@ BODY_BYTES = 256 * 1024 * 1024
 COMPUTATIONS = 100
 """Passwords that are hashed or verified, or wait for that: a processor takes some dozens in a second."""
 
+CALLS = 200
+"""Functions of the operator's that are called, or wait for that."""
+
 STALLED_SECONDS = 30.0
 """Seconds without a byte of a body that is on its way; then its connection is closed."""
 
@@ -36,11 +39,13 @@ class Capacity:
     most_bytes: int = BODY_BYTES
     most_streams: int = STREAMS
     most_computations: int = COMPUTATIONS
+    most_calls: int = CALLS
     stalled_seconds: float = STALLED_SECONDS
     requests: int = 0
     bytes: int = 0
     streams: int = 0
     computations: int = 0
+    calls: int = 0
 
     @property
     def is_used_up(self) -> bool:
@@ -71,6 +76,15 @@ class Capacity:
 
     def computed(self) -> None:
         self.computations -= 1
+
+    def call(self) -> None:
+        """One more call of a function. Raises Unavailable where they are too many."""
+        if self.calls >= self.most_calls:
+            raise Unavailable("too many functions are called")
+        self.calls += 1
+
+    def called(self) -> None:
+        self.calls -= 1
 
     def hold(self, size: int) -> None:
         """More bytes of a body. Raises Unavailable where they are too many."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, Literal
 
 from ninefold.expressions.evaluate import Env, EvaluationError, compile, holds
@@ -12,6 +13,7 @@ from ninefold.plan.grants import GRANT_TYPE
 from ninefold.server.authenticate import Scheme
 from ninefold.server.decode import Body
 from ninefold.server.execute import List, Read, Write
+from ninefold.server.functions import Calling, Function
 from ninefold.server.idempotency import IN_PROGRESS, MISMATCH
 from ninefold.server.messages import HeaderFields, header_value
 from ninefold.server.operations import Operation, ready
@@ -32,6 +34,8 @@ class Admission:
     admits: Callable[[Env], bool] | None
     lowest: int
     scopes: tuple[str, ...] = ()
+    call: Calling | None = None
+    """What is called before the operation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,14 +142,15 @@ def served(
     parameters: frozenset[str],
     rates: tuple[Rate, ...] = (),
     version: str = "",
+    functions: Mapping[str, Function] = MappingProxyType({}),
 ) -> Endpoint:
     """`parameters` are the names of query parameters that the service knows on every endpoint; `rates` those that
     count its requests."""
-    whole = _served(route, 0, route.body, problems, known, parameters, rates, version)
+    whole = _served(route, 0, route.body, problems, known, parameters, rates, version, functions)
     if route.cases is None:
         return whole
     cases = [
-        _served(route, number, case.body, problems, known, parameters, rates, version)
+        _served(route, number, case.body, problems, known, parameters, rates, version, functions)
         for number, case in enumerate(route.cases.cases, 1)
     ]
     by_name = {case.name: each for case, each in zip(route.cases.cases, cases, strict=True)}
@@ -175,6 +180,7 @@ def _served(
     parameters: frozenset[str],
     rates: tuple[Rate, ...],
     version: str,
+    functions: Mapping[str, Function],
 ) -> Endpoint:
     """The endpoint in one of its cases; 0: before it is known in which."""
 
@@ -196,6 +202,7 @@ def _served(
                 *(operation.of_rows if isinstance(operation, Sweep) else ()),
             ),
             each.scopes,
+            None if each.call is None else Calling(each.call, functions[each.call.function]),
         )
     any_operation = next((each.operation for each in admissions.values()), None)
     own = (*route.path, *route.query, *route.headers)

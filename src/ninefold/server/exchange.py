@@ -71,6 +71,8 @@ class Exchange:
     held: Held | None = None
     holds: bool = False
     repeated: bool = False
+    called: bool = False
+    """The function that comes before the operation has been called."""
 
     def refuse(self, failure: Failure) -> None:
         rank = self.version.problems.rank(failure, self.endpoint.errors or {})

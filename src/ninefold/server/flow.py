@@ -6,7 +6,7 @@ One loop (`app.py`) does the work and resumes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, TypeAlias
@@ -57,6 +57,26 @@ class Compute:
     work: Callable[[], Any]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Invoke:
+    """A function of the operator's, called with these arguments; gives what it gives, or how it failed. `awaited`: it
+    is of `async def`."""
+
+    function: Callable[..., Any]
+    arguments: Mapping[str, Any]
+    awaited: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gave:
+    value: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Failed:
+    error: Exception
+
+
 @dataclass(frozen=True, slots=True)
 class Fetch:
     """A document of another service, such as the keys of an issuer; gives `Fetched` or `Unreachable`. Those who want
@@ -80,7 +100,7 @@ class Unreachable:
     why: str
 
 
-Work: TypeAlias = ReadBody | Select | Transact | Sweep | Compute | Fetch
+Work: TypeAlias = ReadBody | Select | Transact | Sweep | Compute | Fetch | Invoke
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +147,6 @@ def at_once(step: Next, session: Session) -> Next:
                 step = step.resume(work(session))
             case Compute(compute):
                 step = step.resume(compute())
-            case ReadBody() | Fetch():
-                raise ValueError("an operation reads no body and fetches nothing: its values are given")
+            case ReadBody() | Fetch() | Invoke():
+                raise ValueError("an operation reads no body, and asks nobody else: its values are given")
     return step

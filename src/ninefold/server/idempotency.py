@@ -143,6 +143,20 @@ def once(step: Next, held: Held, mismatch: Callable[[], Next], repeated: Callabl
             return step
 
 
+def stored(step: Next) -> Next:
+    """The steps of an operation that writes nothing, whose response is kept in a transaction of its own: what was
+    called for it is called once."""
+    match step:
+        case Response():
+            return Wait(Transact(lambda _: step), lambda response: response)
+        case Wait(Transact()):
+            return step
+        case Wait(work, resume):
+            return Wait(work, lambda result: stored(resume(result)))
+        case _:
+            return step
+
+
 def _done(
     held: Held,
     work: Callable[[Session], Any],

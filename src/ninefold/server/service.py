@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from ninefold.expressions.before import BEFORE
@@ -20,6 +21,7 @@ from ninefold.server.cursor import Cursors
 from ninefold.server.endpoints import NO_CHALLENGE, Challenges, Endpoint
 from ninefold.server.events import Form
 from ninefold.server.execute import Log
+from ninefold.server.functions import Function
 from ninefold.server.idempotency import Keys
 from ninefold.server.match import Routes
 from ninefold.server.problems import Problems
@@ -42,6 +44,7 @@ _ROOTS = (
     environment.VERIFIED,
     environment.ROW,
     environment.JUDGE,
+    environment.RESULT,
     environment.LOG,
     BEFORE,
 )
@@ -88,13 +91,15 @@ def ready(
     operator: Mapping[str, object] | None = None,
     sources: Sources = Sources(),  # noqa: B008 - frozen
     largest_body: int = LARGEST_BODY,
+    functions: Mapping[str, Function] = MappingProxyType({}),
 ) -> Service:
     """`cursor_key`: at least 32 secret bytes, the same at every start, from which the secrets of cursors and of
-    idempotency keys are made. `operator`: what the operator gives, by
-    name; an endpoint that needs a value that is not given answers 501. Raises `ninefold.server.issuers.Unusable` for
-    one that cannot be used."""
+    idempotency keys are made. `operator`: what the operator gives, by name; an endpoint that needs a value that is not
+    given answers 501. `functions`: those that endpoints call, by name, and the same of them. Raises
+    `ninefold.server.issuers.Unusable` for a value that cannot be used."""
     given = operator or {}
     without = {key for value in plan.operator if value.name not in given for key in value.blocks}
+    without |= {key for name, (_, keys) in plan.calls().items() if name not in functions for key in keys}
     keys = {table.name: table.key for table in plan.schema.tables}
     sensitive = {each.resource: each.sensitive for each in plan.operator_operations}
     owners = tuple("" if each.of_row is None else each.of_row.resource for each in plan.schemes)
@@ -117,7 +122,7 @@ def ready(
                 (*plan.base, *route.segments),
                 endpoints.blocked(route)
                 if isinstance(route, Blocked) or route.key in without
-                else endpoints.served(route, problems, schemes, frozenset(known), counted.get(route.key, ()), version),
+                else endpoints.served(route, problems, schemes, frozenset(known), counted.get(route.key, ()), version, functions),
             )
             for route in routes
         )

@@ -49,6 +49,8 @@ def change_endpoint(way: Way, change: Change) -> None:
 
 def _with(endpoint: Endpoint, said: dict[str, object]) -> Endpoint:
     """An endpoint of which some keys were different."""
+    if "does" in said:
+        said = {"call": None, **said}
     changed = replace(endpoint, **said)  # type: ignore[arg-type]
     return replace(changed, segments=with_values(changed.segments, changed.path))
 

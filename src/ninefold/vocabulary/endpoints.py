@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from ninefold.vocabulary.calls import functions, given
 from ninefold.vocabulary.chosen import chosen
 from ninefold.vocabulary.effects import effects
 from ninefold.vocabulary.json_schema import parameter_keywords, path_keywords
@@ -99,12 +100,13 @@ _KEYS: tuple[Key, ...] = (
          "They may not."),
     adds(4, "cross origin.kept", Duration(), "How long a browser may keep the answer to a preflight.",
          "As long as the browser's own rule says."),
+    *functions(4, DOES),
 
     names(4, _E, Members(), "A method and a path, such as `GET /orders/{id}`.",
           "The method and path are not there; each use of them is an error."),
     asked(4, f"{_E}.does", OneOf((Text("an action such as `create order`"), ListOf(Text("an action")))), DOES,
           "What it does: one of a closed list or a transition; or a list, of which each after the first is a "
-          "transition.",
+          "transition; a `call` comes before all of it.",
           "A gap: E is not served."),
     asked(4, f"{_E}.row", Expression(), DOES, "The row that it acts on, where the path names none.",
           "A gap where the path names no row either: E is not served."),
@@ -210,6 +212,7 @@ _KEYS: tuple[Key, ...] = (
          "There are no such headers."),
     adds(4, f"{_E}.headers.HEADER", Expression(), "The header's value.", "There is no such header."),
 
+    *given(4, _E, DOES),
     *effects(4, f"{_E}.then"),
     adds(4, f"{_E}.cases", Members(), "Bodies, values, guards and responses that an expression chooses.",
          "There is one case: what the endpoint states."),

@@ -83,7 +83,10 @@ _DEEDS: Mapping[str, Deed] = {
     "unsubscribe": Deed("Ends a subscription.", "the `subscription` that the path names", _NONE, _NONE),
     "stream events": Deed(
         "Tells of events as they happen, as long as the caller listens (part 6).", "none", _NONE, "`stream`"),
-    "call": Deed("Designed, and not in force yet.", "none", "what it is called with", "what it gives"),
+    "call": Deed(
+        "Calls a function of the operator's (`calls`), outside of every transaction. Alone, it shows what the function "
+        "gives; before `create`, `update`, `replace`, `delete` or a transition, these have it.",
+        "none", "as of `compute`, or of what follows", "`result.NAME`; and what follows shows"),
 }  # fmt: skip
 
 ALONE = frozenset(["compute", "subscribe", "unsubscribe", "stream events"])

@@ -1,0 +1,166 @@
+"""Functions that endpoints call: what they are called with fits what they take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ninefold.checked.endpoints import Argument, BodyLeaf, BodyMember, Call
+from ninefold.checked.resources import Resource
+from ninefold.checks.codes import CALLED_WITH, SAYS_NOTHING
+from ninefold.checks.findings import Findings, reads_database, typed
+from ninefold.checks.model import Vocabulary
+from ninefold.checks.requests import request_type
+from ninefold.checks.schemas import SharedSchemas, admits_null
+from ninefold.contract.endpoints import Endpoint, Function
+from ninefold.contract.expression import Assignment
+from ninefold.contract.fact import Shown, value_of
+from ninefold.contract.service import Contract
+from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.suggest import did_you_mean
+from ninefold.expressions.ast import Ast, Member, Name
+from ninefold.values import Object, Type, from_schema, optional
+
+ROOTS = {"body": "body", "query": "query", "headers": "header", "path": "path"}
+"""Where a request gives what it is called with: how expressions and errors call it."""
+
+
+def function_of(endpoint: Endpoint, contract: Contract) -> Function | None:
+    """The function that an endpoint calls, where it calls one that is declared."""
+    name = None if endpoint.call is None else endpoint.call.subject
+    return next((each for each in value_of(contract.endpoints.functions) or () if each.name == name), None)
+
+
+def result_type(endpoint: Endpoint, contract: Contract) -> Object | None:
+    """The root `result`; None: it calls no function, or what that gives is a gap."""
+    function = function_of(endpoint, contract)
+    gives = None if function is None else value_of(function.gives)
+    if function is None or gives is None:
+        return None
+    return Object(members={function.name: from_schema(SharedSchemas(contract).inlined(gives.json))})
+
+
+def check_call(
+    endpoint: Endpoint,
+    resource: Resource | None,
+    body: Sequence[BodyLeaf],
+    members: Sequence[BodyMember] | None,
+    contract: Contract,
+    vocabulary: Vocabulary,
+    findings: Findings,
+) -> Call | None:
+    """The call of an endpoint; None: it has none, or something of it is open or wrong."""
+    if endpoint.call is None:
+        if isinstance(endpoint.called_with, Shown):
+            findings.say(
+                SAYS_NOTHING,
+                f"`with` says nothing of `{endpoint.key}`",
+                Label(endpoint.called_with.span, "says what a function is called with"),
+                Label(endpoint.span, "calls none"),
+            )
+        return None
+    function = function_of(endpoint, contract)
+    gives = None if function is None else value_of(function.gives)
+    if function is None or gives is None:
+        return None
+    fields = {_written(each, resource): each.field for each in body}
+    request = _with_fields(request_type(endpoint, members), fields, resource)
+    schemas = SharedSchemas(contract)
+    given = {each.name: each for each in value_of(endpoint.called_with) or ()}
+    taken = {each.name: each for each in value_of(function.takes) or ()}
+    for name, each in given.items():
+        if name not in taken:
+            _say(f"`{function.name}` takes no `{name}`", each.span, "is not taken", did_you_mean(name, taken), findings)
+    arguments = []
+    for name, argument in taken.items():
+        schema = schemas.inlined(argument.schema.json)
+        own = given.get(name)
+        if own is None:
+            if endpoint.called_with is not None:
+                message = f"`{endpoint.key}` gives no `{name}` to `{function.name}`"
+                help = (f"write it under `with`: `{name}: …`; where there is none, `{name}: null`",)
+                _say(message, endpoint.called_with.span, f"without `{name}`", help, findings)
+            continue
+        found = _value(own, name, function, schema, request, vocabulary, findings)
+        if found is not None:
+            arguments.append(found)
+    if len(arguments) != len(taken):
+        return None
+    schema = schemas.inlined(gives.json)
+    return Call(
+        function=function.name,
+        arguments=tuple(arguments),
+        gives=schema,
+        type=from_schema(schema),
+        refuses=tuple(each.text for each in value_of(function.refuses) or ()),
+        fields=tuple((field, pointer) for pointer, field in fields.items()),
+        place=findings.place(function.span),
+    )
+
+
+def _value(
+    given: Assignment,
+    name: str,
+    function: Function,
+    schema: Mapping[str, Any],
+    request: Object | None,
+    vocabulary: Vocabulary,
+    findings: Findings,
+) -> Argument | None:
+    scope = vocabulary.scope(request=request)
+    type_ = from_schema(schema)
+    value = typed(given.value, scope, optional(type_), findings, in_sql=False)
+    if value is None:
+        return None
+    if reads_database(value, scope):
+        message = f"what `{function.name}` is called with reads rows"
+        help = ("the request, the row that its caller is, `now` and `operator.NAME` can be read",)
+        _say(message, given.value.span, "is known only to the database", help, findings)
+        return None
+    return Argument(
+        name, value, type_, schema, admits_null(dict(schema)), _place(given.value.ast), findings.place(given.span)
+    )
+
+
+def _place(ast: Ast) -> tuple[str, ...]:
+    """Where the request gives it: `body`, and the names of members; empty: not by itself."""
+    names: list[str] = []
+    while isinstance(ast, Member):
+        names.insert(0, ast.name)
+        ast = ast.operand
+    if isinstance(ast, Name) and ast.name == "request" and len(names) > 1 and names[0] in ROOTS:
+        return (ROOTS[names[0]], *names[1:])
+    return ()
+
+
+def _written(leaf: BodyLeaf, resource: Resource | None) -> tuple[str, ...]:
+    """The pointer to a field in the body as expressions name it, whatever an older version calls the field."""
+    field = None if resource is None else resource.fields.get(leaf.field)
+    if field is not None and leaf.pointer and leaf.pointer[-1] == field.called:
+        return (*leaf.pointer[:-1], field.name)
+    return leaf.pointer
+
+
+def _with_fields(
+    request: Object | None, fields: Mapping[tuple[str, ...], str], resource: Resource | None
+) -> Object | None:
+    """The root `request`, with what the body gives to fields: each may be left out."""
+    if not fields or resource is None:
+        return request
+    groups: dict[str, Type] = {} if request is None else dict(request.members)
+    body = groups.get("body")
+    tree: dict[str, Any] = dict(body.members) if isinstance(body, Object) else {}
+    for pointer, name in fields.items():
+        at = tree
+        for each in pointer[:-1]:
+            at = at.setdefault(each, {})
+        at[pointer[-1]] = optional(from_schema(resource.fields[name].schema))
+    return Object(members={**groups, "body": _object(tree)})
+
+
+def _object(tree: Mapping[str, Any]) -> Object:
+    return Object(members={name: _object(each) if isinstance(each, dict) else each for name, each in tree.items()})
+
+
+def _say(message: str, span: Any, label: str, help: tuple[str, ...], findings: Findings) -> None:
+    findings.say(CALLED_WITH, message, Label(span, label), help=help)
