@@ -619,10 +619,11 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "`delete all R`, `update all R` and a transition of `all R` are of the rows that a list with the same path, "
         "`where` and filters would show the caller, gone ones not among them (but where the transition begins there), "
         "in the order of identifiers and in one transaction. What says which rows leaves rows out; what judges a row "
-        "refuses the whole: its permission, guards, the states from which the transition leads, references, unique "
-        "fields and invariants are asked of each, as it is before any of them changes, and the first row that is "
-        "refused is told of. What is wrong with the request itself is told before any row is looked at. Values are "
-        "made for each row; those of the body are the same for all. Events arise and effects are done for each row. "
+        "refuses the whole: its permission, guards, the states from which the transition leads, references and unique "
+        "fields are asked of each, as all are before any of them changes, and the first row that is refused is told "
+        "of; invariants are asked of what all have become. What is wrong with the request itself is told before any "
+        "row is looked at. Values are made for each row; those of the body are the same for all. Events arise and "
+        "effects are done for each row. "
         "Without rows all is well, as of an empty list. In the response `page.items` are the rows as they have become, "
         "or, deleted, as they were, in that order, and `page.total` is how many they are.",
     ),

@@ -330,7 +330,7 @@ def _sought(g: Grounds, endpoint: Endpoint) -> Iterator[tuple[str, Span]]:
                     found.setdefault(at, segment.span)
     # What follows acts on the same row.
     on_one = any(action.verb in ON_ONE_ROW or is_transition(action) for action in actions(endpoint)[:1])
-    if first is not None and on_one:
+    if first is not None and on_one and not endpoint.of_all_rows:
         names = [each.span for each in endpoint.segments if isinstance(each, PathName)]
         row = endpoint.row.span if isinstance(endpoint.row, Shown) else endpoint.span
         found.setdefault(first, names[-1] if names else row)
