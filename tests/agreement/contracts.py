@@ -21,8 +21,8 @@ ARRAYS: Final = ("strings", "integers")
 class Maker:
     """One contract."""
 
-    def __init__(self, random: Random) -> None:
-        self.random = random
+    def __init__(self, random: Random, to_all: bool = False) -> None:
+        self.random, self.to_all = random, to_all
         self.steps = Random()
         self.steps.setstate(random.getstate())
         """Of what is done after the first operation: it leaves the other throws as they are."""
@@ -377,7 +377,8 @@ class Maker:
                     "responses": {200: content()},
                 },
             )
-        self._to_all(made, found, changeable)
+        if self.to_all:
+            self._to_all(made, found, changeable)
         if self.often(0.7):
             response = self.random.choice([{204: NONE}, {200: {"was": f"{name}.{made.identifier[0]}"}}])
             found[f"DELETE {one}"] = self._guarded(
@@ -683,6 +684,6 @@ class Maker:
         return errors
 
 
-def contract(seed: int | str) -> dict[str, Any]:
-    """The contract of a seed: the same each time."""
-    return Maker(Random(f"contract {seed}")).contract()
+def contract(seed: int | str, to_all: bool = False) -> dict[str, Any]:
+    """The contract of a seed: the same each time. `to_all`: with operations on all rows."""
+    return Maker(Random(f"contract {seed}"), to_all).contract()

@@ -12,9 +12,10 @@ from tests.agreement.requests import Asker, rows
 from ninefold.diagnostics.diagnostic import has_errors
 
 
-def run(seed: int, requests: int) -> int:
-    """How many responses were equal; -1: the throw is no contract. Raises Disagreement at the first that is not."""
-    scenario = Scenario(contract(seed))
+def run(seed: int, requests: int, to_all: bool = False) -> int:
+    """How many responses were equal; -1: the throw is no contract. Raises Disagreement at the first that is not.
+    `to_all`: operations on all rows are among them."""
+    scenario = Scenario(contract(seed, to_all))
     loaded = compiled(scenario.contract)
     if loaded.checked is None or loaded.plan is None or has_errors(loaded.diagnostics):
         return -1

@@ -23,12 +23,12 @@ PARTS: Final = 6
 LONG: Final = int(os.environ.get("NINEFOLD_LONG", "0"))
 
 
-def told(first: int, contracts: int, requests: int = REQUESTS) -> int:
+def told(first: int, contracts: int, requests: int = REQUESTS, to_all: bool = False) -> int:
     """How many answers were the same. Raises the smallest disagreement."""
     equal = 0
     for seed in range(first, first + contracts):
         try:
-            equal += run(seed, requests)
+            equal += run(seed, requests, to_all)
         except Disagreement as found:
             smallest = shrunk(found)
         else:
@@ -42,6 +42,12 @@ def told(first: int, contracts: int, requests: int = REQUESTS) -> int:
 def test_every_answer_is_the_same(part: int) -> None:
     contracts = CONTRACTS // PARTS
     assert told(part * contracts, contracts) > contracts * REQUESTS * 0.9
+
+
+@pytest.mark.slow
+def test_every_answer_is_the_same_of_operations_on_all_rows() -> None:
+    contracts = CONTRACTS // PARTS
+    assert told(6_000, contracts, to_all=True) > contracts * REQUESTS * 0.9
 
 
 @pytest.mark.slow
