@@ -15,9 +15,10 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 
@@ -71,14 +72,21 @@ def _as_written(response: httpx.Response) -> str:
 
 
 @contextmanager
-def serving(plan: ServicePlan, path: Path, operator: Mapping[str, str], trace: bool = False) -> Iterator[httpx.Client]:
+def serving(
+    plan: ServicePlan,
+    path: Path,
+    operator: Mapping[str, str],
+    trace: bool = False,
+    functions: Mapping[str, Callable[..., Any]] | None = None,
+) -> Iterator[httpx.Client]:
     """Serve a plan from a database at `path`, on a port that is free, until the block ends."""
     opened = open_sqlite(str(path), plan.schema, stated_rows(plan, Caller(operator)))
     assert isinstance(opened, Opened), opened
     listening = socket.create_server(("127.0.0.1", 0))
     host, port = listening.getsockname()
     tracer = Tracer(plan).traced if trace else None
-    application = Application(ready(plan, opened.database.key("cursors"), operator), opened.database, trace=tracer)
+    service = ready(plan, opened.database.key("cursors"), operator, functions=functions or {})
+    application = Application(service, opened.database, trace=tracer)
     stop = Stop()
     thread = threading.Thread(target=lambda: asyncio.run(serve(application, [listening], stop=stop)))
     thread.start()

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.docs.pages import with_parts
@@ -31,6 +32,7 @@ class Recipe:
     title: str
     contract: str
     exchanges: str
+    functions: str = ""
 
 
 def recipes() -> list[Recipe]:
@@ -41,9 +43,10 @@ def recipes() -> list[Recipe]:
         fenced = [(each["info"], each["text"]) for each in _FENCED.finditer(PAGE, start.end(), end)]
         parts = "".join(text for info, text in fenced if info == "markdown")
         exchanges = "\n".join(text for info, text in fenced if info == "http")
+        code = "\n".join(text for info, text in fenced if info == "python")
         if parts:
             contract = with_parts(found[0].contract, parts) if found else f"# {start['title']}\n\n{parts}"
-            found.append(Recipe(start["title"], contract, exchanges))
+            found.append(Recipe(start["title"], contract, exchanges, code))
     return found
 
 
@@ -72,7 +75,10 @@ def test_a_recipe_answers_as_the_page_shows(recipe: Recipe, tmp_path: Path) -> N
     exchanges = read_exchanges(recipe.exchanges)
     assert exchanges
     known: Known = {}
-    with serving(plan, tmp_path / "recipe.db", {}) as client:
+    module: dict[str, Any] = {}
+    exec(recipe.functions, module)
+    functions = {name: module[name] for name in plan.calls()}
+    with serving(plan, tmp_path / "recipe.db", {}, functions=functions) as client:
         for exchange in exchanges:
             tell(client, exchange, known)
 

@@ -181,6 +181,8 @@ def check_members(
 ) -> None:
     """What a body gives that is no field is read by something: else it would be dropped in silence."""
     body = value_of(endpoint.body)
+    if endpoint.call is not None and not isinstance(endpoint.called_with, Shown):
+        return  # what a function is called with is a gap, and may be what is given here
     reading = {node.name for each in expressions_in(endpoint) for node in every(each.ast) if _is_of_body(node)}
     for each in members or ():
         if each.name not in reading and body is not None and body.reference is not None:

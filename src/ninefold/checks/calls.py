@@ -32,11 +32,13 @@ def function_of(endpoint: Endpoint, contract: Contract) -> Function | None:
 
 
 def result_type(endpoint: Endpoint, contract: Contract) -> Object | None:
-    """The root `result`; None: it calls no function, or what that gives is a gap."""
+    """The root `result`; None: it calls no function. Where what that gives is not known, it may be anything."""
     function = function_of(endpoint, contract)
     gives = None if function is None else value_of(function.gives)
-    if function is None or gives is None:
+    if endpoint.call is None:
         return None
+    if function is None or gives is None:
+        return Object()
     return Object(members={function.name: from_schema(SharedSchemas(contract).inlined(gives.json))})
 
 
@@ -61,6 +63,8 @@ def check_call(
         return None
     function = function_of(endpoint, contract)
     gives = None if function is None else value_of(function.gives)
+    if function is None and isinstance(contract.endpoints.functions, Shown | None):
+        findings.stop(endpoint.key, f"there is no function `{endpoint.call.subject}`", endpoint.call.span)
     if function is None or gives is None:
         return None
     fields = {_written(each, resource): each.field for each in body}
@@ -76,7 +80,7 @@ def check_call(
         schema = schemas.inlined(argument.schema.json)
         own = given.get(name)
         if own is None:
-            if endpoint.called_with is not None:
+            if endpoint.called_with is not None and given.keys() <= taken.keys():
                 message = f"`{endpoint.key}` gives no `{name}` to `{function.name}`"
                 help = (f"write it under `with`: `{name}: …`; where there is none, `{name}: null`",)
                 _say(message, endpoint.called_with.span, f"without `{name}`", help, findings)

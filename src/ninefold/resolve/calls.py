@@ -81,7 +81,7 @@ def apart(r: Reading, does: Fact[tuple[Action, ...]] | None) -> tuple[Action | N
         r.say(NOT_AN_ACTION, message, Label(late.span, why), help=(help,))
         rest = [each for each in rest if each.verb != "call"]
         if first.verb != "call":
-            return None, replace(does, value=(first, *rest))
+            return late, replace(does, value=(first, *rest))
     if not rest:
         rest = [Action("compute", None, first.span)]
     elif rest[0].verb in NOT_AFTER or rest[0].all:
