@@ -71,8 +71,8 @@ _TABLE: tuple[tuple[str, str], ...] = (
     (
         "Credentials",
         "No credential or a bad one is `unauthenticated`, also where `anyone` may call besides; a good one that the "
-        "endpoint does not admit is `forbidden`. Schemes are tried in written order. A bad one is `unauthenticated S` of "
-        "the first scheme S that looks where it came, of those that the endpoint admits before others.",
+        "endpoint does not admit is `forbidden`. Schemes are tried in written order. A bad one is `unauthenticated S` "
+        "of the first scheme S that looks where it came, of those that the endpoint admits before others.",
     ),
     (
         "Conditions and errors in expressions",
@@ -633,10 +633,10 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "that the request says has been read, its caller is admitted, and rows refuse it for nothing that they hold "
         "already. It is called with what `with` says, by name, as JSON has it; there, and only there, `request.body` "
         "has what the body gives to fields too. A value is held to the schema that `takes` has for it: one that is not "
-        "so is `invalid` at its place where `with` is that place of the request alone (`request.body.weight`), and else "
-        "`internal`. What the function gives is held to `gives`, and is `result.F` in `sets`, effects, responses and "
-        "headers; guards and permissions do not know it. A function may refuse with a code that it `refuses` with, as a "
-        "guard does. Whatever else it raises or gives is `internal`, and is in the operator's log alone. Under an "
+        "so is `invalid` at its place where `with` is that place of the request alone (`request.body.weight`), and "
+        "else `internal`. What the function gives is held to `gives`, and is `result.F` in `sets`, effects, responses "
+        "and headers; guards and permissions do not know it. A function may refuse with a code that it `refuses` with, "
+        "as a guard does. Whatever else it raises or gives is `internal`, and is in the operator's log alone. Under an "
         "idempotency key a request that was answered well is answered so again, and nothing is called; one that was "
         "refused, or was cut off before its answer was kept, may call again. An endpoint whose function is not given "
         "answers 501.",

@@ -225,11 +225,10 @@ def test_what_cannot_be_made_is_told_beside_what_else_is_invalid() -> None:
 
 
 def test_what_is_made_of_a_valid_body_is_judged_beside_a_parameter_that_nobody_knows() -> None:
-    fields = {"id": {"type": "string"}, "a": {"type": "string"}}
-    fields |= {"slug": {"type": "string", "on create": "slug(item.a)", "unique": True}}
+    slug = {"type": "string", "on create": "slug(item.a)", "unique": True}
     post = {"does": "create item", "body": ["id", "a"], "responses": {201: "item"}}
     errors = {"precedence": ["invariant", "unsupported media type"]}
-    said = contract({"item": {"fields": fields}}, {"POST /items": post}, errors)
+    said = contract({"item": {"fields": {**ITEM, "slug": slug}}}, {"POST /items": post}, errors)
     told = answers(
         said, [("item", {"id": "1", "a": "x", "slug": "x"})], give("POST", "/items?b=1", {"id": "2", "a": "x"})
     )

@@ -737,8 +737,8 @@ OF_ALL_ROWS = _code(
 CALLED_WITH = _code(
     "NF0623", Severity.ERROR, "a function is called with something else than it takes",
     "`with` gives each value that a function takes, by its name, and no other. A function is called before anything is "
-    "done, so it is called with what the request gives, with its caller, `now` and values of the operator: rows are not "
-    "read yet.",
+    "done, so it is called with what the request gives, with its caller, `now` and values of the operator: rows are "
+    "not read yet.",
     "`calls: {quote: {takes: {weight: {type: number}}, …}}` and `with: {wieght: request.body.weight}`",
     "`with: {weight: request.body.weight}`",
 )  # fmt: skip

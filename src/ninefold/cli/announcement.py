@@ -16,9 +16,7 @@ from ninefold.plan.routes import Blocked, Route, Served
 from ninefold.plan.service import OperatorValue, ServicePlan
 
 
-def endpoints(
-    plan: ServicePlan, given: Collection[str], colour: bool, functions: Collection[str] = frozenset()
-) -> str:
+def endpoints(plan: ServicePlan, given: Collection[str], colour: bool, functions: Collection[str] = frozenset()) -> str:
     """A table in the contract's order: each endpoint as written, who may call it, or what blocks it. `given`: names
     of operator values; `functions`: of functions."""
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False, pad_edge=False)

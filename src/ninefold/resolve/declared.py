@@ -111,7 +111,8 @@ def declared(
         kinds=None if kinds is None else {each.name: each.span for each in kinds},
         codes=None if codes is None else {each.name: each.span for each in codes},
         versions=None if versions is None else {each.name: each.span for each in versions},
-        functions=None if isinstance(endpoints.functions, Gap | Proposal)
+        functions=None
+        if isinstance(endpoints.functions, Gap | Proposal)
         else {each.name: each.span for each in listed(endpoints.functions) or ()},
     )
 

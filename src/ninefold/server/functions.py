@@ -22,6 +22,7 @@ from ninefold.values import Value, json_reader, to_json
 
 Function = Callable[..., Any]
 
+
 class Refused(Exception):
     """A function refuses the request, with one of the contract's own codes that it `refuses` with. `detail` is what
     `error.detail` says; without it, what the code says."""

@@ -122,7 +122,9 @@ def ready(
                 (*plan.base, *route.segments),
                 endpoints.blocked(route)
                 if isinstance(route, Blocked) or route.key in without
-                else endpoints.served(route, problems, schemes, frozenset(known), counted.get(route.key, ()), version, functions),
+                else endpoints.served(
+                    route, problems, schemes, frozenset(known), counted.get(route.key, ()), version, functions
+                ),
             )
             for route in routes
         )
