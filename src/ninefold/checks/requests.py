@@ -14,7 +14,7 @@ def request_type(endpoint: Endpoint, members: Collection[BodyMember] | None = ()
     """The root `request` of an endpoint: its own parameters and headers, and the members of its body that are no
     fields, where the body has been read (`members` None: which there are is a gap). None: there is nothing that could
     be read."""
-    declared = {each: _one(fact) for each, fact in _declared(endpoint)}
+    declared = {group: _one(group, fact) for group, fact in _declared(endpoint)}
     if members is None:
         return _of(declared | {"body": None})
     own: dict[str, Type] = {each.name: each.type if each.required else optional(each.type) for each in members}
@@ -27,7 +27,7 @@ def request_of_any(endpoints: Collection[Endpoint]) -> Object | None:
     groups: dict[str, dict[str, Type] | None] = {}
     for endpoint in endpoints:
         for name, fact in _declared(endpoint):
-            known, own = groups.get(name, {}), _one(fact)
+            known, own = groups.get(name, {}), _one(name, fact)
             groups[name] = None if known is None or own is None else _either(known, own)
     return _of(groups)
 
@@ -38,11 +38,17 @@ def _declared(endpoint: Endpoint) -> Iterator[tuple[str, Fact[tuple[Parameter, .
     yield "headers", endpoint.request_headers
 
 
-def _one(fact: Fact[tuple[Parameter, ...]] | None) -> dict[str, Type] | None:
+def _one(group: str, fact: Fact[tuple[Parameter, ...]] | None) -> dict[str, Type] | None:
     """By name; None: which there are is a gap."""
     if fact is not None and is_open(fact):
         return None
-    return {each.name: from_schema(each.schema.json) for each in value_of(fact) or ()}
+    return {each.name: _as_given(each, group) for each in value_of(fact) or ()}
+
+
+def _as_given(parameter: Parameter, group: str) -> Type:
+    """A request may leave out all but what stands in its path."""
+    type_ = from_schema(parameter.schema.json)
+    return type_ if parameter.required or group == "path" else optional(type_)
 
 
 def _either(known: dict[str, Type], own: dict[str, Type]) -> dict[str, Type]:
