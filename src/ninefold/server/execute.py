@@ -215,12 +215,6 @@ class List:
 
     def _headed(self, call: Call, rows: list[Row], total: Stored) -> Next:
         """With what is shown beside the rows."""
-        if self._head is None:
-            return self._shown(call, rows, total, NO_ROW)
-        switches = chosen_of(call.env) & self._head.switches
-        return Wait(Select(*self._head.bound(call.env, switches)), lambda head: self._shown(call, rows, total, head[0]))
-
-    def _shown(self, call: Call, rows: list[Row], total: Stored, head: Row) -> Next:
         page = call.page
         assert page is not None
         more = page.size is not None and len(rows) > page.size
@@ -229,7 +223,14 @@ class List:
         if more and self._by == "cursor":
             keys = [rows[-1][index] for index, _ in self._keys[page.sort.name]]
             cursor = call.cursors.seal(keys, call.route, call.who, page.sort.name)
+        # What is shown beside them may read both the page and a row of the path: a link to the next page.
         call.env["page"] = page_told(page, self._by, len(rows), total, more, cursor)
+        if self._head is None:
+            return self._shown(call, rows, NO_ROW)
+        switches = chosen_of(call.env) & self._head.switches
+        return Wait(Select(*self._head.bound(call.env, switches)), lambda head: self._shown(call, rows, head[0]))
+
+    def _shown(self, call: Call, rows: list[Row], head: Row) -> Next:
         return _conditional(call, self._shape, self._validator, head, rows)
 
 
