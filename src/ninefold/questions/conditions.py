@@ -309,7 +309,8 @@ def _given(survey: Survey, endpoint: Endpoint, resource: str) -> set[str]:
         if action.subject == resource and transition is not None:
             given |= {assignment.name for assignment in value_of(transition.sets) or ()}
         if action.subject == resource and action.verb in ("create", "ensure"):
-            given |= {segment.names[0] for segment in endpoint.segments if isinstance(segment, PathName)}
+            named = (segment.names for segment in endpoint.segments if isinstance(segment, PathName))
+            given |= {names[1] if names[0] == resource and len(names) > 1 else names[0] for names in named}
     return given
 
 

@@ -145,7 +145,8 @@ def _gives(survey: Survey, endpoint: Endpoint, resource: str, field: Field) -> b
         return True
     if is_open(endpoint.body) and endpoint.method not in ("GET", "HEAD", "DELETE"):
         return True  # its body is a question of part 4
-    paths = [segment.names[0] for segment in endpoint.segments if isinstance(segment, PathName)]
+    named = (segment.names for segment in endpoint.segments if isinstance(segment, PathName))
+    paths = {names[1] if names[0] == resource and len(names) > 1 else names[0] for names in named}
     set_here = {assignment.name for assignment in value_of(endpoint.sets) or ()}
     return (resource, field.name) in survey.body_fields(endpoint) or field.name in paths or field.name in set_here
 
