@@ -109,12 +109,13 @@ def _segment(r: Reading, key: Scalar, written: str, at: int) -> Segment | None:
         message, help = f"no request has `{written}` in its path", "write the path as it is without"
     elif colon is None and SEGMENT.fullmatch(written):
         return Literal(written)
+    elif written == "" and at == len(key.text) and not key.text.endswith("//"):
+        return Literal(written)  # `/orders/` is another path than `/orders` (RFC 3986, section 3.3)
     elif colon is not None:
         message, help = f"`{written}` is not how a path has a name", f"write `{{{colon[1] or colon[2]}}}`"
     elif written == "":
         place = key.part(at - 1, at)
-        message, help = "a segment of the path is empty", f"write `{key.text.rstrip('/')}`"
-        help = help if key.text.endswith("/") and not key.text.endswith("//") else "write one `/` between two segments"
+        message, help = "a segment of the path is empty", "write one `/` between two segments"
     elif "?" in written or "#" in written:
         message, help = "a path ends before `?`", "parameters are stated under `query` or `filters`"
     elif "{" in written or "}" in written:
