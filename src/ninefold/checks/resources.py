@@ -155,6 +155,10 @@ def _field(
                 COMPOSITE_TARGET,
                 f"`{resource.name}.{field.name}` refers to `{target.text}`, whose identifier has several fields",
                 Label(target.span, "has several identifier fields"),
+                help=(
+                    f"identify `{target.text}` by one field of its own, such as `id`, and keep the others apart by "
+                    f"`unique: [[{', '.join(vocabulary.model[target.text].identifier)}]]`",
+                ),
             )
     scope = vocabulary.scope(resource.name)
     given = Text() if secret is not None else required(type_)

@@ -157,7 +157,19 @@ def _endpoint(
     for header in value_of(endpoint.headers) or ():
         if header.name.lower() in OF_HTTP:
             findings.say(
-                HEADER_OF_HTTP, f"`{header.name}` is not a contract's to give", Label(header.span, "HTTP gives it")
+                HEADER_OF_HTTP,
+                f"`{header.name}` is not a contract's to give",
+                Label(header.span, "HTTP gives it"),
+                help=("the media type is stated for all responses: `responses: {media type: …}`",)
+                if header.name.lower() == "content-type"
+                else (),
+            )
+        elif header.name.lower() == "etag" and isinstance(endpoint.validators, Shown):
+            findings.say(
+                HEADER_OF_HTTP,
+                f"`{header.name}` is not a contract's to give here",
+                Label(header.span, "`validators` give it"),
+                help=("show the value under another name, or as a member of the response",),
             )
         elif header.name.lower() in named:
             findings.say(

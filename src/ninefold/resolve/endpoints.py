@@ -209,7 +209,9 @@ def body(r: Reading, node: Node, slot: Slot) -> Body | None:
         reference = type_reference(r, node.entries[0].value)
         return None if reference is None else Body(None, reference, node.span)
     if isinstance(node, Scalar):
-        r.wrong_shape(node, slot, help=(f"a body is a list of fields: `[{node.text}]`",) if node.text else ())
+        field = node.text.rpartition(".")[2]
+        said = f"list its fields: `[{field}]`" if field.isidentifier() else "list its fields, or name its members"
+        r.wrong_shape(node, slot, help=(f"a body is an object; {said}",))
         return None
     found = template(r, node, slot)
     return None if found is None else Body(found, None, node.span)
