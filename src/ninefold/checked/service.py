@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from ninefold.checked.endpoints import Content, CrossOrigin, Endpoint, ErrorShape, Requests, Stopped
+from ninefold.checked.endpoints import Content, CrossOrigin, Endpoint, Requests, Stopped
 from ninefold.checked.events import Events
 from ninefold.checked.limits import Limits
 from ninefold.checked.places import Places
@@ -225,10 +225,6 @@ class Checked:
         return endpoint.requests or Requests(
             self.request_media_types, self.unknown_members, self.unknown_parameters, self.texts
         )
-
-    def shape_of(self, endpoint: Endpoint) -> ErrorShape:
-        """What the errors of an endpoint look like."""
-        return endpoint.error_shape or ErrorShape(self.errors.media_type, self.errors.content)
 
     @property
     def in_all_versions(self) -> tuple[Endpoint, ...]:

@@ -156,7 +156,7 @@ def _endpoint(
     if verb is None and resource is not None and resource.machine is not None:
         transition = resource.machine.transitions.get(action.verb)
         verb = "transition" if transition is not None else None
-    follows = further(actions, resource, findings)
+    follows = further(actions, resource)
     if verb is None or follows is None or (resource is None and verb not in ("compute", "stream")):
         return None
 

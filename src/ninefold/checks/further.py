@@ -113,7 +113,7 @@ def _never_taken(action: Action, before: Action, at: Name, origins: Sequence[Nam
     )
 
 
-def further(actions: Sequence[Action], resource: Resource | None, findings: Findings) -> tuple[Transition, ...] | None:
+def further(actions: Sequence[Action], resource: Resource | None) -> tuple[Transition, ...] | None:
     """The transitions that are taken after the first operation; None: one of them is open or wrong."""
     machine = None if resource is None else resource.machine
     found = [None if machine is None else machine.transitions.get(each.verb) for each in actions[1:]]

@@ -96,7 +96,7 @@ class Walk:
         match template:
             case Leaf(expression):
                 whole = self.read(expression.ast, roots)
-                if whole is not None and not _is_reference(expression.ast, roots):
+                if whole is not None and not _is_reference(expression.ast):
                     self.show_all(whole)
             case Members(members):
                 for member in members:
@@ -227,7 +227,7 @@ def _without(roots: Mapping[str, str], variable: str) -> dict[str, str]:
     return {name: resource for name, resource in roots.items() if name != variable}
 
 
-def _is_reference(ast: Ast, roots: Mapping[str, str]) -> bool:
+def _is_reference(ast: Ast) -> bool:
     """Whether rows are shown as identifiers: a reference is, a resource's own name and `page.items` are not."""
     match ast:
         case Name():

@@ -44,7 +44,7 @@ def effect(r: Reading, node: Node, level: Level) -> Effect | None:
         return None
     row, sets = level.inner("row", expression), level.inner("sets", assignments)
     where, each = level.inner("where", expression), level.inner("each", expression)
-    named = _what(r, level, done[0])
+    named = _what(level, done[0])
     if named is None:
         return None
     verb, resource = named
@@ -54,7 +54,7 @@ def effect(r: Reading, node: Node, level: Level) -> Effect | None:
 _NO_VALUES: tuple[Assignment, ...] = ()
 
 
-def _what(r: Reading, level: Level, key: str) -> tuple[str, Name] | None:
+def _what(level: Level, key: str) -> tuple[str, Name] | None:
     if key != "take":
         resource = level.inner(key, leaves.name)
         return None if resource is None else (key, resource)

@@ -83,7 +83,7 @@ class _Version:
         headers, others = self._names(response.headers)
         return Trace(
             version=self._number,
-            route=self._routes.get(self._key(x, outcome), -1),
+            route=self._routes.get(self._key(x), -1),
             admission=_admission(x, route),
             outcome=outcome_number(outcome),
             status=response.status,
@@ -96,7 +96,7 @@ class _Version:
             repeated=x.repeated,
         )
 
-    def _key(self, x: Exchange, outcome: Outcome) -> str:
+    def _key(self, x: Exchange) -> str:
         """The endpoint; where only the path is one, the first that the path has."""
         if x.endpoint.key:
             return x.endpoint.key

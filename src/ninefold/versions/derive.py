@@ -67,7 +67,7 @@ def apply(way: Way, change: Change) -> None:
     first, dot, rest = text.partition(".")
     resource = way.resource(first)
     kinds, codes = way.contract.events.kinds, way.contract.errors.codes
-    if resource is not None and dot and change.kind is None and _is_field(way, change, text):
+    if resource is not None and dot and change.kind is None and _is_field(way, text):
         view = rest.removeprefix("views.")
         if view != rest:
             change_view(way, change, resource, view)
@@ -86,7 +86,7 @@ def apply(way: Way, change: Change) -> None:
         way.not_there(change, "anything", names)
 
 
-def _is_field(way: Way, change: Change, text: str) -> bool:
+def _is_field(way: Way, text: str) -> bool:
     """Whether a field is meant, where kinds of event have names of the same form: `order.placed`."""
     resource = way.resource(text.partition(".")[0])
     fields = () if resource is None else value_of(resource.fields) or ()

@@ -41,7 +41,7 @@ from ninefold.values import Text
 def create(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> Write:
     resource = acted_on(endpoint, perspective)
     given = pointers(endpoint)
-    from_path = references_from_path(endpoint, resource, perspective)
+    from_path = references_from_path(endpoint, perspective)
     assigns, made = values_made(endpoint, resource, from_path, perspective)
 
     required = parents(endpoint, perspective)
@@ -117,7 +117,7 @@ def distinct_among_themselves(
     return row, found
 
 
-def references_from_path(endpoint: Endpoint, resource: Resource, perspective: Perspective) -> dict[str, Fragment]:
+def references_from_path(endpoint: Endpoint, perspective: Perspective) -> dict[str, Fragment]:
     """References that the path sets: `{project.id}` of a task sets `task.project`."""
     found = {}
     for name in endpoint.names:

@@ -61,7 +61,7 @@ class _Row(Enum):
 
 def ensure(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> Write:
     resource = acted_on(endpoint, perspective)
-    from_path = references_from_path(endpoint, resource, perspective)
+    from_path = references_from_path(endpoint, perspective)
     assigns, made = values_made(endpoint, resource, from_path, perspective)
     new_row, targets = row_to_store(endpoint, resource, from_path, made, perspective)
     name = identifier(resource.name)

@@ -67,7 +67,7 @@ def remove(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
     removed = answer(endpoint, columns, perspective)
     absent_ = answer(endpoint, columns, perspective, endpoint.untouched)
     read = "SELECT " + join(", ", columns.fragments or [Fragment("1")]) + " FROM " + as_removed(resource)
-    required = [*on_the_way, *_of_the_row(endpoint, resource, seen, of_the_row, perspective)]
+    required = [*on_the_way, *_of_the_row(resource, seen, of_the_row, perspective)]
     return Write(
         resource=resource.name,
         response=removed,
@@ -113,7 +113,7 @@ def _made(endpoint: Endpoint, resource: Resource) -> dict[str, tuple[Typed, Type
 
 def _as_named(endpoint: Endpoint, resource: Resource, perspective: Perspective) -> dict[str, Fragment]:
     """The values of a row that is not there, as far as the request names them."""
-    values = references_from_path(endpoint, resource, perspective)
+    values = references_from_path(endpoint, perspective)
     for name in endpoint.names:
         if not name.through:
             values[name.field] = bind(inputs.path_value(name.text, name.type))
@@ -133,7 +133,6 @@ def _none(
 
 
 def _of_the_row(
-    endpoint: Endpoint,
     resource: Resource,
     seen: Fragment | None,
     requirements: Sequence[Requirement],
