@@ -322,3 +322,11 @@ def test_the_library_is_handed_functions(tmp_path: Path) -> None:
         service.application(database=str(tmp_path / "p.db"), functions={"quota": Quote()})
     with pytest.raises(ValueError, match="cannot be called"):
         service.application(database=str(tmp_path / "p.db"), functions={"quote": lambda weight: None})
+
+
+def test_openapi_tells_of_calls(tmp_path: Path) -> None:
+    path = tmp_path / "parcels.md"
+    path.write_text(PARCELS, encoding="utf-8")
+    endpoint = ninefold.load(path).openapi()["paths"]["/quotes"]["post"]
+    assert endpoint["summary"] == "call quote"
+    assert "nowhere" in str(endpoint["responses"]["409"])

@@ -85,6 +85,7 @@ def every_refusal(g: Grounds, endpoint: Endpoint) -> list[Refusal]:
     for name in (*g.arising.get(None, ()), *g.arising.get(endpoint.key, ())):
         if name not in told:
             found.append(Refusal(name, g.acted_on(endpoint), "it can arise here", endpoint.span))
+    found += _by_functions(g, endpoint)
     known = {(each.condition, each.subject, each.code) for each in found}
     for after, judged in dict.fromkeys(judged_conditions(g, endpoint.key)):
         if (judged.condition, judged.subject, judged.code) not in known:
@@ -92,6 +93,17 @@ def every_refusal(g: Grounds, endpoint: Endpoint) -> list[Refusal]:
             span, words = _span(g, judged) or endpoint.span, "the database tells"
             found.append(Refusal(judged.condition, judged.subject, words, span, code=judged.code, after=after))
     return found
+
+
+def _by_functions(g: Grounds, endpoint: Endpoint) -> list[Refusal]:
+    """The codes with which the function that it calls may refuse."""
+    name = None if endpoint.call is None else endpoint.call.subject
+    return [
+        Refusal("guard", None, f"the function `{each.name}` refuses", code.span, code=code.text)
+        for each in value_of(g.contract.endpoints.functions) or ()
+        if each.name == name
+        for code in value_of(each.refuses) or ()
+    ]
 
 
 def judged_conditions(g: Grounds, key: str) -> Iterator[tuple[int, Condition]]:

@@ -39,6 +39,8 @@ def conditions(endpoint: Endpoint, service: Service) -> list[Condition]:
         if admission.condition is not None:
             found.append(Condition("forbidden", subject=_resource(admission.operation)))
         found += _of_operation(admission.operation)
+        if admission.call is not None:
+            found += (Condition("guard", code=code) for code in admission.call.refuses)
     case = endpoint.stated.case
     if case is not None and case.member is None and not case.has_rest:
         found.append(Condition("forbidden", subject=endpoint.checked.resource))

@@ -35,7 +35,9 @@ class Endpoint:
     @property
     def does(self) -> str:
         """What it does, in the contract's words: `create order`."""
-        actions = value_of(self.stated.does) or ()
+        actions, call = value_of(self.stated.does) or (), self.stated.call
+        if call is not None:
+            actions = (call, *(each for each in actions if each.verb != "compute"))
         return ", ".join(each.written for each in actions)
 
 
