@@ -63,7 +63,6 @@ CASES = [
     ("GET /notes/{id}: {does", "get /notes/{id}: {does", "NF0308", "get", "`GET /notes/{id}`"),
     ("GET /notes/{id}: {does", "HEAD /notes/{id}: {does", "NF0308", "HEAD", "HTTP"),
     ("GET /notes/{id}: {does", "GTE /notes/{id}: {does", "NF0308", "GTE", "did you mean `GET`?"),
-    ("GET /notes/{id}: {does", "GET /notes/{id}/: {does", "NF0308", "/", "`GET /notes/{id}`"),
     ("GET /notes/{id}: {does", "GET /notes//{id}: {does", "NF0308", "/", "one `/`"),
     ("GET /notes/{id}: {does", "GET /notes/{id}.json: {does", "NF0308", "{id}.json", "whole segment"),
     ("GET /notes/{id}: {does", "GET /notes/{i d}: {does", "NF0308", "GET /notes/{i d}", ""),
