@@ -339,6 +339,7 @@ class _Asking:
         before, after = self.rows, self.rows.copied()
         response = self.respond(endpoint, self.seen(), found)
         becomes: list[Row] = []
+        after.writes += 1  # one write, of all of them
         for one in each:
             self.rows = after if endpoint.verb == "delete" else before.copied()
             assert one.row is not None
@@ -346,7 +347,7 @@ class _Asking:
                 continue  # it fell with another one
             row = writes.Change(replace(one, reading=self.all()), given).done()
             if endpoint.verb != "delete":
-                after.touch(row)
+                row.written = after.writes
                 rows = after.of[row.resource.name]
                 rows[next(at for at, old in enumerate(rows) if old.key == row.key)] = row
                 becomes.append(row)
