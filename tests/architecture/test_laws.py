@@ -60,6 +60,7 @@ STAGES = {
             "cases",
             "chosen",
             "contents",
+            "showing",
             "lists",
             "model",
             "paths",

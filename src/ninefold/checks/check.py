@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 from ninefold.checked.service import Accepted, Checked, OperatorValue
 from ninefold.checks.authentication import caller_type, check_schemes, row_rules, who_names
-from ninefold.checks.contents import Showing, check_views
+from ninefold.checks.contents import check_views
 from ninefold.checks.credentials import kept_credentials, never_issued
 from ninefold.checks.cross_origin import check_cross_origin
 from ninefold.checks.disclosed import disclosed
@@ -24,6 +24,7 @@ from ninefold.checks.records import check_records
 from ninefold.checks.resources import check_resources
 from ninefold.checks.schemas import SharedSchemas
 from ninefold.checks.scopes import check_scopes
+from ninefold.checks.showing import Showing
 from ninefold.checks.states import check_states, odd_states
 from ninefold.checks.storable import storable
 from ninefold.checks.timers import check_timers

@@ -9,8 +9,9 @@ from typing import Any
 from ninefold.checked.endpoints import Array, Content, Expansion, Object, Projection, Response, Rows
 from ninefold.checked.resources import Resource
 from ninefold.checks.codes import NO_SUCH_MEMBER, NOT_EXPANDED, NOT_ONE_ROW
-from ninefold.checks.contents import Showing, check_content, stated_at, whole_of
+from ninefold.checks.contents import check_content
 from ninefold.checks.requests import request_type
+from ninefold.checks.showing import Showing, stated_at, whole_of
 from ninefold.contract import endpoints as stated
 from ninefold.contract.expression import Leaf
 from ninefold.contract.fact import Fact, Name, Shown, value_of

@@ -2,56 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ninefold.checked.endpoints import Array, Content, Each, Leaf, Object, Rows
-from ninefold.checked.resources import Field, Resource
 from ninefold.checks.codes import NO_SUCH_VIEW, NOT_SHOWABLE
-from ninefold.checks.findings import Findings, reads_database, several, typed
-from ninefold.checks.model import Vocabulary
+from ninefold.checks.findings import reads_database, several, typed
+from ninefold.checks.showing import Showing, field_shown, moved, null_shown, of_row, stated_at, whole_row
 from ninefold.contract import expression as stated
-from ninefold.contract.fact import Gap, Proposal, value_of
 from ninefold.contract.resources import View
-from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.ast import Ast, Invocation, ListLiteral, Literal, MapLiteral, Member, Name, every
 from ninefold.expressions.before import is_as_it_was
 from ninefold.expressions.check import check
 from ninefold.expressions.codes import NAME_TAKEN
 from ninefold.expressions.functions import MACROS, overloads
-from ninefold.expressions.rewrite import free_variables, substitute
 from ninefold.expressions.scope import Scope
-from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.expressions.tree import Variable
 from ninefold.values import Array as ArrayType
 from ninefold.values import Digest, Row
 
 DEEPEST = 8
 """How deep views may stand in each other; it ends views that show each other in a circle."""
-
-
-@dataclass(frozen=True)
-class Showing:
-    """What is at hand while a content is checked. `listed`: the resource of `page.items`, for a list."""
-
-    contract: Contract
-    resources: Mapping[str, Resource]
-    vocabulary: Vocabulary
-    findings: Findings
-    listed: str | None = None
-
-    def views(self, resource: str) -> dict[str, View]:
-        for each in value_of(self.contract.resources.resources) or ():
-            if each.name == resource:
-                return {view.name: view for view in value_of(each.views) or ()}
-        return {}
-
-    def views_are_open(self) -> bool:
-        """Whether a name that is no view may be one that is not shown."""
-        resources = value_of(self.contract.resources.resources) or ()
-        return bool(self.findings.unknown) or any(isinstance(each.views, Gap | Proposal) for each in resources)
 
 
 def check_content(template: stated.Template, scope: Scope, showing: Showing, depth: int = 0) -> Content | None:
@@ -69,12 +41,6 @@ def check_content(template: stated.Template, scope: Scope, showing: Showing, dep
             several = [check_content(item, scope, showing, depth) for item in items]
             whole = tuple(content for content in several if content is not None)
             return Array(whole) if len(whole) == len(several) else None
-
-
-def stated_at(content: Content, showing: Showing, *spans: Span) -> Content:
-    """The same content, which is also stated there."""
-    places = (*map(showing.findings.place, spans), *content.trace)
-    return replace(content, trace=tuple(dict.fromkeys(places)))
 
 
 def _leaf(expression: stated.Expression, scope: Scope, showing: Showing, depth: int) -> Content | None:
@@ -120,14 +86,14 @@ def _shown(expression: stated.Expression, scope: Scope, showing: Showing, depth:
         return None
     if isinstance(found.type, Row):
         if (isinstance(found, Variable) and bare) or is_as_it_was(found):
-            return _of_row(found, whole_row(found.type.resource, showing), showing)
-        return Leaf(found, _null_shown(found, showing))
+            return of_row(found, whole_row(found.type.resource, showing), showing)
+        return Leaf(found, null_shown(found, showing))
     if isinstance(found.type, Digest):
         showing.findings.say(
             NOT_SHOWABLE, f"`{expression.text}` is a secret", Label(expression.span, "can be shown to nobody")
         )
         return None
-    return Leaf(found, _null_shown(found, showing))
+    return Leaf(found, null_shown(found, showing))
 
 
 def _binds(ast: Ast, name: str) -> bool:
@@ -236,7 +202,7 @@ def _each(
         row = Variable(showing.listed, Row(resource=showing.listed))
         within = replace(scope, variables={**scope.variables, variable.name: row.type})
         item = _leaf(replace(expression, ast=body), within, replace(showing, listed=None), depth)
-        return None if item is None else Rows(_moved(item, variable.name, row))
+        return None if item is None else Rows(moved(item, variable.name, row))
     chosen: Ast = call.target
     if conditions:
         chosen = replace(call, function="filter", arguments=(variable, *conditions))
@@ -299,7 +265,7 @@ def _applied(
         )
         return None
     content = _view(call, row.type.resource, expression, showing, depth)
-    return None if content is None else _of_row(row, content, showing)
+    return None if content is None else of_row(row, content, showing)
 
 
 def _view(
@@ -359,7 +325,7 @@ def view_of(view: View, resource: str, showing: Showing, depth: int = 0) -> Cont
                         help=(f"a token that was just made is `issued.{name}`",) if field.secret == "token" else (),
                     )
                 elif field.called is not None:
-                    leaf = _field(resource, field, showing)
+                    leaf = field_shown(resource, field, showing)
                     members.append((field.called, stated_at(leaf, showing, expression.span)))
             case stated.Members(mappings):
                 for each in mappings:
@@ -382,77 +348,3 @@ def check_views(showing: Showing) -> None:
     for name in showing.resources:
         for view in showing.views(name).values():
             view_of(view, name, showing)
-
-
-def whole_row(resource: str, showing: Showing) -> Content:
-    """Fixed meaning 1: all fields that are not `secret`, in written order; a reference is its identifier."""
-    members = tuple(
-        (each.called, _field(resource, each, showing))
-        for each in showing.resources[resource].fields.values()
-        if each.secret is None and each.called is not None and (each.seen is None or each.seen.instead is None)
-    )
-    return Object(members, named=resource)
-
-
-def _field(resource: str, field: Field, showing: Showing) -> Leaf:
-    if field.seen is not None and field.seen.instead is not None:
-        field = showing.resources[resource].fields[field.seen.instead]
-    row = Variable(resource, Row(resource=resource))
-    through = "field" if field.computed is None else "computed"
-    return Leaf(Select(row, field.name, field.type, through), field.null_shown, (field.place,))  # type: ignore[arg-type]
-
-
-def whole_of(rows: Typed, showing: Showing) -> Content:
-    """The row that a reference leads to, as a whole, or each of those that refer back."""
-    of = rows.type.items if isinstance(rows.type, ArrayType) else rows.type
-    assert isinstance(of, Row)
-    whole = whole_row(of.resource, showing)
-    return Each(rows, of.resource, whole) if isinstance(rows.type, ArrayType) else _of_row(rows, whole, showing)
-
-
-def _of_row(row: Typed, content: Content, showing: Showing) -> Content:
-    """The content of a resource's own row, over another row of it. A row that may not be there shows nothing."""
-    resource = row.type.resource if isinstance(row.type, Row) else ""
-    if isinstance(row, Variable) and row.name == resource:
-        return content
-    moved = _moved(content, resource, row)
-    if isinstance(row, Variable):
-        return moved  # one of several that are there and seen
-    if is_as_it_was(row) and not row.type.nullable:
-        return moved
-    # A row reached through a reference may be hidden from the caller, whatever the reference says.
-    if isinstance(moved, Object):
-        return replace(moved, present=row, null_shown=_null_shown(row, showing))
-    return moved
-
-
-def _moved(content: Content, resource: str, row: Typed) -> Content:
-    match content:
-        case Leaf():
-            return replace(content, expression=substitute(content.expression, resource, row))
-        case Object():
-            members = tuple((name, _moved(each, resource, row)) for name, each in content.members)
-            present = None if content.present is None else substitute(content.present, resource, row)
-            return replace(content, members=members, present=present)
-        case Array():
-            return replace(content, items=tuple(_moved(each, resource, row) for each in content.items))
-        case Rows():
-            return content
-        case Each(range=range_, variable=variable, item=item):
-            if variable in free_variables(row) and variable != resource:
-                # The name would stand for another row within.
-                other = f"{variable}'"
-                item = _moved(item, variable, Variable(other, range_.type.items))  # type: ignore[union-attr]
-                variable = other
-            item = item if variable == resource else _moved(item, resource, row)
-            return replace(content, range=substitute(range_, resource, row), variable=variable, item=item)
-
-
-def _null_shown(found: Typed, showing: Showing) -> bool:
-    """Whether the schema of what is shown admits null: that of a field; anything else has no schema."""
-    match found:
-        case Select(operand=operand, name=name) if isinstance(operand.type, Row):
-            field = showing.resources[operand.type.resource].fields.get(name)
-            return field is not None and field.null_shown
-        case _:
-            return False

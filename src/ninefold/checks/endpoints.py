@@ -17,7 +17,6 @@ from ninefold.checks.calls import check_call, result_type
 from ninefold.checks.cases import check_case
 from ninefold.checks.chosen import check_chosen
 from ninefold.checks.codes import GIVEN_VALUE, NEEDS_WHAT_IS_NONE, NOT_A_BODY, NOT_IN_FORCE
-from ninefold.checks.contents import Showing
 from ninefold.checks.credentials import check_ends, check_issues, check_sign_in, check_tokens_of_effects, check_told
 from ninefold.checks.effects import WITH_EFFECTS, check_effects
 from ninefold.checks.errors import check_own_shape
@@ -39,6 +38,7 @@ from ninefold.checks.responses import (
     shows_what_is_cleared,
 )
 from ninefold.checks.rules import Rules
+from ninefold.checks.showing import Showing
 from ninefold.checks.states import check_sets
 from ninefold.checks.without_effect import WHICH_ARE_LISTED
 from ninefold.contract import endpoints as stated

@@ -8,9 +8,10 @@ from ninefold.checked.endpoints import ErrorShape
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import ErrorCode, Errors
 from ninefold.checks.codes import DETAIL_OF_ANOTHER, DETAIL_OF_TWO, NEVER_ARISES, UNUSED_CODE
-from ninefold.checks.contents import Showing, check_content
+from ninefold.checks.contents import check_content
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
+from ninefold.checks.showing import Showing
 from ninefold.contract import errors as stated
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.errors import Shape

@@ -11,11 +11,12 @@ from ninefold.checked.endpoints import Content
 from ninefold.checked.events import Broker, Cause, EventKind, Events, Stream, Webhooks
 from ninefold.checked.resources import Field, Resource
 from ninefold.checks.codes import NOT_A_SUBJECT
-from ninefold.checks.contents import Showing, check_content
+from ninefold.checks.contents import check_content
 from ninefold.checks.credentials import check_payload
 from ninefold.checks.event_log import check_log
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.model import Vocabulary
+from ninefold.checks.showing import Showing
 from ninefold.checks.subscribers import check_keys, check_subscribers
 from ninefold.contract import events as stated
 from ninefold.contract.endpoints import Action

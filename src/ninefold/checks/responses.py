@@ -17,12 +17,13 @@ from ninefold.checks.codes import (
     SEVERAL_RESPONSES,
     STATUS_OF_ITS_OWN,
 )
-from ninefold.checks.contents import Showing, check_content
+from ninefold.checks.contents import check_content
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.granted import granted_type
 from ninefold.checks.lists import page_members
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.requests import request_type
+from ninefold.checks.showing import Showing
 from ninefold.contract import endpoints as stated
 from ninefold.contract.fact import Name, StatedNone, value_of
 from ninefold.diagnostics.diagnostic import Label
