@@ -23,8 +23,8 @@ Keeps places in collections.
 terms: {size: "'&limit=' + string(page.size)"}
 collection:
   identifier: id
-  fields: {id: {type: string, pattern: '^[a-z]+$'}, title: {type: string}}
-  required: [id]
+  fields: {id: {type: string, pattern: '^[a-z]+$'}, title: {type: string, unique: true}}
+  required: [id, title]
 place:
   identifier: id
   fields:
@@ -48,6 +48,11 @@ PUT /collections/{collection.id}:
   does: ensure collection
   body: [title]
   responses: {created: {201: collection}, unchanged: {200: collection}}
+GET /collection:
+  does: read collection
+  query: {title: {type: string}}
+  where: collection.title == request.query.title
+  responses: {200: collection}
 POST /collections/{collection.id}/places/: {does: create place, body: [lon, at], responses: {201: place}}
 GET /collections/{collection.id}/places/:
   does: list place
@@ -158,3 +163,9 @@ def test_a_path_with_a_slash_at_its_end_is_another_than_the_one_without(service:
     assert (without.status_code, without.json()) == (404, {"code": "not_found"})
     assert service.http.get(PLACES + "/").status_code == 404
     assert service.http.delete(PLACES).headers["allow"] == "GET, HEAD, OPTIONS, POST"
+
+
+def test_a_unique_field_that_is_held_equal_says_which_row_is_read(service: Running) -> None:
+    assert service.http.get("/collection", params={"title": "Towers"}).json() == {"id": "towers", "title": "Towers"}
+    assert service.http.get("/collection", params={"title": "Wells"}).status_code == 404
+    assert service.http.get("/collection").status_code == 404

@@ -272,8 +272,11 @@ def is_one_row(endpoint: stated.Endpoint, names: Sequence[PathName], resource: R
     fields of an identifier or of a `unique` of several. `{item.sku}` names the field `item`, since it is a unique
     field of that."""
     named = {(*name.through, name.field)[0] for name in names if len(name.through) <= 1}
-    alone = any(resource.fields[name].unique for name in named)
-    together = named | _held_equal(endpoint, resource)
+    held = _held_equal(endpoint, resource)
+    # Nulls are distinct in `unique`, and equal in `where`.
+    certain = named | {name for name in held if resource.fields[name].required}
+    alone = any(resource.fields[name].unique for name in certain)
+    together = named | held
     return alone or any(together.issuperset(fields) for fields in (resource.identifier, *resource.unique))
 
 
