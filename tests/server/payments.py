@@ -91,7 +91,7 @@ limits:
   rates: RATES
   headers: HEADERS
   sizes: {body: 64 KiB}
-  pages: {default: 5, largest: 5, by: none}
+  pages: {by: none}
   time-outs: TIME-OUTS
   idempotency keys: {kept: PT1H}
 versioning: none

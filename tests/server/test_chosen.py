@@ -117,7 +117,7 @@ Errors: none.
 rates: none
 sizes: {body: none}
 time-outs: none
-pages: {default: 20, largest: 20, by: none}
+pages: {by: none}
 ```
 
 ## 9. Versioning
