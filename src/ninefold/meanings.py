@@ -641,6 +641,16 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "refused, or was cut off before its answer was kept, may call again. An endpoint whose function is not given "
         "answers 501.",
     ),
+    (
+        "What is shown where a condition is true",
+        "`c ? a : b` is a template where a or b is one: an object, an array of objects, a view applied, a row or "
+        "`page.items` by its name, or such a choice; the other may be anything that can be shown. It is a where the "
+        "condition is true, and else b: where it is false, has no value or is an error. `null` shows nothing, as a "
+        "row that is not there: the member is left out, and so is an item of an array that is written out or of rows "
+        "within rows; a whole body and a row of the page are `null`. So is a value that there is not, whatever the "
+        "schema of its field. Of values alone, and of the items of an array that the request gives, `c ? a : b` is an "
+        "expression like any other, and has no value where the condition is an error.",
+    ),
 )
 
 MEANINGS: tuple[Meaning, ...] = tuple(

@@ -9,7 +9,7 @@ from tests.reference.chosen import NOTHING, Chosen
 from tests.reference.expressions import Fails, Reading, Reference, at_hand
 from tests.reference.rows import Row
 
-from ninefold.checked.endpoints import Array, Content, Leaf, Object, Rows
+from ninefold.checked.endpoints import Array, Choice, Content, Leaf, Object, Rows
 from ninefold.values import Duration
 
 LEFT_OUT: Final = object()
@@ -31,6 +31,8 @@ def shown(content: Content, reading: Reading, rows: Sequence[Row] = (), chosen: 
         case Array(items=items):
             values = [shown(item, reading, rows, chosen) for item in items]
             return [value for value in values if value is not LEFT_OUT]
+        case Choice(condition=condition, yes=yes, no=no):
+            return shown(yes if reading.value_or_none(condition) is True else no, reading, rows, chosen)
         case Rows(item=item):
             return [shown(item, reading.also(**{row.resource.name: at_hand(row)}), (), chosen) for row in rows]
 

@@ -106,7 +106,18 @@ class Each:
     trace: tuple[Place, ...] = field(default=(), repr=False, compare=False)
 
 
-Content: TypeAlias = Leaf | Object | Array | Rows | Each
+@dataclass(frozen=True)
+class Choice:
+    """`yes` where the condition is true, else `no`. It has no schema of its own: where the one that is shown has no
+    value, it is left out."""
+
+    condition: Typed
+    yes: Content
+    no: Content
+    trace: tuple[Place, ...] = field(default=(), repr=False, compare=False)
+
+
+Content: TypeAlias = Leaf | Object | Array | Rows | Each | Choice
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from ninefold.checked.endpoints import Array, Content, Each, Leaf, Object, PathName, Response, Rows, Segment
+from ninefold.checked.endpoints import Array, Choice, Content, Each, Leaf, Object, PathName, Response, Rows, Segment
 from ninefold.checked.resources import Resource
 from ninefold.expressions.rewrite import rewrite
 from ninefold.expressions.tree import Select, Typed, Variable
@@ -86,6 +86,9 @@ def content_by_way(content: Content, listed: str, known: tuple[Way, ...]) -> Con
             return replace(content, items=tuple(map(of, content.items)))
         case Each():
             return replace(content, range=by_way(content.range, listed, known), item=of(content.item))
+        case Choice():
+            condition = by_way(content.condition, listed, known)
+            return replace(content, condition=condition, yes=of(content.yes), no=of(content.no))
         case Rows():
             return content
 
@@ -113,5 +116,9 @@ def _beside(content: Content) -> Iterator[Typed]:
         case Each():
             yield content.range
             yield from _beside(content.item)
+        case Choice():
+            yield content.condition
+            yield from _beside(content.yes)
+            yield from _beside(content.no)
         case Rows():
             pass

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ninefold.checked.endpoints import Array, Content, Expansion, Object, Projection, Response, Rows
+from ninefold.checked.endpoints import Array, Choice, Content, Expansion, Object, Projection, Response, Rows
 from ninefold.checked.resources import Resource
 from ninefold.checks.codes import NO_SUCH_MEMBER, NOT_EXPANDED, NOT_ONE_ROW
 from ninefold.checks.contents import check_content
@@ -149,6 +149,8 @@ def _rows_within(content: Content, resource: str, at_row: bool) -> list[Object]:
             return [each for item in items for each in _rows_within(item, resource, at_row)]
         case Rows(item=item):
             return _rows_within(item, resource, True) or ([item] if isinstance(item, Object) else [])
+        case Choice(yes=yes, no=no):
+            return [each for branch in (yes, no) for each in _rows_within(branch, resource, at_row)]
         case _:
             return []
 
@@ -165,6 +167,8 @@ def _with(content: Content, change: Callable[[Content], Content | None]) -> Cont
             return replace(content, items=tuple(_with(item, change) for item in content.items))
         case Rows():
             return replace(content, item=_with(content.item, change))
+        case Choice():
+            return replace(content, yes=_with(content.yes, change), no=_with(content.no, change))
         case _:
             return content
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ninefold.checked.endpoints import Array, Content, Each, Leaf, Object, Rows
+from ninefold.checked.endpoints import Array, Choice, Content, Each, Leaf, Object, Rows
 from ninefold.checks.codes import NO_SUCH_VIEW, NOT_SHOWABLE
-from ninefold.checks.findings import reads_database, several, typed
+from ninefold.checks.findings import condition, reads_database, several, typed
 from ninefold.checks.showing import Showing, field_shown, moved, null_shown, of_row, stated_at, whole_row
 from ninefold.contract import expression as stated
 from ninefold.contract.resources import View
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.suggest import did_you_mean
-from ninefold.expressions.ast import Ast, Invocation, ListLiteral, Literal, MapLiteral, Member, Name, every
+from ninefold.expressions.ast import Ast, Conditional, Invocation, ListLiteral, Literal, MapLiteral, Member, Name, every
 from ninefold.expressions.before import is_as_it_was
 from ninefold.expressions.check import check
 from ninefold.expressions.codes import NAME_TAKEN
@@ -55,7 +55,11 @@ def _shown(expression: stated.Expression, scope: Scope, showing: Showing, depth:
         scope = replace(scope, variables={k: v for k, v in scope.variables.items() if k != showing.listed})
     if showing.listed is not None and _is_items(ast):
         return Rows(whole_row(showing.listed, showing))
-    if showing.listed is not None and any(_is_items(each) for each in every(ast)) and not _shows_page(ast, showing):
+    if (
+        showing.listed is not None
+        and any(_is_items(each) for each in every(ast))
+        and not _shows_page(ast, scope, showing)
+    ):
         showing.findings.say(
             NOT_SHOWABLE,
             "the rows of the page are shown one after another, and nothing else is made of them",
@@ -70,14 +74,14 @@ def _shown(expression: stated.Expression, scope: Scope, showing: Showing, depth:
         showing.listed is not None
         and isinstance(ast, Invocation)
         and ast.function == "map"
-        and _shows_page(ast, showing)
+        and _shows_page(ast, scope, showing)
     ):
         return _taken_apart(ast, expression, scope, showing, depth)
     if isinstance(ast, Invocation) and (_is_view(ast, showing) or _is_applied_to_rows(ast, scope)):
         return _applied(ast, expression, scope, showing, depth)
     if isinstance(ast, Invocation) and ast.target is None and showing.views_are_open():
         return None
-    if _is_template(ast, showing) and not _is_of_the_request(ast, scope):
+    if _is_template(ast, scope, showing) and (_chooses(ast, scope, showing) or not _is_of_the_request(ast, scope)):
         return _taken_apart(ast, expression, scope, showing, depth)
     # A bare name is a row to be taken apart, or needs no database: several identifiers are no hindrance.
     bare = isinstance(ast, Name) and ast.name not in scope.items
@@ -117,7 +121,7 @@ def _is_items(ast: Ast) -> bool:
     )
 
 
-def _shows_page(ast: Ast, showing: Showing) -> bool:
+def _shows_page(ast: Ast, scope: Scope, showing: Showing) -> bool:
     """Whether an expression shows each row of the page, or is made of parts that do."""
     match ast:
         case Invocation(function="map", target=target, arguments=(Name(), body)) if target is not None:
@@ -125,22 +129,64 @@ def _shows_page(ast: Ast, showing: Showing) -> bool:
         case Invocation(target=None, arguments=(argument,)):
             return _is_items(argument)
         case MapLiteral() | ListLiteral():
-            return _is_template(ast, showing)
+            return _is_template(ast, scope, showing)
+        case Conditional(condition=asked):
+            return _is_template(ast, scope, showing) and not any(map(_is_items, every(asked)))
         case _:
             return False
 
 
-def _is_template(ast: Ast, showing: Showing) -> bool:
+def _is_template(ast: Ast, scope: Scope, showing: Showing) -> bool:
     """Whether an expression makes objects: it then is a template within a template."""
     match ast:
         case MapLiteral():
             return True
         case ListLiteral(items=items):
-            return any(_is_template(item, showing) for item in items)
+            return any(_is_template(item, scope, showing) for item in items)
         case Invocation(function="map", target=target, arguments=(Name(), *bodies)) if target is not None and bodies:
-            return _is_template(bodies[-1], showing)
+            return _is_template(bodies[-1], scope, showing)
         case Invocation(target=None, arguments=(_,)):
             return _is_view(ast, showing)
+        case Conditional(yes=yes, no=no):
+            return any(
+                _is_template(each, scope, showing) or _is_whole(each, scope, showing) or _is_meant_as_view(each)
+                for each in (yes, no)
+            )
+        case _:
+            return False
+
+
+def _is_whole(ast: Ast, scope: Scope, showing: Showing) -> bool:
+    """Whether an expression names what is shown as a whole: a row that goes by a name, or the rows of the page."""
+    if showing.listed is not None and _is_items(ast):
+        return True
+    if isinstance(ast, Name):
+        return ast.name not in scope.items and isinstance(scope.variables.get(ast.name), Row)
+    found = check(ast, scope).typed if isinstance(ast, Member) else None
+    return found is not None and isinstance(found.type, Row) and is_as_it_was(found)
+
+
+def _is_meant_as_view(ast: Ast) -> bool:
+    """Whether it is a call of one argument and of nothing that is a function."""
+    return (
+        isinstance(ast, Invocation)
+        and ast.target is None
+        and len(ast.arguments) == 1
+        and ast.function not in MACROS
+        and not overloads(ast.function)
+    )
+
+
+def _chooses(ast: Ast, scope: Scope, showing: Showing) -> bool:
+    """Whether one of several templates is chosen within, but for the items of an array: those are an expression where
+    no row has a part in them."""
+    match ast:
+        case Conditional():
+            return _is_template(ast, scope, showing)
+        case MapLiteral(entries=entries):
+            return any(_chooses(value, scope, showing) for _, value in entries)
+        case ListLiteral(items=items):
+            return any(_chooses(item, scope, showing) for item in items)
         case _:
             return False
 
@@ -173,6 +219,10 @@ def _taken_apart(ast: Ast, expression: stated.Expression, scope: Scope, showing:
         case ListLiteral(items=items):
             several_ = [content for item in items if (content := inner(item)) is not None]
             return Array(tuple(several_)) if len(several_) == len(items) else None
+        case Conditional(condition=asked, yes=yes, no=no):
+            holds = condition(replace(expression, ast=asked), scope, showing.findings)
+            one, other = inner(yes), inner(no)
+            return None if holds is None or one is None or other is None else Choice(holds, one, other)
         case Invocation(target=target, arguments=(Name() as variable, *conditions, body)) if target is not None:
             return _each(ast, variable, conditions, body, expression, scope, showing, depth)
         case _:
@@ -209,6 +259,10 @@ def _each(
     range_ = several(replace(expression, ast=chosen), scope, showing.findings)
     if range_ is None:
         return None
+    if "error" in scope.variables and not reads_database(range_, scope):
+        # What an error shows of its fields no database gives: it is one expression, and what is wrong with it is said.
+        typed(replace(expression, ast=call), scope, None, showing.findings)
+        return None
     if not isinstance(range_.type, ArrayType):
         typed(replace(expression, ast=replace(call, arguments=(variable, variable))), scope, None, showing.findings)
         return None
@@ -235,7 +289,7 @@ def _is_view(call: Invocation, showing: Showing) -> bool:
 
 def _is_applied_to_rows(call: Invocation, scope: Scope) -> bool:
     """Whether a call of what is no function is applied to rows, and so is meant to be a view."""
-    if call.target is not None or len(call.arguments) != 1 or call.function in MACROS or overloads(call.function):
+    if not _is_meant_as_view(call):
         return False
     found = check(call.arguments[0], scope).typed
     type_ = None if found is None else found.type

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ninefold.checked.endpoints import Array, Content, Each, Leaf, Object, Response, Rows
+from ninefold.checked.endpoints import Array, Choice, Content, Each, Leaf, Object, Response, Rows
 from ninefold.checked.resources import Resource
 from ninefold.checked.ways import Way, beside_rows, by_way, content_by_way
 from ninefold.checks.bodies import body_members
@@ -222,6 +222,10 @@ def expressions_of(content: Content) -> Iterator[Typed]:
         case Each():
             yield content.range
             yield from expressions_of(content.item)
+        case Choice():
+            yield content.condition
+            yield from expressions_of(content.yes)
+            yield from expressions_of(content.no)
 
 
 def all_expressions(response: Response) -> Iterator[Typed]:

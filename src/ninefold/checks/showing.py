@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from ninefold.checked.endpoints import Array, Content, Each, Leaf, Object, Rows
+from ninefold.checked.endpoints import Array, Choice, Content, Each, Leaf, Object, Rows
 from ninefold.checked.resources import Field, Resource
 from ninefold.checks.findings import Findings
 from ninefold.checks.model import Vocabulary
@@ -82,7 +82,18 @@ def of_row(row: Typed, content: Content, showing: Showing) -> Content:
     # A row reached through a reference may be hidden from the caller, whatever the reference says.
     if isinstance(there, Object):
         return replace(there, present=row, null_shown=null_shown(row, showing))
-    return there
+    return _where_there(there, row) if isinstance(there, Choice) else there
+
+
+def _where_there(content: Content, row: Typed) -> Content:
+    """The objects between which a condition chooses, where the row is there."""
+    match content:
+        case Choice(yes=yes, no=no):
+            return replace(content, yes=_where_there(yes, row), no=_where_there(no, row))
+        case Object(present=None):
+            return replace(content, present=row)
+        case _:
+            return content
 
 
 def moved(content: Content, resource: str, row: Typed) -> Content:
@@ -106,6 +117,9 @@ def moved(content: Content, resource: str, row: Typed) -> Content:
                 variable = other
             item = item if variable == resource else moved(item, resource, row)
             return replace(content, range=substitute(range_, resource, row), variable=variable, item=item)
+        case Choice(condition=asked, yes=yes, no=no):
+            asked = substitute(asked, resource, row)
+            return replace(content, condition=asked, yes=moved(yes, resource, row), no=moved(no, resource, row))
 
 
 def null_shown(found: Typed, showing: Showing) -> bool:

@@ -10,7 +10,7 @@ import msgspec
 from ninefold.expressions.rewrite import walk
 from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.plan.operations import Compute, List, Read, Stream, Sweep, Write
-from ninefold.plan.responses import ArrayOf, Content, EachOf, EachRow, FromColumn, FromExpression, ObjectOf
+from ninefold.plan.responses import ArrayOf, ChoiceOf, Content, EachOf, EachRow, FromColumn, FromExpression, ObjectOf
 from ninefold.plan.routes import Served, bodies
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.statement import ResultColumn
@@ -98,6 +98,9 @@ class Bodies:
                 return [self._masked(value, item, of_rows) for value in document]
             case EachOf(item=item, columns=within) if isinstance(document, list):
                 return [self._masked(value, item, within) for value in document]
+            case ChoiceOf(yes=yes, no=no):
+                # Which of them is shown cannot be told: what either hides is hidden.
+                return self._masked(self._masked(document, yes, columns, of_rows), no, columns, of_rows)
             case _:
                 return document
 

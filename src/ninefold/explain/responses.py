@@ -14,11 +14,14 @@ from ninefold.explain.chosen import CHOSEN, on_request
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
 from ninefold.explain.requests import ENDED
-from ninefold.expressions.ast import Ast, Invocation, Member, Name
+from ninefold.expressions.ast import Ast, Conditional, Invocation, Member, Name
 from ninefold.expressions.functions import overloads
 from ninefold.questions.endpoints import shows_content
 from ninefold.questions.survey import actions
 from ninefold.vocabulary.built_in import BUILT_IN
+
+CHOICES = 77
+"""The fixed meaning of what is shown where a condition is true."""
 
 DEEPEST = 8
 """How deep views are followed into each other."""
@@ -110,9 +113,13 @@ def _content(
             yield _leaf(g, expression, at, listed, depth)
 
 
-def _leaf(g: Grounds, expression: Expression, at: str, listed: str | None, depth: int) -> Item:
+def _leaf(
+    g: Grounds, expression: Expression, at: str, listed: str | None, depth: int, branch: Ast | None = None
+) -> Item:
+    """`branch`: what is shown in one case, of an expression that says when."""
     called = f"`{at}`" if at else "it"
-    ast = expression.ast
+    ast = branch or expression.ast
+    text = expression.text if branch is None else expression.text[branch.start : branch.end]
     if _is_items(ast) and listed is not None:
         below = _whole(g, listed, f"{at}/0")
         return g.item(f"{called} lists the rows of the page, each with", expression.span, below, (1,))
@@ -124,15 +131,35 @@ def _leaf(g: Grounds, expression: Expression, at: str, listed: str | None, depth
         found = list(_views(g, ast.function, resource))
         if len(found) == 1 and depth < DEEPEST:
             name, view = found[0]
-            words = f"{called} is `{expression.text}`, by the view `{view.name}` of `{name}`"
+            words = f"{called} is `{text}`, by the view `{view.name}` of `{name}`"
             each = f"{at}/0" if _is_items(argument) else at
             shown = g.item(f"the view `{view.name}`", view.span, _view(g, name, view, each, depth + 1))
             return g.item(words, expression.span, (shown,))
         if not found and g.resource(ast.function) is not None and not overloads(ast.function):
             each = f"{at}/0" if _is_items(argument) else at
             whole = _whole(g, ast.function, each)
-            return g.item(f"{called} is `{expression.text}`, the whole row, with", expression.span, whole, (1,))
-    return g.item(f"{called} is `{expression.text}`", expression.span, _source(g, ast))
+            return g.item(f"{called} is `{text}`, the whole row, with", expression.span, whole, (1,))
+    if isinstance(ast, Conditional) and (_says_more(g, ast.yes) or _says_more(g, ast.no)):
+        asked = expression.text[ast.condition.start : ast.condition.end]
+        branches = [
+            g.item(words, expression.span, (_leaf(g, expression, at, listed, depth, each),))
+            for words, each in ((f"where `{asked}`", ast.yes), ("where that is not true", ast.no))
+        ]
+        return g.item(f"{called} is `{text}`", expression.span, branches, (CHOICES,))
+    return g.item(f"{called} is `{text}`", expression.span, _source(g, ast))
+
+
+def _says_more(g: Grounds, ast: Ast) -> bool:
+    """Whether an expression is a resource by its name, a view applied, the rows of a page, or a choice of these."""
+    match ast:
+        case Conditional(yes=yes, no=no):
+            return _says_more(g, yes) or _says_more(g, no)
+        case Name(name):
+            return g.resource(name) is not None
+        case Invocation(function=function, target=None, arguments=(_,)):
+            return g.resource(function) is not None or any(_views(g, function, None))
+        case _:
+            return _is_items(ast)
 
 
 def _views(g: Grounds, called: str, resource: str | None) -> Iterator[tuple[str, View]]:

@@ -8,7 +8,7 @@ from typing import Any, assert_never
 
 import msgspec
 
-from ninefold.checked.endpoints import Array, Content, Each, ErrorShape, Leaf, Object, Rows
+from ninefold.checked.endpoints import Array, Choice, Content, Each, ErrorShape, Leaf, Object, Rows
 from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.expressions.rewrite import free_variables
 from ninefold.expressions.tree import Select, Typed, Variable
@@ -288,6 +288,8 @@ def _reads_only_the_error(content: Content) -> bool:
             return all(_reads_only_the_error(value) for _, value in members)
         case Array(items=items):
             return all(map(_reads_only_the_error, items))
+        case Choice(condition=condition, yes=yes, no=no):
+            return free_variables(condition) <= {"error"} and _reads_only_the_error(yes) and _reads_only_the_error(no)
         case Rows() | Each():
             return False
 
@@ -305,5 +307,7 @@ def _value(content: Content, env: Mapping[str, Any]) -> Any:
             return {name: value for name, value, of in values if value is not None or getattr(of, "null_shown", False)}
         case Array(items=items):
             return [value for each in items if (value := _value(each, env)) is not None]
+        case Choice(condition=condition, yes=yes, no=no):
+            return _value(yes if _value(Leaf(condition), env) else no, env)
         case Rows() | Each():
             return None

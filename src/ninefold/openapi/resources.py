@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ninefold.checked.endpoints import Array, Content, Each, Leaf, Object, Rows
+from ninefold.checked.endpoints import Array, Choice, Content, Each, Leaf, Object, Rows
 from ninefold.openapi.schemas import component, members, stated, type_name, within
 from ninefold.openapi.service import Json, Service
 
@@ -36,5 +36,8 @@ def _named(content: Content) -> Iterator[Object]:
                 yield from _named(each)
         case Rows(item=item) | Each(item=item):
             yield from _named(item)
+        case Choice(yes=yes, no=no):
+            yield from _named(yes)
+            yield from _named(no)
         case Leaf():
             pass

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, assert_never
 
-from ninefold.checked.endpoints import Array, Content, Each, Leaf, Object, Rows
+from ninefold.checked.endpoints import Array, Choice, Content, Each, Leaf, Object, Rows
 from ninefold.checked.resources import Field, Resource
 from ninefold.expressions.reads import may_fail
 from ninefold.expressions.rewrite import rewrite
@@ -180,16 +180,36 @@ def shown(content: Content, service: Service) -> Json:
             return members(content, service)
         case Array(items=items):
             several = [value_or_null(each, service) for each in items]
-            distinct = [each for index, each in enumerate(several) if each not in several[:index]]
-            one = distinct[0] if len(distinct) == 1 else {"anyOf": distinct}
-            return {"type": "array", "items": one} if distinct else {"type": "array", "maxItems": 0}
+            return {"type": "array", "items": _any_of(several)} if several else {"type": "array", "maxItems": 0}
         case Rows(item=item):
             return {"type": "array", "items": value_or_null(item, service)}
         case Each(item=item):
             # An item that shows nothing is left out.
             return {"type": "array", "items": shown(item, service)}
+        case Choice():
+            return _any_of([shown(each, service) for each in _ends(content) if not _is_nothing(each)])
         case _:
             assert_never(content)
+
+
+def _ends(content: Content) -> Iterator[Content]:
+    """What may come of a content: of a choice, all that it leads to."""
+    match content:
+        case Choice(yes=yes, no=no):
+            yield from _ends(yes)
+            yield from _ends(no)
+        case _:
+            yield content
+
+
+def _is_nothing(content: Content) -> bool:
+    """Whether it is `null`, which shows nothing."""
+    return isinstance(content, Leaf) and isinstance(content.expression.type, Null)
+
+
+def _any_of(schemas: list[Json]) -> Json:
+    distinct = [each for index, each in enumerate(schemas) if each not in schemas[:index]]
+    return distinct[0] if len(distinct) == 1 else {"anyOf": distinct}
 
 
 def value_or_null(content: Content, service: Service) -> Json:
@@ -244,6 +264,8 @@ def is_certain(content: Content, service: Service) -> bool:
             return True
         case Each(range=several):
             return _is_there(several)
+        case Choice():
+            return all(is_certain(each, service) for each in _ends(content))
         case _:
             assert_never(content)
 
@@ -309,5 +331,10 @@ def rewritten(content: Content, change: Callable[[Typed], Typed | None]) -> Cont
             return content
         case Each():
             return replace(content, range=rewrite(content.range, change), item=rewritten(content.item, change))
+        case Choice():
+            condition = rewrite(content.condition, change)
+            return replace(
+                content, condition=condition, yes=rewritten(content.yes, change), no=rewritten(content.no, change)
+            )
         case _:
             assert_never(content)

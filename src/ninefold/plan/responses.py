@@ -67,7 +67,16 @@ class EachOf(_Content, frozen=True, tag="each"):
     item: Content
 
 
-Content: TypeAlias = FromColumn | FromExpression | ObjectOf | ArrayOf | EachRow | EachOf
+class ChoiceOf(_Content, frozen=True, tag="choice"):
+    """`yes` where the condition is true; where it is false, null or an error, `no`. Without a value: left out. What
+    either is shown from, the result holds in any case."""
+
+    condition: FromColumn | FromExpression
+    yes: Content
+    no: Content
+
+
+Content: TypeAlias = FromColumn | FromExpression | ObjectOf | ArrayOf | EachRow | EachOf | ChoiceOf
 
 
 class Response(msgspec.Struct, frozen=True, omit_defaults=True):

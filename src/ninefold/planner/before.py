@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ninefold.checked.endpoints import Array, Content, Each, Endpoint, Leaf, Object, Rows
+from ninefold.checked.endpoints import Array, Choice, Content, Each, Endpoint, Leaf, Object, Rows
 from ninefold.checked.resources import Effect, Resource
 from ninefold.expressions.before import SHOWN, fields_as_they_were, reads_before, unwritten
 from ninefold.expressions.tree import Select, Typed, Variable
@@ -88,6 +88,10 @@ def _expressions(content: Content) -> Iterator[Typed]:
         case Each(range=range_, item=item):
             yield range_
             yield from _expressions(item)
+        case Choice(condition=condition, yes=yes, no=no):
+            yield condition
+            yield from _expressions(yes)
+            yield from _expressions(no)
 
 
 def still(content: Content) -> Content:
@@ -108,3 +112,5 @@ def still(content: Content) -> Content:
             return replace(content, item=still(item))
         case Each(range=range_, item=item):
             return replace(content, range=unwritten(range_), item=still(item))
+        case Choice(condition=condition, yes=yes, no=no):
+            return replace(content, condition=unwritten(condition), yes=still(yes), no=still(no))

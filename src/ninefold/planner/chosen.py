@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ninefold.checked.endpoints import Array, Content, Endpoint, Object, Response, Rows
+from ninefold.checked.endpoints import Array, Choice, Content, Endpoint, Object, Response, Rows
 from ninefold.plan.chosen import Choices, Expansion, Projection
 from ninefold.planner.places import traced
 
@@ -44,5 +44,7 @@ def _unchosen(content: Content) -> Content:
             return replace(content, items=tuple(map(_unchosen, content.items)))
         case Rows():
             return replace(content, item=_unchosen(content.item))
+        case Choice():
+            return replace(content, yes=_unchosen(content.yes), no=_unchosen(content.no))
         case _:
             return content

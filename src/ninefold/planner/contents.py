@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from ninefold.checked.endpoints import Array, Content, Each, Leaf, Object, Response, Rows
+from ninefold.checked.endpoints import Array, Choice, Content, Each, Leaf, Object, Response, Rows
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.reads import needs_database
 from ninefold.expressions.rewrite import walk
@@ -176,6 +176,10 @@ def content(wanted: Content, columns: Columns) -> planned.Content:
         case Each():
             index, within, item = columns.add_each(wanted)
             return planned.EachOf(index, within, item, trace=traced(*wanted.trace))
+        case Choice():
+            condition = leaf(Leaf(wanted.condition, trace=wanted.trace), columns)
+            yes, no = content(wanted.yes, columns), content(wanted.no, columns)
+            return planned.ChoiceOf(condition, yes, no, trace=traced(*wanted.trace))
 
 
 def _chosen(wanted: Object, present: int | None, columns: Columns) -> planned.ObjectOf:

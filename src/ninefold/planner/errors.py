@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ninefold.checked import endpoints as checked_endpoints
-from ninefold.checked.endpoints import Array, Content, Each, Leaf, Object, Rows
+from ninefold.checked.endpoints import Array, Choice, Content, Each, Leaf, Object, Rows
 from ninefold.checked.service import Checked
 from ninefold.meanings import BARE_STATUSES, precedence
 from ninefold.plan import responses as planned
@@ -72,3 +72,6 @@ def _content(wanted: Content) -> planned.Content:
             return planned.ArrayOf(tuple(_content(item) for item in wanted.items), trace=traced(*wanted.trace))
         case Rows() | Each():
             return _content(wanted.item)
+        case Choice():
+            condition = planned.FromExpression(wanted.condition)
+            return planned.ChoiceOf(condition, _content(wanted.yes), _content(wanted.no), trace=traced(*wanted.trace))

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from msgspec import structs
 
-from ninefold.checked.endpoints import Admission, Array, Content, Endpoint, Object, Response, Rows
+from ninefold.checked.endpoints import Admission, Array, Choice, Content, Endpoint, Object, Response, Rows
 from ninefold.checked.resources import Resource
 from ninefold.checked.ways import beside_rows
 from ninefold.plan import operations as plan
@@ -115,5 +115,7 @@ def _shows_rows(content: Content) -> bool:
             return any(_shows_rows(value) for _, value in members)
         case Array(items=items):
             return any(map(_shows_rows, items))
+        case Choice(yes=yes, no=no):
+            return _shows_rows(yes) or _shows_rows(no)
         case _:
             return False

@@ -123,6 +123,8 @@ def show(content: plan.Content, columns: Sequence[ResultColumn], of_rows: Sequen
             return lambda row, rows, env: [each(one, rows, env) for one in rows]
         case plan.EachOf():
             return _each(content)
+        case plan.ChoiceOf():
+            return _choice(content, columns, of_rows)
         case _:
             assert_never(content)
 
@@ -248,11 +250,16 @@ def _each(content: plan.EachOf) -> Show:
     return shown
 
 
+def _choice(content: plan.ChoiceOf, columns: Sequence[ResultColumn], of_rows: Sequence[ResultColumn]) -> Show:
+    holds, yes, no = (show(each, columns, of_rows) for each in (content.condition, content.yes, content.no))
+    return lambda row, rows, env: yes(row, rows, env) if holds(row, rows, env) else no(row, rows, env)
+
+
 def _null_shown(content: plan.Content) -> bool:
     match content:
         case plan.FromColumn() | plan.FromExpression() | plan.ObjectOf():
             return content.null_shown
-        case plan.ArrayOf() | plan.EachRow() | plan.EachOf():
+        case plan.ArrayOf() | plan.EachRow() | plan.EachOf() | plan.ChoiceOf():
             return False
 
 

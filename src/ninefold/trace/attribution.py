@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
 from ninefold.expressions.reads import parts
 from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.meanings import MEANINGS
@@ -15,7 +17,7 @@ from ninefold.plan.chosen import given
 from ninefold.plan.events import Event
 from ninefold.plan.operations import List, Operation, Read, Stream, Sweep, Write
 from ninefold.plan.problems import ErrorCode
-from ninefold.plan.responses import ArrayOf, Content, FromExpression, ObjectOf, Response
+from ninefold.plan.responses import ArrayOf, ChoiceOf, Content, FromExpression, ObjectOf, Response
 from ninefold.plan.routes import Admission, Route, Served
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.versioning import Pin
@@ -47,7 +49,7 @@ from ninefold.trace.nodes import (
     header_names,
 )
 from ninefold.trace.refusals import NO_NODE, refusal, versions_places
-from ninefold.trace.values import Shown, holds_more, once, read_by, stated
+from ninefold.trace.values import Shown, holds_more, of_both, once, read_by, stated
 
 WITHOUT_CONTENT = frozenset({204, 304})
 """Statuses whose responses have no content, and say no length of one (RFC 9110, section 8.6)."""
@@ -368,6 +370,10 @@ class _Of:
                 yield Member(path, causes)
                 for number, item in enumerate(items):
                     yield from self._of_error(item, code, (*path, number))
+            case ChoiceOf(condition=condition, yes=yes, no=no):
+                ((holds,), *branches) = (list(self._of_error(each, code, path)) for each in (condition, yes, no))
+                for member in of_both(*branches):
+                    yield msgspec.structs.replace(member, value=once(*member.value, *holds.value))
             case FromExpression(expression=expression):
                 told = [cause for name in _of_root(expression, "error") for cause in self._told(name, code)]
                 found, whole = once(*causes, *told, *read_by(expression)), expression.type

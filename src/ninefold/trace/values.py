@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import msgspec
@@ -12,7 +12,7 @@ from ninefold.expressions.tree import Call, Select, Typed, Variable
 from ninefold.plan import environment
 from ninefold.plan.operations import Assign
 from ninefold.plan.places import Place
-from ninefold.plan.responses import ArrayOf, Content, EachOf, EachRow, FromColumn, FromExpression, ObjectOf
+from ninefold.plan.responses import ArrayOf, ChoiceOf, Content, EachOf, EachRow, FromColumn, FromExpression, ObjectOf
 from ninefold.plan.statement import ResultColumn
 from ninefold.trace.causes import Cause, Given, Made, Member, Path, Requested, Stated, Stored
 from ninefold.values import Anything, Array, Object, Type
@@ -109,6 +109,12 @@ class Shown:
             case EachOf(columns=columns, item=item):
                 yield Member(path, causes, (Stored("which items there are"),))
                 yield from _elements(Shown(columns).members(item, (*path, None)), causes)
+            case ChoiceOf(condition=condition, yes=yes, no=no):
+                # Which of them it is, the row says: each member that either has is there for the condition too.
+                (holds,) = self.members(condition, path)
+                for member in of_both(self.members(yes, path), self.members(no, path)):
+                    found = once(*causes, *member.causes) if member.path == path else member.causes
+                    yield msgspec.structs.replace(member, causes=found, value=once(*member.value, *holds.value))
 
     def column(self, title: str) -> tuple[Cause, ...]:
         """What a column's value comes from, by its title: `order.total`."""
@@ -135,6 +141,20 @@ def _either(own: Iterator[Member], instead: Iterator[Member]) -> Iterator[Member
     )
     yield from own
     yield from instead
+
+
+def of_both(yes: Iterable[Member], no: Iterable[Member]) -> Iterator[Member]:
+    """The members of the one and of the other, those that both have as one."""
+    found: dict[Path, Member] = {}
+    for member in (*yes, *no):
+        known = found.get(member.path, member)
+        found[member.path] = msgspec.structs.replace(
+            known,
+            causes=once(*known.causes, *member.causes),
+            value=once(*known.value, *member.value),
+            whole=known.whole or member.whole,
+        )
+    yield from found.values()
 
 
 def _elements(members: Iterator[Member], causes: tuple[Cause, ...]) -> Iterator[Member]:
