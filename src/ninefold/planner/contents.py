@@ -85,6 +85,10 @@ class Columns:
         revision = Fragment(f"{identifier(str(self.rows[resource]))}.{identifier(REVISION_COLUMN)}")
         return self._added(Variable(REVISION_COLUMN, Text()), ResultColumn("revision", Text()), revision)
 
+    def add_own(self, title: str, fragment: Fragment) -> None:
+        """A column of text that no expression of a contract reads: its title begins with `$`."""
+        self._added(Variable(title, Text()), ResultColumn(title.removeprefix("$"), Text(nullable=True)), fragment)
+
     def add_presence(self, row: Typed) -> int | None:
         """The number of a column that has a value if a row that is referred to is there and seen; None if the row
         cannot be missing."""

@@ -14,7 +14,7 @@ from ninefold.checked.resources import Resource
 from ninefold.checked.service import Checked
 from ninefold.expressions.before import unwritten
 from ninefold.expressions.sql_log import LOG
-from ninefold.expressions.tree import Constant, Variable
+from ninefold.expressions.tree import Constant
 from ninefold.plan.events import (
     BATCH,
     SUBSCRIPTION,
@@ -87,9 +87,7 @@ def _event(kind: EventKind, cause: Cause, resource: Resource, found: list[Fragme
         ("$identifier", _identifier_of(resource)),
         ("$seen", _snapshot(resource, perspective.checked)),
     ):
-        columns.expressions.append(Variable(title, Text()))
-        columns.results.append(ResultColumn(title[1:], Text(nullable=True)))
-        columns.fragments.append(fragment)
+        columns.add_own(title, fragment)
     shown = content(cause.payload, columns)
     if cause.when is not None:
         found = [*found, "(" + everything.holds(cause.when, rows) + ")"]
