@@ -30,6 +30,7 @@ from ninefold.expressions.before import fields_as_they_were
 from ninefold.expressions.reads import reads_beyond
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Call, Typed
+from ninefold.syntax.nodes import Scalar
 from ninefold.values import Anything, Boolean, Integer, Number, Row, Text, Timestamp, Type, optional, required
 
 
@@ -91,9 +92,7 @@ def _identifier(resource: Resource, declared: stated.Resource, findings: Finding
     """A row is known by what is stored with it and can be told to others."""
     for each in value_of(declared.fields) or ():
         field = resource.fields[each.name]
-        schema = value_of(each.schema)
-        mistyped = schema is not None and schema.node.get("type") is not None and "type" not in schema.json
-        if each.name in resource.identifier and not is_key(field) and not mistyped:
+        if each.name in resource.identifier and not is_key(field) and not _mistyped(value_of(each.schema)):
             reason = "is not of one type of text, numbers, truth values or times"
             if field.computed is not None:
                 reason = "is computed, and not stored"
@@ -102,6 +101,13 @@ def _identifier(resource: Resource, declared: stated.Resource, findings: Finding
             findings.say(
                 NOT_AN_IDENTIFIER, f"no `{resource.name}` can be known by its `{each.name}`", Label(each.span, reason)
             )
+
+
+def _mistyped(schema: stated.Schema | None) -> bool:
+    """Whether a type is written that is none, which has been said; the type `none` says that there is none."""
+    entry = None if schema is None else schema.node.get("type")
+    is_none = entry is not None and isinstance(entry.value, Scalar) and entry.value.says("none")
+    return schema is not None and entry is not None and not is_none and "type" not in schema.json
 
 
 def _invariants(resource: stated.Resource, vocabulary: Vocabulary, findings: Findings) -> Iterator[Guard]:
