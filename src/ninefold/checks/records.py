@@ -45,7 +45,8 @@ def check_records(contract: Contract, resources: Mapping[str, Resource], finding
     for declared in value_of(contract.resources.resources) or ():
         resource = resources.get(declared.name)
         if resource is not None and isinstance(declared.identifier, StatedNone) and declared.records is None:
-            found += [_Stated(resource, declared.span, {}, {})]
+            the_one = _Stated(resource, declared.span, {}, {})
+            found += [the_one] if _is_a_row(the_one, findings) else []
         elif resource is not None:
             found += [each for each in _of(declared, resource) if _is_a_row(each, findings)]
     _once(found, findings)

@@ -87,10 +87,14 @@ def create_table(table: Table, schema: Schema) -> str:
     lines.append(f"{identifier(REVISION_COLUMN)} TEXT NOT NULL")
     if table.states:
         lines.append(f"{identifier(ENTERED_COLUMN)} TEXT")
+    # What SQLite numbers is its primary key, whatever rows are known by.
+    numbered = next((column.name for column in table.columns if column.serial), None)
     if not table.key:
-        lines.append(f"{ONE} INTEGER NOT NULL PRIMARY KEY DEFAULT 1 CHECK ({ONE} = 1)")
-    elif not any(column.serial for column in table.columns):
+        lines.append(f"{ONE} INTEGER NOT NULL {'UNIQUE' if numbered else 'PRIMARY KEY'} DEFAULT 1 CHECK ({ONE} = 1)")
+    elif numbered is None:
         lines.append(f"PRIMARY KEY ({_names(table.key)})")
+    elif numbered not in table.key:
+        lines.append(f"UNIQUE ({_names(table.key)})")
     return f"CREATE TABLE {identifier(table.name)} (\n  " + ",\n  ".join(lines) + "\n) STRICT"
 
 

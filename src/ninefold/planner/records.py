@@ -36,7 +36,7 @@ def records(checked: Checked, dialect: Dialect) -> Records | None:
         adding={
             name: adding
             for name in stated
-            if any(field.serial for field in checked.resources[name].fields.values())
+            if any(checked.resources[name].fields[each].serial for each in checked.resources[name].identifier)
             and (adding := adding_with_numbers(checked.resources[name], checked, dialect)) is not None
         },
     )
