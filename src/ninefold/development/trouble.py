@@ -70,7 +70,9 @@ class Causes:
                 return Cause("not in force")
 
     def _causes(self, failure: Failure, x: Exchange, route: Route | None) -> Iterator[Cause]:
-        name = failure.condition if failure.subject is None else f"{failure.condition} {failure.subject}"
+        # Of what is wrong with a value its place in the request tells more than its field.
+        narrowed = failure.subject is not None and not failure.fields
+        name = f"{failure.condition} {failure.subject}" if narrowed else failure.condition
         if failure.code is not None:
             name += f" ({failure.code})"
         served = route if isinstance(route, Served) else None
