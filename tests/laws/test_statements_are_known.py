@@ -19,7 +19,15 @@ from ninefold.plan.statement import Piece, Statement
 
 CASES = Path(__file__).parent.parent / "cases"
 SERVED = sorted(path.name for path in CASES.iterdir() if (path / "http").is_dir() and (path / "contract.md").exists())
-OWN_TABLES = ('"$event"', '"$idempotency"', '"$subscription"', '"$delivery"', '"$ninefold"')
+OWN_TABLES = (
+    '"$event"',
+    '"$event in version"',
+    '"$subscribed in"',
+    '"$idempotency"',
+    '"$subscription"',
+    '"$delivery"',
+    '"$ninefold"',
+)
 
 
 def statements(plan: object) -> Iterator[Statement]:
@@ -70,7 +78,7 @@ def test_every_text_that_runs_was_known(case: str, tmp_path: Path, monkeypatch: 
             for exchange in read_exchanges(path.read_text(encoding="utf-8")):
                 tell(client, exchange, known)
     known_before = list(statements(plan))
-    assert ran
+    assert ran or plan.calls  # no function is given here: what calls one is answered 501
     for text in ran:
         own = any(table in text for table in OWN_TABLES)
         assert own or any(is_a_choice_of(text, each.pieces) for each in known_before), text

@@ -70,6 +70,13 @@ class Asking:
             *((self.world.checked.versions.current,) if in_path and self.world.checked.versions else ()),
         )
 
+    @property
+    def version(self) -> dict[str, str]:
+        """The header that names the newest version, where no request is taken that names none."""
+        versions = self.world.plan.versions
+        named = versions is not None and versions.by == "header" and versions.default is None
+        return {versions.name: versions.current} if versions is not None and named else {}
+
     # ── Asking ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def ask(
@@ -86,7 +93,7 @@ class Asking:
         """What comes of a request. `headers` count before those of the person."""
         route = self.routes.get(endpoint)
         method = method or (route.method if route else "GET")
-        fields = {name: value.strip() for name, value in {**person.headers, **(headers or {})}.items()}
+        fields = {name: value.strip() for name, value in {**self.version, **person.headers, **(headers or {})}.items()}
         content = b""
         if body is not NO_BODY:
             content = json.dumps(body).encode()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import itertools
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import closing
@@ -44,6 +45,9 @@ from ninefold.sql.fragment import identifier
 ANYONE = "anyone"
 EACH = 4
 """Rows of each resource."""
+COMBINATIONS = 50
+"""Of rows that references lead to, before a row is given up."""
+
 PEOPLE = 2
 """People of each kind."""
 
@@ -233,14 +237,30 @@ class _Maker:
         self.spread(checked, session)
 
     def add(self, adding: Adding, schema: Mapping[str, Any], resource: Resource, number: int, session: Session) -> str:
-        document = self.document(schema, resource, number)
+        """Why the row of this number cannot be added; nothing where it was. What its references say together an
+        invariant may refuse: then others are taken."""
+        usual = self.document(schema, resource, number)
+        others = {name: self.world.of(to) for name in usual if (to := resource.fields[name].refers_to) is not None}
+        chosen = itertools.islice(itertools.product(*others.values()), COMBINATIONS)
+        why = self.try_to_add(usual, adding, resource, number, session)
+        for rows in chosen if why and len(others) > 1 else ():
+            document = usual | {name: row.key for name, row in zip(others, rows, strict=True)}
+            if not self.try_to_add(document, adding, resource, number, session):
+                return ""
+        return why
+
+    def try_to_add(
+        self, document: dict[str, Any], adding: Adding, resource: Resource, number: int, session: Session
+    ) -> str:
         values = adding.read(document)
         if isinstance(values, Failure):
             return f"no sample fits: {[(each.pointer, each.rule) for each in values.fields]}"
+        session.run("SAVEPOINT added", ())
         try:
             call = adding.prepared(values, self.caller)
             shown = adding.stored(call, session)
         except (Refusal, NothingFound, EvaluationError) as error:
+            session.run("ROLLBACK TO added", ())
             return f"refused: {error!r} {getattr(error, 'failures', '')}"
         key = "/".join(str(shown[each]) for each in resource.identifier)
         for name, token in adding.issued(call).items():

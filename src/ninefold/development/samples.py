@@ -41,6 +41,9 @@ def _sample(schema: Any, root: Any, depth: int) -> Any:
             return schema[key]
     if schema.get("enum"):
         return schema["enum"][0]
+    for key in ("oneOf", "anyOf"):
+        if key in schema:
+            return _of_one(schema, key, root, depth)
     types = schema.get("type", "object" if "properties" in schema else "string")
     match types if isinstance(types, str) else next((each for each in types if each != "null"), None):
         case "object":
@@ -59,6 +62,20 @@ def _sample(schema: Any, root: Any, depth: int) -> Any:
             return True
         case _:
             return None
+
+
+def _of_one(schema: dict[str, Any], key: str, root: Any, depth: int) -> Any:
+    """A value of the first of several forms of which there is one."""
+    rest = {name: value for name, value in schema.items() if name != key}
+    whole = {**schema, "$defs": root.get("$defs", {})} if isinstance(root, dict) else schema
+    for form in schema[key]:
+        while isinstance(form, dict) and isinstance(form.get("$ref"), str) and depth <= 16:
+            form, depth = _resolved(form["$ref"], root), depth + 1
+        if isinstance(form, dict):
+            found = _sample({**rest, **form}, root, depth + 1)
+            if found is not None and admits(whole, found):
+                return found
+    return None
 
 
 def _resolved(reference: str, root: Any) -> Any:
