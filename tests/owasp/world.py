@@ -35,6 +35,7 @@ from ninefold.expressions.evaluate import EvaluationError
 from ninefold.operator.records import stated_rows
 from ninefold.operator.rows import Adding, Caller, look
 from ninefold.plan.authentication import Issued, LookedUp, Password, Scheme
+from ninefold.plan.environment import ENTERED_COLUMN
 from ninefold.plan.operator import OperatorOperations
 from ninefold.plan.service import ServicePlan
 from ninefold.server.judge import NothingFound, Refusal
@@ -298,7 +299,11 @@ class _Maker:
             where = " AND ".join(f"{identifier(each)} = ?" for each in resource.identifier)
             keys = [row.fields[each] for each in resource.identifier]
             column = identifier(resource.machine.field)
-            session.run(f"UPDATE {identifier(resource.name)} SET {column} = ? WHERE {where}", [state, *keys])
+            # Nothing falls due meanwhile: a row that moves by itself looks as if a request had moved it.
+            text = (
+                f"UPDATE {identifier(resource.name)} SET {column} = ?, {identifier(ENTERED_COLUMN)} = ? WHERE {where}"
+            )
+            session.run(text, [state, "9999-01-01T00:00:00.000000Z", *keys])
 
     # ── People ────────────────────────────────────────────────────────────────────────────────────────────────
 
