@@ -43,7 +43,7 @@ CONTRACTS = [ROOT / "examples" / "orders.md"]
 CASES = sorted((ROOT / "tests" / "cases").glob("*/contract.md"))
 
 ALL = os.environ.get("NINEFOLD_HONESTY") == "all"
-MANY = 400
+MANY = 100
 """Of a contract with as many facts every second one is taken out; `make honesty` takes out every one."""
 
 Outcome: TypeAlias = Literal["nothing", "question", "error", "question and error"]
