@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -118,6 +118,31 @@ class Choice:
 
 
 Content: TypeAlias = Leaf | Object | Array | Rows | Each | Choice
+
+
+def expressions_of(content: Content, *, of_rows: bool = True) -> Iterator[Typed]:
+    """Every expression of a content; without `of_rows` those that stand beside the rows of a page."""
+    match content:
+        case Leaf():
+            yield content.expression
+        case Object():
+            if content.present is not None:
+                yield content.present
+            for _, value in (*content.members, *content.expanded):
+                yield from expressions_of(value, of_rows=of_rows)
+        case Array():
+            for item in content.items:
+                yield from expressions_of(item, of_rows=of_rows)
+        case Rows():
+            if of_rows:
+                yield from expressions_of(content.item)
+        case Each():
+            yield content.range
+            yield from expressions_of(content.item, of_rows=of_rows)
+        case Choice():
+            yield content.condition
+            yield from expressions_of(content.yes, of_rows=of_rows)
+            yield from expressions_of(content.no, of_rows=of_rows)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,19 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from ninefold.checked.endpoints import Array, Choice, Content, Each, Leaf, Object, PathName, Response, Rows, Segment
+from ninefold.checked.endpoints import (
+    Array,
+    Choice,
+    Content,
+    Each,
+    Leaf,
+    Object,
+    PathName,
+    Response,
+    Rows,
+    Segment,
+    expressions_of,
+)
 from ninefold.checked.resources import Resource
 from ninefold.expressions.rewrite import rewrite
 from ninefold.expressions.tree import Select, Typed, Variable
@@ -96,29 +108,6 @@ def content_by_way(content: Content, listed: str, known: tuple[Way, ...]) -> Con
 def beside_rows(response: Response) -> Iterator[Typed]:
     """The expressions of a list's response that stand beside its rows."""
     if response.content is not None:
-        yield from _beside(response.content)
+        yield from expressions_of(response.content, of_rows=False)
     for _, leaf in response.headers:
         yield leaf.expression
-
-
-def _beside(content: Content) -> Iterator[Typed]:
-    match content:
-        case Leaf():
-            yield content.expression
-        case Object():
-            if content.present is not None:
-                yield content.present
-            for _, each in content.members:
-                yield from _beside(each)
-        case Array():
-            for each in content.items:
-                yield from _beside(each)
-        case Each():
-            yield content.range
-            yield from _beside(content.item)
-        case Choice():
-            yield content.condition
-            yield from _beside(content.yes)
-            yield from _beside(content.no)
-        case Rows():
-            pass

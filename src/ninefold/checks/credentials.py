@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal
 
-from ninefold.checked.endpoints import BodyLeaf, Content, PathName, Response, Segment
+from ninefold.checked.endpoints import BodyLeaf, Content, PathName, Response, Segment, expressions_of
 from ninefold.checked.resources import Effect, Field, Resource
 from ninefold.checked.service import Issued, Password
 from ninefold.checks.codes import (
@@ -21,7 +21,7 @@ from ninefold.checks.codes import (
 from ninefold.checks.effects import stated_effects
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
-from ninefold.checks.responses import all_expressions, expressions_of
+from ninefold.checks.responses import all_expressions
 from ninefold.contract import authentication as stated
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.endpoints import PathName as PathSegment

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ninefold.checked.endpoints import Array, Choice, Content, Each, Leaf, Object, Response, Rows
+from ninefold.checked.endpoints import Content, Leaf, Response, expressions_of
 from ninefold.checked.resources import Resource
 from ninefold.checked.ways import Way, beside_rows, by_way, content_by_way
 from ninefold.checks.bodies import body_members
@@ -203,29 +203,6 @@ def tokens_of_effects(endpoint: stated.Endpoint, resource: Resource, showing: Sh
     for name in made:
         fields = showing.resources[name].fields.values() if name in showing.resources else ()
         yield from (each.name for each in fields if each.secret == "token" and each.on_create is not None)
-
-
-def expressions_of(content: Content) -> Iterator[Typed]:
-    match content:
-        case Leaf():
-            yield content.expression
-        case Object():
-            if content.present is not None:
-                yield content.present
-            for _, value in (*content.members, *content.expanded):
-                yield from expressions_of(value)
-        case Array():
-            for item in content.items:
-                yield from expressions_of(item)
-        case Rows():
-            yield from expressions_of(content.item)
-        case Each():
-            yield content.range
-            yield from expressions_of(content.item)
-        case Choice():
-            yield content.condition
-            yield from expressions_of(content.yes)
-            yield from expressions_of(content.no)
 
 
 def all_expressions(response: Response) -> Iterator[Typed]:

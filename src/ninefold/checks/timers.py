@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from ninefold.checked.endpoints import expressions_of
 from ninefold.checked.events import Events
 from ninefold.checked.resources import Effect, Resource
 from ninefold.checks.codes import TIMER_WITHOUT_REQUEST
 from ninefold.checks.due import OF_REQUESTS, roots
 from ninefold.checks.findings import Findings
-from ninefold.checks.responses import expressions_of
 from ninefold.contract import effects as stated_effects
 from ninefold.contract import resources as stated
 from ninefold.contract.fact import Fact, Shown, value_of
