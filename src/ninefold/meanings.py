@@ -95,7 +95,9 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "called so. 501 (blocked, or not in force) precedes every condition but no such path and method not allowed. "
         "All failing rules of all fields are reported, in the contract's order. Beside a field that is `invalid`, what "
         "the others give is still judged: whether a value is taken, and whether a row that is referred to is there. "
-        "What may read any field (permissions, guards, invariants) is judged once all of them are valid.",
+        "What may read any field (permissions, guards, invariants) is judged once all of them are valid, and what "
+        "reads a part of the request (its body; its parameters, headers and path values) once nothing there is "
+        "refused: what is refused is not evaluated further.",
     ),
     (
         "Bare statuses",

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 
 from ninefold.expressions.functions import Overload, resolve
 from ninefold.expressions.operations import EvaluationError, Sources
-from ninefold.expressions.reads import NO_MODEL, computed_of, is_identifier, may_fail, needs_database
+from ninefold.expressions.reads import NO_MODEL, computed_of, is_identifier, needs_database
 from ninefold.expressions.scope import Model
 from ninefold.expressions.tree import (
     All,
@@ -76,9 +76,11 @@ def holds(typed: Typed, model: Model = NO_MODEL) -> Callable[[Env], bool]:
 
 
 def binder(typed: Typed, model: Model = NO_MODEL) -> Callable[[Env], SQLiteValue]:
-    """The value of a statement's bind, in the form that SQLite stores. An error is null, as it is in SQL."""
+    """The value of a statement's bind, in the form that SQLite stores. An error is null, as it is in SQL.
+
+    What the types promise to be there is not there of a request that is refused: the judge is asked of such, too."""
     evaluate, write = _compile(typed, model), sqlite_writer(typed.type)
-    if not may_fail(typed):
+    if isinstance(typed, Constant | Variable):
         return evaluate if write is None else lambda env: write(evaluate(env))
 
     def bound(env: Env) -> SQLiteValue:

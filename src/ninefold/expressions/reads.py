@@ -163,6 +163,13 @@ def may_fail(typed: Typed) -> bool:
             return any(map(may_fail, parts(typed)))
 
 
+def of_request(typed: Typed) -> frozenset[str]:
+    """Which parts of the request an expression reads: `body`, `query`, `headers`, `path`."""
+    if isinstance(typed, Select) and isinstance(typed.operand, Variable) and typed.operand.name == "request":
+        return frozenset((typed.name,))
+    return frozenset().union(*map(of_request, parts(typed)))
+
+
 def is_pure(typed: Typed) -> bool:
     """Whether evaluating it twice gives the same value."""
     if isinstance(typed, Call):

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from ninefold.checked.endpoints import Endpoint
 from ninefold.checked.resources import Resource
+from ninefold.expressions.reads import of_request
+from ninefold.expressions.tree import Typed
 from ninefold.plan.problems import Condition, Judge
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.planner import inputs
@@ -23,12 +25,15 @@ def judge(
     perspective: Perspective,
 ) -> Judge:
     """One row that says of each requirement whether it fails. What is about a row that is not there or not seen
-    is false, so that nothing is told of it."""
+    is false, so that nothing is told of it; and so is what reads of the request what it is refused for."""
+    which = [each for each in (endpoint.row, endpoint.where) if each is not None]
     present = all_of([each.holds for each in requirements if each.scope in (Scope.PATH, Scope.PRESENCE)])
     columns = []
     gone_before: list[Fragment] = []
     for each in requirements:
         fails = "(" + each.holds + ") IS NOT TRUE"
+        read = each.holds.binds if each.scope is Scope.PATH else (*each.holds.binds, *which)
+        fails = all_of([*_not_refused(read), fails])
         match each.scope:
             case Scope.PATH | Scope.PRESENCE:
                 # One cause, one condition: a row that is not there is not also unseen, and nothing behind it is there.
@@ -50,6 +55,14 @@ def judge(
     results += [ResultColumn(f"detail of {name}", Text(nullable=True)) for name, _ in told]
     statement = Statement((Piece(text.text, text.binds),), tuple(results))
     return Judge(statement, tuple(each.condition for each in requirements), tuple(name for name, _ in told))
+
+
+def _not_refused(read: Sequence[Typed]) -> list[Fragment]:
+    """That the request is not refused for what is read of it."""
+    parts = frozenset[str]().union(*map(of_request, read))
+    found = [inputs.BODY_IS_REFUSED] if "body" in parts else []
+    found += [inputs.PARAMETERS_ARE_REFUSED] if parts - {"body"} else []
+    return [bind(each) + " IS NOT TRUE" for each in found]
 
 
 def _values_there(fields: Sequence[str]) -> list[Fragment]:

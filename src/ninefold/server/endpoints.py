@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from ninefold.expressions.evaluate import Env, EvaluationError, compile, holds
+from ninefold.expressions.reads import of_request
 from ninefold.plan import routes as plan
 from ninefold.plan.grants import GRANT_TYPE
 from ninefold.server.authenticate import Scheme
@@ -26,12 +27,13 @@ from ninefold.values import Type, Value
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """One kind of caller. `admits` reads the request alone. `lowest` is the rank of the most important thing that
-    only the database can tell. `scopes`: those that a token needs."""
+    """One kind of caller. `admits` reads the request alone, and of what it gives if `reads_request`. `lowest` is the
+    rank of the most important thing that only the database can tell. `scopes`: those that a token needs."""
 
     who: str
     operation: Operation
     admits: Callable[[Env], bool] | None
+    reads_request: bool
     lowest: int
     scopes: tuple[str, ...] = ()
     call: Calling | None = None
@@ -196,6 +198,7 @@ def _served(
             each.who,
             operation,
             None if each.condition is None else holds(each.condition),
+            each.condition is not None and bool(of_request(each.condition)),
             rank(
                 *(operation.judge.failures if operation.judge is not None else ()),
                 *(operation.may_lack if isinstance(operation, Write) else ()),

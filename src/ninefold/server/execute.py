@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 from ninefold.database.protocol import Conflicting, Row, Session, Stored
 from ninefold.expressions.before import BEFORE
 from ninefold.expressions.evaluate import EvaluationError, compile
+from ninefold.expressions.reads import of_request
 from ninefold.expressions.rewrite import free_variables
 from ninefold.plan import environment
 from ninefold.plan import operations as plan
@@ -275,6 +276,11 @@ class Write:
             if assign.in_statement
             or (assign.otherwise is not None and operation.resource in free_variables(assign.otherwise))
         )
+        self._made_of_request = tuple(
+            (assign.field, parts)
+            for assign in operation.assigns
+            if assign.otherwise is not None and (parts := of_request(assign.otherwise))
+        )
         self._validator = operation.validator
         self._represented = None if operation.represented is None else Represented(operation.represented)
         self._upholds = tuple(map(upheld.Upheld, operation.upholds))
@@ -395,8 +401,14 @@ class Write:
     def wrong(self, call: Call) -> frozenset[str]:
         """The fields of which nobody knows what would be stored, where only some values of the body are valid: those
         that it gives wrongly, and those that are made of others."""
-        given = call.body or {}
-        return call.wrong | {name for name in self._made_of_row if name not in given}
+        given, refused = call.body or {}, call.env.get(environment.REFUSED, {})
+        made = {name for name in self._made_of_row if name not in given}
+        made |= {
+            name
+            for name, parts in self._made_of_request
+            if any(refused.get("body" if part == "body" else "parameters") for part in parts)
+        }
+        return call.wrong | made
 
     def perform(self, call: Call) -> Next:
         if self.password is not None:

@@ -339,7 +339,10 @@ def parameters(x: Exchange) -> Next:
     endpoint, failures = x.endpoint, list[Failure]()
     if endpoint.known_parameters is not None:
         failures.extend(_unknown(x.query, endpoint.known_parameters))
-    failures.extend(_read_own(x))
+    misread = _read_own(x)
+    if misread:
+        x.env[environment.REFUSED] = {"parameters": True}
+    failures.extend(misread)
     failures.extend(_read_key(x))
     of_no_case = not failures and not of_request(x)
     operation = x.endpoint.any_operation if x.admission is None else x.admission.operation
@@ -356,8 +359,10 @@ def parameters(x: Exchange) -> Next:
         x.env[environment.FILTER] = operation.filters.read(x.query, x.env, failures)
     for failure in failures:
         x.refuse(failure)
-    if x.admission is not None and x.admission.admits is not None and not x.admission.admits(x.env):
-        x.refuse(Failure("forbidden", x.admission.operation.resource))
+    # What reads of the request what it is refused for is not asked.
+    admission = None if x.admission is None or (misread and x.admission.reads_request) else x.admission
+    if admission is not None and admission.admits is not None and not admission.admits(x.env):
+        x.refuse(Failure("forbidden", admission.operation.resource))
     if of_no_case:
         x.refuse(Failure("forbidden", _resource(x)))
         return operate(x)
@@ -425,6 +430,7 @@ def read_body(x: Exchange) -> Next:
         return x.answer()
     assert x.call is not None
     x.call.body = x.content = None
+    x.env[environment.REFUSED] = {**x.env.get(environment.REFUSED, {}), "body": True}
     unsupported = body.unsupported(x.request)
     if unsupported is not None:
         x.refuse(unsupported)
@@ -506,6 +512,7 @@ def decided(x: Exchange, document: Any, cleared: frozenset[str] = frozenset()) -
         values, wrong = x.endpoint.body.valid(document, cleared, x.form, x.env.get(environment.PATH))
         if wrong is None:
             x.call.body = values
+            x.env[environment.REFUSED] = {**x.env.get(environment.REFUSED, {}), "body": False}
             x.env["request"] = {**x.env["request"], "body": x.endpoint.body.others(document)}
         else:
             resource = x.admission.operation.resource if x.admission is not None else None
@@ -642,10 +649,11 @@ def judged(x: Exchange) -> Next:
     judge = admission.operation.judge
     if judge is None or not x.addressable or x.rank < admission.lowest:
         return x.answer()
-    operation, values = admission.operation, call.body is not None
+    operation, is_refused = admission.operation, any(x.env.get(environment.REFUSED, {}).values())
+    values = call.body is not None and not is_refused
     if isinstance(operation, Write) and operation.password is not None:
         return judged_sign_in(x, operation, operation.password, judge)
-    if not values:
+    if call.body is None:
         call.body = call.valid
     try:
         if not isinstance(operation, List | Sweep):
