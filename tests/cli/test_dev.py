@@ -192,6 +192,15 @@ def test_a_contract_while_it_is_written(tmp_path: Path) -> None:
         dev.until("the database was made anew: 3 rows carried over")
         dev.until("field `note.text` was a string and is an integer: 2 values stay behind")
         assert [note["text"] for note in client.get(dev.url + "/notes", headers=headers).json()] == [7, 7]
+        # A save that is empty for a moment takes nothing away: what was there is named, kept, and back with the next.
+        whole = dev.path.read_text()
+        dev.save(lambda text: "")
+        dev.until("resource `note` is not in the contract any more: 2 rows stay behind")
+        dev.until("they are kept for an hour")
+        dev.save(lambda text: whole)
+        dev.until("resource `note`: 2 rows are back")
+        dev.until("# key: person ")
+        assert [note["text"] for note in client.get(dev.url + "/notes", headers=headers).json()] == [7, 7]
         key = dev.key
     # The next time: the same rows, and the same key, which is kept nowhere.
     with developing(tmp_path) as dev:

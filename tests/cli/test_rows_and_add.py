@@ -109,6 +109,43 @@ def test_the_rules_of_the_contract_hold(said: Said) -> None:
     assert said("rows", ORDERS, "customer")[2] == "1 row of customer\n"
 
 
+TASKS = """
+purpose: Keeps tasks.
+resources:
+  user:
+    identifier: id
+    fields: {id: {type: integer, on create: serial()}, made_by: {refers to: user, on create: caller.user}}
+  task:
+    identifier: id
+    fields:
+      id:      {type: integer, on create: serial()}
+      owner:   {refers to: user, on create: caller.user}
+      changed: {type: [string, "null"], on change: caller.user.name}
+      agent:   {type: string, on create: "request.headers['user-agent']"}
+      noted:   {type: string, format: date-time, on create: now}
+      text:    {type: string}
+states: none
+"""
+"""What the contract takes from a caller or a request, none of it required."""
+
+
+def test_what_the_contract_takes_from_a_caller_has_to_be_given(said: Said) -> None:
+    Path("tasks.yaml").write_text(TASKS)
+    status, _, err = said("add", "tasks.yaml", "task", "text=A")
+    assert status == 1 and "nothing was added" in err
+    for field in ("owner", "changed", "agent"):
+        assert f"/{field}: it has to be given [" in err
+    assert "/noted" not in err and "/id" not in err
+    assert said("add", "tasks.yaml", "user")[0] == 1
+    # null says that there is none: the first user was made by nobody.
+    assert said("add", "tasks.yaml", "user", "made_by=null")[0] == 0
+    status, _, err = said("add", "tasks.yaml", "task", "owner=7", "changed=Ada", "agent=x")
+    assert status == 1 and "/owner: there is no such row to refer to [" in err
+    Path("rows.json").write_text('{"user": [{"made_by": 1}], "task": [{"owner": 2, "changed": null, "agent": null}]}')
+    assert said("add", "tasks.yaml", "--from", "rows.json")[0] == 0
+    assert stored("tasks.db", "SELECT owner, changed, agent, noted IS NULL FROM task") == [(2, None, None, 0)]
+
+
 def test_a_row_begins_in_its_initial_state_with_what_the_contract_gives_it(said: Said) -> None:
     assert said("add", ORDERS, "customer", f"id={CUSTOMER}", "email=ada@example.org", "name=Ada")[0] == 0
     assert said("add", ORDERS, "order", LINES, f"customer={CUSTOMER}")[0] == 0

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from ninefold.database.carry_over import CarriedOver, NotCarried, carry_over
+from ninefold.database.carry_over import Beside, CarriedOver, NotCarried, carry_over
 from ninefold.database.protocol import Stored
 from ninefold.database.sqlite import Opened, open_sqlite
 from ninefold.plan.schema import Column, Index, Machine, Reference, Schema, Table
@@ -61,9 +61,13 @@ def make(path: Path, wanted: Schema) -> Opened:
     return opened
 
 
+def beside(folder: Path, now: float = 100, until: float = 0) -> Beside:
+    return Beside(folder / "left", folder / "left.new", now, until)
+
+
 def carried(old: Path, wanted: Schema, **more: object) -> tuple[CarriedOver, Path]:
     new = old.with_name("new.db")
-    found = carry_over(old, new, wanted, more.get("make", nothing))  # type: ignore[arg-type]
+    found = carry_over(old, new, wanted, more.get("make", nothing), beside(old.parent))  # type: ignore[arg-type]
     assert not make(new, wanted).created
     return found, new
 
@@ -153,7 +157,7 @@ def test_what_is_no_database_of_ours(tmp_path: Path) -> None:
         path = tmp_path / "other.db"
         path.write_bytes(content)
         with pytest.raises(NotCarried):
-            carry_over(path, tmp_path / "new.db", OLD, nothing)
+            carry_over(path, tmp_path / "new.db", OLD, nothing, beside(tmp_path))
         assert not (tmp_path / "new.db").exists()
 
 
@@ -167,9 +171,76 @@ def test_credentials_come_along_with_their_rows(tmp_path: Path) -> None:
             connection.execute("INSERT INTO \"$credential person\" VALUES (?, 'token', NULL, ?)", (digest, id))
     connection.close()
     wanted = Schema((person(Column("name", Text(), required=True)),), credentials=("person",))
-    carried = carry_over(old, new, wanted, nothing)
+    carried = carry_over(old, new, wanted, nothing, beside(tmp_path))
     assert (carried.rows, len(carried.left)) == (1, 1)
     with sqlite3.connect(new) as connection:
         assert connection.execute('SELECT * FROM "$credential person"').fetchall() == [(b"1", "token", None, "a")]
     connection.close()
-    carry_over(new, tmp_path / "without.db", schema(table), nothing)
+    carry_over(new, tmp_path / "without.db", schema(table), nothing, beside(tmp_path))
+
+
+# ── What is left behind ───────────────────────────────────────────────────────────────────────────────────────────
+
+SHAPES = {
+    "nothing": schema(),
+    "without notes": schema(OLD.tables[0]),
+    "without a field": schema(person(Column("age", Integer(nullable=True))), note()),
+    "another type": schema(person(Column("name", Boolean(nullable=True)), Column("age", Text(nullable=True))), note()),
+    "a field that is required now": schema(
+        person(Column("name", Text(), required=True), Column("age", Integer(nullable=True))), note()
+    ),
+    "another identifier": schema(
+        Table("person", (Column("name", Text(), required=True), Column("id", Text(nullable=True))), ("name",)),
+        Table("note", (ID,), ("id",)),
+    ),
+    "references that may be empty": schema(person(Column("name", Text(), required=True)), note(required=False)),
+}
+"""Shapes by which something of OLD stays behind."""
+
+ALL = "SELECT * FROM person ORDER BY id", "SELECT * FROM note ORDER BY id"
+
+
+def through(folder: Path, path: Path, *shapes: Schema, now: float = 100, until: float = 0) -> CarriedOver:
+    """A database as it becomes by one shape after another; the last carrying over."""
+    found = None
+    for number, wanted in enumerate(shapes):
+        files = beside(folder, now + number, until)
+        found = carry_over(path, folder / "next.db", wanted, nothing, files)
+        (folder / "next.db").replace(path)
+        files.after.replace(files.before)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("second", SHAPES)
+@pytest.mark.parametrize("first", SHAPES)
+def test_what_stayed_behind_is_back_when_the_shape_is(old: Path, tmp_path: Path, first: str, second: str) -> None:
+    before = [rows(old, query) for query in ALL]
+    assert through(tmp_path, old, SHAPES[first]).left
+    through(tmp_path, old, SHAPES[second], OLD, now=200)
+    assert [rows(old, query) for query in ALL] == before
+    assert through(tmp_path, old, OLD) == CarriedOver(5, ())
+
+
+def test_what_became_of_rows_meanwhile_stays(old: Path, tmp_path: Path) -> None:
+    through(tmp_path, old, SHAPES["without a field"])
+    with sqlite3.connect(old) as connection:
+        connection.execute("DELETE FROM note WHERE id = '1'")
+        connection.execute("DELETE FROM person WHERE id = 'a'")
+        connection.execute("UPDATE person SET age = 50 WHERE id = 'b'")
+        connection.execute("INSERT INTO person VALUES ('d', 4, 'r9')")
+    assert through(tmp_path, old, OLD).back == ("field `person.name`: 1 value is back",)
+    assert rows(old, "SELECT id, name, age FROM person ORDER BY id") == [
+        ("b", "Ben", 50),
+        ("c", None, 1),
+        ("d", None, 4),
+    ]
+
+
+def test_what_no_shape_can_hold_is_given_up_after_a_while_and_named(old: Path, tmp_path: Path) -> None:
+    assert through(tmp_path, old, SHAPES["without notes"], now=100).given_up == ()
+    assert through(tmp_path, old, SHAPES["nothing"], now=200, until=100).given_up == ()
+    gone = through(tmp_path, old, SHAPES["nothing"], now=300, until=150).given_up
+    assert gone == ("resource `note`: what was left of 2 rows are gone",)
+    assert through(tmp_path, old, OLD, now=301, until=151).back == ("resource `person`: 3 rows are back",)
+    assert rows(old, ALL[1]) == []

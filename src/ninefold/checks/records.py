@@ -97,27 +97,33 @@ def _is_a_row(record: _Stated, findings: Findings) -> bool:
     said = len(findings.diagnostics)
     for name, node in record.nodes.items():
         _is_a_value(record, record.resource.fields[name], node, findings)
-    for field in record.resource.fields.values():
-        is_key = field.name in record.resource.identifier
-        if field.name in record.values or not (is_key or (field.stored and _needed(field, record.resource))):
-            continue
+    missing = [
+        field.name
+        for field in record.resource.fields.values()
+        if field.name not in record.values
+        and (field.name in record.resource.identifier or (field.stored and _needed(field, record.resource)))
+    ]
+    if missing:
+        names = " and ".join(f"`{name}`" for name in missing)
         if record.nodes or record.resource.identifier:
-            message = f"a record of `{record.resource.name}` has no `{field.name}`"
-            label = Label(record.span, f"has to state {'an identifier' if is_key else 'a value for it'}")
+            message = f"a record of `{record.resource.name}` has no {names}"
+            keys = all(name in record.resource.identifier for name in missing)
+            label = Label(record.span, f"has to state {'an identifier' if keys else 'a value for it'}")
         else:
-            message = f"the one row of `{record.resource.name}` begins without `{field.name}`"
+            message = f"the one row of `{record.resource.name}` begins without {names}"
             label = Label(record.span, "there from the start")
         findings.say(RECORD_INCOMPLETE, message, label)
     return len(findings.diagnostics) == said
 
 
 def _needed(field: Field, resource: Resource) -> bool:
-    """Whether a row has a value that nothing but the record could give: there is no caller when it is made."""
+    """Whether a row has a value that nothing but the record could give: there is no caller when it is made, so that
+    what the contract takes from one is given by nobody else either."""
     is_state = resource.machine is not None and resource.machine.field == field.name
     made = [each for each in (field.on_create, field.on_change) if each is not None]
     if field.serial or is_state or any(not free_variables(each) & OF_REQUESTS for each in made):
         return False
-    return field.required or not field.type.nullable
+    return field.required or not field.type.nullable or bool(made)
 
 
 def _is_a_value(record: _Stated, field: Field, node: Node, findings: Findings) -> None:
@@ -140,6 +146,8 @@ def _is_a_value(record: _Stated, field: Field, node: Node, findings: Findings) -
         findings.say(RECORD_VALUE, f"{called} {why}", Label(node.span, "cannot be stated"), help=help)
         return
     value = record.values[field.name]
+    if value is None and not field.required and field.type.nullable:
+        return  # it says that the row has none, where a caller would have given it one
     validator = jsonschema_rs.Draft202012Validator(dict(field.schema), validate_formats=True)
     for broken in validator.iter_errors(value):
         place = _at(node, broken.instance_path)

@@ -14,7 +14,7 @@ from ninefold.cli.addresses import bound, url
 from ninefold.cli.contract_file import AcceptProposals, File
 from ninefold.cli.developing import Developing, Wanted
 from ninefold.cli.terminal import Unusable, say
-from ninefold.development.database import file_of, remove
+from ninefold.development.database import file_of, forget
 from ninefold.development.identity import Identity
 from ninefold.diagnostics.render import visible
 from ninefold.server import run
@@ -37,7 +37,8 @@ def dev(
     """Serve a contract while it is written.
 
     Each time the file is saved, the service follows it, and connections stay. A save with errors shows them, and the
-    last good service goes on. Rows are carried over where they still fit, and it is said which do not. For every
+    last good service goes on. Rows are carried over where they still fit. It is said which do not; they are kept for an
+    hour, and are back with a save that can hold them. For every
     request that is refused, blocked or fails there is a line: the condition, the field, and the line of the contract.
 
     The database is dev's own, a file in your cache that is named at the start; no service and no other command uses it.
@@ -95,6 +96,6 @@ def dev(
 
 def _remove(database: Path) -> None:
     try:
-        remove(database)
+        forget(database)
     except OSError as error:
         raise Unusable(f"{database} cannot be removed: {(error.strerror or str(error)).lower()}") from None

@@ -105,7 +105,11 @@ class Developing:
         while True:
             await asyncio.sleep(SECONDS)
             if watch.saved():
-                await self.follow()
+                try:
+                    await self.follow()
+                except Exception:
+                    # A fault of the program. The next save may not meet it; silence would look like success.
+                    logging.exception("this save could not be followed")
 
     async def follow(self) -> None:
         """Serve what the document says now; if it cannot be served, say why, and go on with what was served."""
@@ -226,14 +230,16 @@ class Developing:
 
     def _say_rows(self, made: Prepared) -> None:
         if made.opened.created and made.anew:
-            say(f"the rows that were there are gone: {visible(made.anew)}")
+            say(f"the rows that were there cannot be read: {visible(made.anew)}")
         for words in made.opened.additions:
             say(f"added to the database: {visible(words)}")
         if made.carried is not None:
             count = made.carried.rows
             say(f"the database was made anew: {count:,} {'row' if count == 1 else 'rows'} carried over")
-            for words in made.carried.left:
+            for words in (*made.carried.left, *made.carried.back, *made.carried.given_up):
                 say(f"  {visible(words)}")
+            if made.carried.left:
+                say("  they are kept for an hour, and are back with a save that can hold them")
 
     def _say_request(self, x: Exchange, response: Response, causes: tuple[Cause, ...]) -> None:
         path = x.request.path.decode("utf-8", "replace")

@@ -1,28 +1,33 @@
 """Rows from a database of one shape to a new one of another, as far as they fit.
 
 Nothing is decided over them: a value is taken along where the new table has a column of that name and type, and a row
-where it keeps what the new table demands. What stays behind is said. This is for databases whose rows may be lost.
+where it keeps what the new table demands. What stays behind is said and kept (`left_behind`), and goes back to its
+place when a later shape has one for it.
 """
 
 from __future__ import annotations
 
 import os
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TypeAlias
 
 import apsw
 import msgspec
 
-from ninefold.database import record, shape, tables
+from ninefold.database import left_behind, record, shape, tables
 from ninefold.database.failures import words
+from ninefold.database.left_behind import Cells, Left, LeftBehind, LeftOfRows
 from ninefold.database.protocol import Stored
 from ninefold.plan.environment import REVISION_COLUMN
 from ninefold.plan.schema import Column, Schema, Table
 from ninefold.sql import credentials
 from ninefold.sql.fragment import identifier
+from ninefold.values import Text, Type
 
 Make: TypeAlias = Callable[[str, str, Mapping[str, Stored]], Stored]
 """The value of a new column that has to have one: of a table, a column, and the row that is carried over, by column.
@@ -39,14 +44,41 @@ class NotMade(Exception):
 
 @dataclass(frozen=True, slots=True)
 class CarriedOver:
-    """`rows` were carried over. `left` says what was not, and why, a sentence each."""
+    """`rows` were carried over. `left` says what was not, and why, a sentence each; `back` what earlier carryings over
+    had left behind and is in its place again; `given_up` what was left too long ago to be kept any more."""
 
     rows: int
     left: tuple[str, ...]
+    back: tuple[str, ...] = ()
+    given_up: tuple[str, ...] = ()
 
 
-def carry_over(source: Path, target: Path, schema: Schema, make: Make) -> CarriedOver:
-    """Make the database `target`, which is not there yet, with the rows of `source`, which nobody has open.
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """The files of what is left behind: `before`, by earlier carryings over (it need not be there), and `after` this
+    one. `now`: seconds of the clock; what was left before `until` is given up."""
+
+    before: Path
+    after: Path
+    now: float
+    until: float
+
+
+def has_another_shape(source: Path, schema: Schema) -> bool:
+    """Whether the database `source` was made for another shape than that of the schema. Raises NotCarried."""
+    try:
+        connection = apsw.Connection(str(source), flags=apsw.SQLITE_OPEN_READONLY)
+    except apsw.Error as error:
+        raise NotCarried(words(error)) from None
+    try:
+        return _stored(connection)[0] != shape.shape(schema)
+    finally:
+        connection.close()
+
+
+def carry_over(source: Path, target: Path, schema: Schema, make: Make, beside: Beside) -> CarriedOver:
+    """Make the database `target`, which is not there yet, with the rows of `source`, which nobody has open, and with
+    what was left behind before and fits now.
 
     Raises NotCarried where `source` cannot be read, and NotMade.
     """
@@ -59,7 +91,8 @@ def carry_over(source: Path, target: Path, schema: Schema, make: Make) -> Carrie
         os.close(os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         new = apsw.Connection(str(target), flags=apsw.SQLITE_OPEN_READWRITE)
         try:
-            return _Copy(old, new, stored, schema, make).all(key)
+            with left_behind.opened(beside.after) as after:
+                return _Copy(old, new, stored, schema, make, after, beside).all(key)
         finally:
             new.close()
     except apsw.Error as error:
@@ -89,14 +122,29 @@ def _stored(old: apsw.Connection) -> tuple[Schema, bytes]:
 class _Copy:
     """One copy, from the first table to the last reference."""
 
-    def __init__(self, old: apsw.Connection, new: apsw.Connection, stored: Schema, schema: Schema, make: Make) -> None:
+    def __init__(
+        self,
+        old: apsw.Connection,
+        new: apsw.Connection,
+        stored: Schema,
+        schema: Schema,
+        make: Make,
+        after: LeftBehind,
+        beside: Beside,
+    ) -> None:
         self._old, self._new = old, new
         self._stored = {table.name: table for table in stored.tables}
         self._issued = frozenset(stored.credentials)
         self._scoped = frozenset(stored.scoped)
         self._schema = schema
+        self._machines = {table.name: table.machine for table in schema.tables}
         self._make = make
+        self._after = after
+        self._beside = beside
         self._left: list[str] = []
+        self._back: Counter[str] = Counter()
+        self._given_up: Counter[str] = Counter()
+        self._without_place: Counter[str] = Counter()
 
     def all(self, key: bytes) -> CarriedOver:
         self._new.pragma("journal_mode", "wal")
@@ -107,18 +155,31 @@ class _Copy:
         for statement in tables.create_schema(self._schema):
             self._new.execute(statement)
         wanted = shape.shape(self._schema)
+        before = self._left_before()
+        of_rows = defaultdict[str, LeftOfRows](LeftOfRows)
+        for left in before:
+            if left.key:
+                of_rows[left.resource].add(left)
         for table in wanted.tables:
             if table.name in self._stored:
-                self._table(self._stored[table.name], table)
+                self._table(self._stored[table.name], table, of_rows[table.name])
         for name in self._stored.keys() - {table.name for table in wanted.tables}:
-            self._leave(self._count(self._old, name), f"resource `{name}` is not in the contract any more")
+            self._without_table(self._stored[name])
+        for left in before:
+            if not left.key:
+                now = next((table for table in wanted.tables if table.name == left.resource), None)
+                self._again(left, now, of_rows[left.resource])
+        for left in chain.from_iterable(map(LeftOfRows.rest, of_rows.values())):
+            self._keep(left)
+        for why, count in self._without_place.items():
+            self._leave(count, why, "value")
         self._references(wanted)
         for name in wanted.credentials:
             if name in self._issued and name in self._stored:
                 self._credentials(name)
         rows = sum(self._count(self._new, table.name) for table in wanted.tables)
         self._new.execute("COMMIT")
-        return CarriedOver(rows, tuple(self._left))
+        return CarriedOver(rows, tuple(self._left), _counted(self._back), _counted(self._given_up))
 
     def _leave(self, count: int, why: str, what: str = "row") -> None:
         if count:
@@ -129,48 +190,106 @@ class _Copy:
         [(count,)] = connection.execute(f"SELECT count(*) FROM {identifier(table)} WHERE {condition}").fetchall()
         return int(str(count))
 
-    def _table(self, old: Table, new: Table) -> None:
+    # ── What the old database has ─────────────────────────────────────────────────────────────────────────────────
+
+    def _table(self, old: Table, new: Table, of_rows: LeftOfRows) -> None:
+        """Every row, with what was left of it before."""
         columns = {column.name: column for column in new.columns}
-        kept = [column for column in old.columns if _fits(column, columns.get(column.name))]
         for column in old.columns:
-            if column not in kept:
-                now = columns.get(column.name)
+            now = columns.get(column.name)
+            if not _fits(column.type, now):
                 field = f"field `{new.name}.{column.name}`"
                 why = "is not in the contract any more" if now is None else f"was {_type(column)} and is {_type(now)}"
                 count = self._count(self._old, old.name, f"{identifier(column.name)} IS NOT NULL")
                 self._leave(count, f"{field} {why}", "value")
-        names = [column.name for column in kept]
-        made = [each for each in new.columns if each.name not in names and each.required and not each.serial]
-        self._rows(new, names, made)
-
-    def _rows(self, table: Table, kept: list[str], made: list[Column]) -> None:
-        name = identifier(table.name)
-        listed = ", ".join(map(identifier, (*kept, REVISION_COLUMN)))
-        targets = ", ".join(map(identifier, (*kept, REVISION_COLUMN, *(column.name for column in made))))
-        places = ", ".join("?" * (len(kept) + 1 + len(made)))
-        insert = f"INSERT INTO {name} ({targets}) VALUES ({places})"
         reasons: Counter[str] = Counter()
-        machine = next(each.machine for each in self._schema.tables if each.name == table.name)
-        for row in self._old.execute(f"SELECT {listed} FROM {name} ORDER BY rowid"):
-            state = None if machine is None else dict(zip(kept, row, strict=False)).get(machine.column)
-            if machine is not None and state is not None and state not in machine.states:
-                reasons[f"`{table.name}.{machine.column}` is `{state}`, which is no state any more"] += 1
-                continue
+        for cells in _rows(self._old, old):
+            of_row = of_rows.taken(cells)
+            since = min((each.since for each in of_row), default=self._beside.now)
+            more = {name for each in of_row for name in each.cells if name not in each.key}
             try:
-                more = list(self._made(table, dict(zip(kept, row, strict=False)), made))
-                self._new.execute(insert, (*row, *more))
-            except _WithoutValue as error:
-                reasons[f"field `{table.name}.{error}` has to have a value, and nothing gives it one"] += 1
-            except apsw.ConstraintError as error:
-                reasons[_reason(error, table)] += 1
-        for why, count in reasons.items():
-            self._leave(count, why)
+                rest = self._placed(new, cells)
+            except _Stays as why:
+                reasons[str(why)] += 1
+                self._after.add(Left(new.name, (), self._beside.now, cells))
+                continue
+            for name in more - rest.keys():
+                self._back[f"field `{new.name}.{name}`: {{}} value{{}} {{}} back"] += 1
+            self._leave_of(new, cells, rest, since)
+        for reason, count in reasons.items():
+            self._leave(count, reason)
+
+    def _without_table(self, old: Table) -> None:
+        for cells in _rows(self._old, old):
+            self._after.add(Left(old.name, (), self._beside.now, cells))
+        self._leave(self._count(self._old, old.name), f"resource `{old.name}` is not in the contract any more")
+
+    def _placed(self, table: Table, cells: Cells) -> Cells:
+        """Put a row into its new table: those of its values that have no place there. Raises _Stays."""
+        columns = {column.name: column for column in table.columns}
+        fitting = {
+            name: value
+            for name, (type, value) in cells.items()
+            if name == REVISION_COLUMN or _fits(type, columns.get(name))
+        }
+        machine = self._machines[table.name]
+        state = None if machine is None else fitting.get(machine.column)
+        if machine is not None and state is not None and state not in machine.states:
+            raise _Stays(f"`{table.name}.{machine.column}` is `{state!s}`, which is no state any more")
+        wanted = [each for each in table.columns if each.name not in fitting and each.required and not each.serial]
+        known = {name: value for name, value in fitting.items() if name != REVISION_COLUMN}
+        fitting |= dict(zip((each.name for each in wanted), self._made(table, known, wanted), strict=True))
+        names, places = ", ".join(map(identifier, fitting)), ", ".join("?" * len(fitting))
+        try:
+            self._new.execute(
+                f"INSERT INTO {identifier(table.name)} ({names}) VALUES ({places})", tuple(fitting.values())
+            )
+        except apsw.ConstraintError as error:
+            raise _Stays(_reason(error, table)) from None
+        return {name: cell for name, cell in cells.items() if name not in fitting and cell[1] is not None}
+
+    def _leave_of(self, table: Table, cells: Cells, rest: Cells, since: float) -> None:
+        """Keep values of a row that is in its place in this table."""
+        if rest:
+            key = {name: cells[name] for name in table.key if name in cells}
+            self._after.add(Left(table.name, tuple(key), since, rest | key))
+
+    # ── What was left before ──────────────────────────────────────────────────────────────────────────────────────
+
+    def _left_before(self) -> list[Left]:
+        if not self._beside.before.exists():
+            return []
+        with left_behind.opened(self._beside.before) as before:
+            return list(before.all())
+
+    def _again(self, left: Left, table: Table | None, of_rows: LeftOfRows) -> None:
+        """A row that stayed behind, with what had been left of it before that."""
+        cells = dict(left.cells)
+        since = min([left.since, *(each.since for each in of_rows.taken(cells))])
+        rest = None
+        if table is not None:
+            with suppress(_Stays):
+                rest = self._placed(table, cells)
+        if rest is None or table is None:
+            self._keep(Left(left.resource, (), since, cells))
+            return
+        self._back[f"resource `{table.name}`: {{}} row{{}} {{}} back"] += 1
+        for name in rest:
+            self._without_place[f"field `{table.name}.{name}` has no place yet"] += 1
+        self._leave_of(table, cells, rest, since)
+
+    def _keep(self, left: Left) -> None:
+        """For the next carrying over, unless it was left too long ago."""
+        if left.since >= self._beside.until:
+            self._after.add(left)
+        else:
+            self._given_up[f"resource `{left.resource}`: what was left of {{}} row{{}} {{}} gone"] += 1
 
     def _made(self, table: Table, row: Mapping[str, Stored], made: list[Column]) -> Iterator[Stored]:
         for column in made:
             value = self._make(table.name, column.name, row)
             if value is None:
-                raise _WithoutValue(column.name)
+                raise _Stays(f"field `{table.name}.{column.name}` has to have a value, and nothing gives it one")
             yield value
 
     def _credentials(self, resource: str) -> None:
@@ -213,11 +332,16 @@ class _Copy:
                     )
                     field = f"`{table.name}.{reference.column}` refers to a `{reference.table}` that is not there"
                     if reference.column in required:
-                        self._new.execute(f"DELETE FROM {name} WHERE {dangling}")
                         why = field
+                        for cells in _rows(self._new, table, dangling):
+                            self._after.add(Left(table.name, (), self._beside.now, cells))
+                        self._new.execute(f"DELETE FROM {name} WHERE {dangling}")
                     else:
-                        self._new.execute(f"UPDATE {name} SET {column} = NULL WHERE {dangling}")
                         why = field + ", and is cleared"
+                        for cells in _rows(self._new, table, dangling):
+                            rest = {reference.column: cells[reference.column]}
+                            self._leave_of(table, cells, rest, self._beside.now)
+                        self._new.execute(f"UPDATE {name} SET {column} = NULL WHERE {dangling}")
                     lost[why] += self._new.changes()
                     changed += self._new.changes()
             if not changed:
@@ -226,12 +350,26 @@ class _Copy:
             self._leave(count, why, "value" if why.endswith("cleared") else "row")
 
 
-class _WithoutValue(Exception):
-    """A column has to have a value, and nothing gives one."""
+class _Stays(Exception):
+    """A row has no place in its new table; the message says why."""
 
 
-def _fits(old: Column, new: Column | None) -> bool:
-    return new is not None and old.type == new.type
+def _rows(connection: apsw.Connection, table: Table, condition: str = "TRUE") -> Iterator[Cells]:
+    types = {column.name: column.type for column in table.columns} | {REVISION_COLUMN: Text()}
+    name, listed = identifier(table.name), ", ".join(map(identifier, types))
+    for row in connection.execute(f"SELECT {listed} FROM {name} WHERE {condition} ORDER BY rowid").fetchall():
+        yield {column: (type, value) for (column, type), value in zip(types.items(), row, strict=True)}
+
+
+def _counted(words: Counter[str]) -> tuple[str, ...]:
+    return tuple(
+        text.format(f"{count:,}", "" if count == 1 else "s", "is" if count == 1 else "are")
+        for text, count in words.items()
+    )
+
+
+def _fits(type: Type, new: Column | None) -> bool:
+    return new is not None and type == new.type
 
 
 def _type(column: Column) -> str:

@@ -6,11 +6,12 @@ import hashlib
 import os
 import sys
 import tempfile
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ninefold.database.carry_over import CarriedOver, NotCarried, NotMade, carry_over
+from ninefold.database.carry_over import Beside, CarriedOver, NotCarried, NotMade, carry_over, has_another_shape
 from ninefold.database.protocol import Stored
 from ninefold.database.sqlite import Opened, Refused, open_sqlite
 from ninefold.expressions.evaluate import EvaluationError, compile
@@ -29,6 +30,10 @@ class Prepared:
     carried: CarriedOver | None = None
     anew: str = ""
 
+
+KEPT = 60 * 60
+"""Seconds for which what a save left behind waits for one that can hold it: at the first save after these it is given
+up."""
 
 _FRESH = ("--fresh begins without the rows of the last time",)
 
@@ -56,24 +61,34 @@ def _cache(environment: Mapping[str, str]) -> Path:
     return Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")
 
 
-def prepared(path: Path, plan: ServicePlan, caller: Caller) -> Prepared | Refused:
-    """Open the database of a plan: as it is, with what can be added, or made anew with the rows that still fit."""
-    opening = open_sqlite(str(path), plan.schema, stated_rows(plan, caller))
-    if isinstance(opening, Opened):
-        return Prepared(opening)
-    if opening.held:
-        return opening
-    beside = path.with_name(path.name + ".new")
+def prepared(path: Path, plan: ServicePlan, caller: Caller, now: float | None = None) -> Prepared | Refused:
+    """Open the database of a plan: as it is, with what can be added, or made anew with the rows that still fit and with
+    those that earlier saves left behind and that fit again. `now`: seconds of the clock."""
+    left = _beside(path, ".left")
+    if not (left.exists() and _is_of_another_shape(path, plan)):
+        opening = open_sqlite(str(path), plan.schema, stated_rows(plan, caller))
+        if isinstance(opening, Opened):
+            return Prepared(opening)
+        if opening.held:
+            return opening
+    carried, anew = None, ""
+    new, after = _beside(path, ".new"), _beside(path, ".left.new")
+    since = time.time() if now is None else now
     try:
-        remove(beside)
-        carried, anew = None, ""
+        remove(new)
+        remove(after)
         try:
-            carried = carry_over(path, beside, plan.schema, _Maker(plan, caller).value)
+            beside = Beside(left, after, since, since - KEPT)
+            carried = carry_over(path, new, plan.schema, _Maker(plan, caller).value, beside)
         except NotCarried as error:
             anew = str(error)
-        remove(path)
-        if carried is not None:
-            os.replace(beside, path)
+        if carried is None:
+            _set_aside(path)
+        else:
+            # What is left behind is on the disk before the database goes that has it.
+            os.replace(after, left)
+            remove(path)
+            os.replace(new, path)
     except NotMade as error:
         return Refused(f"the database {path} cannot be made anew: {error}", help=_FRESH)
     except OSError as error:
@@ -84,10 +99,34 @@ def prepared(path: Path, plan: ServicePlan, caller: Caller) -> Prepared | Refuse
     return opening if isinstance(opening, Refused) else Prepared(opening, carried, anew)
 
 
+def _is_of_another_shape(path: Path, plan: ServicePlan) -> bool:
+    try:
+        return path.exists() and has_another_shape(path, plan.schema)
+    except NotCarried:
+        return False
+
+
+def _set_aside(path: Path) -> None:
+    """A file that cannot be read may still be read by somebody. Raises OSError."""
+    if path.exists():
+        os.replace(path, _beside(path, ".unreadable"))
+    remove(path)
+
+
+def _beside(path: Path, ending: str) -> Path:
+    return path.with_name(path.name + ending)
+
+
 def remove(path: Path) -> None:
     """Take a database away, with what SQLite keeps beside it. Raises OSError."""
     for ending in ("", "-wal", "-shm", "-journal"):
-        path.with_name(path.name + ending).unlink(missing_ok=True)
+        _beside(path, ending).unlink(missing_ok=True)
+
+
+def forget(path: Path) -> None:
+    """Take a database away, and what its saves left behind. Raises OSError."""
+    remove(path)
+    remove(_beside(path, ".left"))
 
 
 class _Maker:

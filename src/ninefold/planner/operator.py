@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Any
+
+from msgspec import structs
 
 from ninefold.checked.endpoints import (
     Admission,
@@ -45,7 +48,7 @@ def operator_operations(checked: Checked, dialect: Dialect) -> Iterator[Operator
         if resource.log:  # the operator has other means to look at it
             continue
         admission = Admission(OPERATOR, None, False, resource.place)
-        adding = None if resource.creation_stopped else _adding(resource, perspective)
+        adding = None if resource.creation_stopped else _adding(resource, checked.resources[resource.name], perspective)
         yield OperatorOperations(
             resource=resource.name,
             list=list_rows(_listing(resource, own.resources), admission, perspective),
@@ -63,14 +66,29 @@ def adding_with_numbers(resource: Resource, checked: Checked, dialect: Dialect) 
     numbered = {name: replace(field, serial=False) for name, field in resource.fields.items()}
     resources = {name: _without_caller(each) for name, each in checked.resources.items()}
     resources[resource.name] = _without_caller(replace(resource, fields=numbered))
-    return _adding(resources[resource.name], Perspective(_own(checked, resources), OPERATOR, dialect))
+    return _adding(resources[resource.name], resource, Perspective(_own(checked, resources), OPERATOR, dialect))
 
 
-def _adding(resource: Resource, perspective: Perspective) -> Adding:
+def _adding(resource: Resource, stated: Resource, perspective: Perspective) -> Adding:
+    """`stated` is the resource as the contract has it, and `resource` as the operator has it."""
     endpoint = _creating(resource)
     given = body(endpoint, perspective.checked)
     assert given is not None
+    given = structs.replace(given, schema=_naming_what_callers_give(given.schema, stated))
     return Adding(given, create(endpoint, Admission(OPERATOR, None, False, resource.place), perspective))
+
+
+def _naming_what_callers_give(schema: Mapping[str, Any], stated: Resource) -> dict[str, Any]:
+    """What the contract takes from a caller has to be said, even where it is not required of a row: there is no caller
+    here, and a row would lack it in silence. That there is none is said by null."""
+    properties, needed = dict(schema["properties"]), dict.fromkeys(schema.get("required", ()))
+    for name, field in stated.fields.items():
+        made = [each for each in (field.on_create, field.on_change) if each is not None]
+        if name in properties and made and not any(map(_of_the_contract, made)):
+            if name not in needed and not field.null_shown:
+                properties[name] = {"anyOf": [properties[name], {"type": "null"}]}
+            needed[name] = None
+    return {**schema, "properties": properties, "required": list(needed)}
 
 
 def _own(checked: Checked, resources: Mapping[str, Resource]) -> Checked:
