@@ -90,14 +90,18 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         "Precedence",
-        "`precedence` orders the conditions; where it is not shown, the closed list (below) does; a condition left "
-        "out follows its predecessor there. A name that is a condition's is that condition, also where a code is "
-        "called so. 501 (blocked, or not in force) precedes every condition but no such path and method not allowed. "
-        "All failing rules of all fields are reported, in the contract's order. Beside a field that is `invalid`, what "
-        "the others give is still judged: whether a value is taken, and whether a row that is referred to is there. "
-        "What may read any field (permissions, guards, invariants) is judged once all of them are valid, and what "
-        "reads a part of the request (its body; its parameters, headers and path values) once nothing there is "
-        "refused: what is refused is not evaluated further.",
+        "`precedence` lists conditions, and means the order of the closed list (below), changed no more than this list "
+        "demands: again and again the first condition of the closed list is taken before which nothing listed is still "
+        "due. A narrowed condition that is not listed stands directly before its wider one (`invalid user.email` "
+        "before `invalid user`, and that before `invalid`), and so does a parameter whose `otherwise` names a code. A "
+        "code stands where its condition does, one of a guard or an invariant at `guard` or `invariant`; of these the "
+        "first counts, as they are written. 501 (blocked, or not in force) precedes every condition but no such path "
+        "and method not allowed. All failing rules of all fields are reported, in the contract's order, whatever finds "
+        "them. Beside a field that is `invalid`, what the others give is still judged: whether a value is taken, and "
+        "whether a row that is referred to is there. What may read any field (permissions, guards, invariants) is "
+        "judged once all of them are valid, and every row that they refer to is there, and what reads a part of the "
+        "request (its body; its parameters, headers and path values) once nothing there is refused: what is refused is "
+        "not evaluated further.",
     ),
     (
         "Bare statuses",
@@ -695,12 +699,27 @@ NOT_IN_FORCE = 501
 """The status of what is blocked by a gap, or is stated and not in force: it is no condition, and has no code."""
 
 
+def widened(name: str) -> str | None:
+    """The condition of the closed list that a name is, or is a narrower one of (`conflict user.email`); None: it is
+    no condition."""
+    found = (each for each in BARE_STATUSES if name == each or name.startswith(each + " "))
+    return max(found, key=len, default=None)
+
+
 def precedence(stated: Sequence[str]) -> tuple[str, ...]:
-    """The whole order of conditions and codes (meaning 11): what is stated, and each condition that is left out
-    behind its predecessor in the closed list."""
-    order = list(stated)
-    closed = list(BARE_STATUSES)
-    for index, condition in enumerate(closed):
-        if condition not in order:
-            order.insert(order.index(closed[index - 1]) + 1 if index else 0, condition)
+    """The whole order of conditions (meaning 11): the closed list, in which a narrowed condition that is stated stands
+    before its wider one, changed no more than what is stated demands."""
+    due = list(dict.fromkeys(name for name in stated if widened(name) is not None))
+    left = [
+        name
+        for condition in BARE_STATUSES
+        for name in (*(each for each in due if each != condition and widened(each) == condition), condition)
+    ]
+    order: list[str] = []
+    while left:
+        taken = next(name for name in left if name not in due or name == due[0])
+        left.remove(taken)
+        if taken in due:
+            due.remove(taken)
+        order.append(taken)
     return tuple(order)

@@ -681,6 +681,13 @@ class Maker:
                 errors["messages"]["otherwise"] = "is wrong"
         if self.often(0.6):
             errors["precedence"] = ["no such path", "method not allowed", *stated]
+            for narrowed in ("missing user", "conflict user.name", "invalid user.name", "invalid user"):
+                if self.often(0.2):
+                    errors["precedence"].insert(self.random.randint(2, len(stated) + 2), narrowed)
+        for narrowed in ("invalid user.name", "invalid user", "invalid item"):
+            if self.often(0.2):
+                name = narrowed.replace(" ", "_").replace(".", "_")
+                self.codes[name] = {"status": 422, "title": f"About {name}", "when": narrowed}
         return errors
 
 

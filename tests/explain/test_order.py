@@ -49,7 +49,7 @@ permissions: {all others: anyone}
 ```yaml
 shape: {media type: application/json, body: {code: error.code}}
 codes: {nowhere: {status: 409}, taken: {status: 409, when: conflict}}
-precedence: [nowhere, taken]
+precedence: [invariant, conflict]
 ```
 """
 

@@ -82,33 +82,62 @@ def invalid(place: str, name: str, rule: str, code: str | None = None) -> Failur
     return Failure("invalid", code=code, fields=(Broken(place, (name,), rule),))
 
 
+def wider(name: str) -> str | None:
+    """The next wider name: `invalid user` of `invalid user.email`, `invalid` of that, and nothing of a condition."""
+    if name in STATUSES:
+        return None
+    return name.rpartition("." if "." in name else " ")[0]
+
+
+def condition_of(name: str) -> str:
+    above = wider(name)
+    return name if above is None else condition_of(above)
+
+
 def order(errors: Errors) -> list[str]:
-    """Fixed meaning 11: what `precedence` says, and what it leaves out behind its predecessor in the closed list."""
-    found = list(errors.precedence)
-    before: str | None = None
-    for condition in STATUSES:
-        if condition not in found:
-            found.insert(0 if before is None else found.index(before) + 1, condition)
-        before = condition
+    """Fixed meaning 11: the smallest order, as the closed list goes, that keeps what `precedence` says. Nothing may
+    come before what is listed ahead of it; of what may come next, the closed list says which."""
+    listed = list(errors.precedence)
+    places = {name: number for number, name in enumerate(STATUSES)}
+    still = {*STATUSES, *listed}
+    found: list[str] = []
+    while still:
+        ready = [name for name in still if name not in listed or not still & set(listed[: listed.index(name)])]
+        # What is narrowed stands before its condition; of several, what is listed leaves one ready.
+        found.append(min(ready, key=lambda name: (places[condition_of(name)], name in STATUSES)))
+        still.remove(found[-1])
     return found
 
 
-def code_of(failure: Failure, endpoint: Endpoint | None, errors: Errors) -> ErrorCode | None:
-    name = failure.code
+def answering(failure: Failure, endpoint: Endpoint | None, errors: Errors) -> tuple[str | None, str | None]:
+    """The name of the code that answers a failure, and the name of the condition that it is the code of."""
+    if failure.code is not None:
+        return failure.code, None
     own: Mapping[str, str] = {} if endpoint is None else endpoint.errors
     for codes in (own, errors.conditions):
         for called in failure.names:
-            if name is None:
-                name = codes.get(called)
+            if called in codes:
+                return codes[called], called
+    return None, None
+
+
+def code_of(failure: Failure, endpoint: Endpoint | None, errors: Errors) -> ErrorCode | None:
+    name, _ = answering(failure, endpoint, errors)
     return next((code for code in errors.codes if code.name == name), None)
 
 
-def place_in_order(failure: Failure, endpoint: Endpoint | None, errors: Errors) -> int:
-    """The lower counts: that of the code, else that of the condition by its narrowest name. What a condition is called
-    is the condition, whatever codes are called."""
-    code, ranks = code_of(failure, endpoint, errors), order(errors)
-    names = ([] if code is None or code.name in STATUSES else [code.name]) + failure.names
-    return min([ranks.index(name) for name in names if name in ranks][:1], default=len(ranks))
+def place_in_order(failure: Failure, endpoint: Endpoint | None, errors: Errors) -> tuple[int, int]:
+    """The lower counts: the place of the narrowest name that is in the order, or directly before it, where what has
+    the code is narrower still; what is narrowed to a field, or a parameter, before what is to a resource."""
+    ranks = order(errors)
+    _, called = answering(failure, endpoint, errors)
+    placed = next(name for name in failure.names if name in ranks)
+    if failure.code is not None and failure.condition == "invalid":
+        return ranks.index(placed), -2
+    narrower = failure.names[: failure.names.index(placed)]
+    if called in narrower:
+        return ranks.index(placed), -2 if "." in called else -1
+    return ranks.index(placed), 0
 
 
 @dataclass(frozen=True)
@@ -118,6 +147,21 @@ class Refusal:
     status: int
     code: ErrorCode | None
     fields: tuple[Broken, ...]
+
+
+def in_written_order(failures: Sequence[Failure], endpoint: Endpoint | None) -> list[Failure]:
+    """Fixed meaning 11: what is wrong with the body is told in the order in which the contract writes its members."""
+    if endpoint is None:
+        return list(failures)
+    written = [*(each.pointer for each in endpoint.constants), *(leaf.pointer for leaf in endpoint.body or ())]
+
+    def number(failure: Failure) -> int:
+        names = tuple(str(step) for step in failure.fields[0].path)
+        return next((at for at, each in enumerate(written) if names[: len(each)] == each), len(written))
+
+    of_body = [each for each in failures if each.fields and each.fields[0].place == "body"]
+    ordered = iter(sorted(of_body, key=number))
+    return [next(ordered) if each.fields and each.fields[0].place == "body" else each for each in failures]
 
 
 def refusal(failures: Sequence[Failure], endpoint: Endpoint | None, errors: Errors) -> Refusal:

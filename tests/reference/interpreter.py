@@ -16,7 +16,7 @@ from urllib.parse import quote, unquote
 from tests.reference import bodies, callers, chosen, lists, routes, shows, writes
 from tests.reference.callers import ANYONE, Caller
 from tests.reference.expressions import Chance, Reading, all_rows, at_hand, moment
-from tests.reference.failures import Failure, error_value, invalid, refusal
+from tests.reference.failures import Failure, error_value, in_written_order, invalid, refusal
 from tests.reference.lists import Page
 from tests.reference.messages import NOTHING, Request, Response
 from tests.reference.rows import Row, Rows
@@ -453,7 +453,7 @@ class _Asking:
 
     def refused(self, *failures: Failure) -> Response:
         errors, endpoint = self.checked.errors, self.endpoint
-        refused = refusal(failures, endpoint, errors)
+        refused = refusal(in_written_order(failures, endpoint), endpoint, errors)
         headers: dict[str, str] = {}
         if refused.status == 401 and endpoint is not None:
             admitted = {each.who for each in endpoint.admissions}

@@ -181,15 +181,18 @@ class Work:
         return row.is_gone and (machine is None or row.fields[machine.field] not in leaves)
 
     def _of_new_row(self, admission: Admission, given: Given) -> list[Failure]:
-        if self.on_the_way or not given.readable:
+        if self.on_the_way:
             return []
+        condition = None if admission.of_request else admission.condition
         change = Change(self, given)
-        failures = self._of_values(change, given, None)
-        if given.is_valid and not change.failures:
+        failures = self._of_values(change, given, None) if given.readable else []
+        is_valid = given.readable and given.is_valid and not any(each.condition == "invalid" for each in failures)
+        # One that reads nothing of the row is judged whatever the body is (fixed meaning 74).
+        if condition is not None and (is_valid or not _reads(condition, self.resource.name)):
+            if not self._holds(condition, change.row):
+                failures.append(Failure("forbidden", self.resource.name))
+        if is_valid:
             self.told_of = change.row
-            if admission.condition is not None and not admission.of_request:
-                if not self._holds(admission.condition, change.row):
-                    failures.append(Failure("forbidden", self.resource.name))
             failures += self._guarded(self.endpoint.guards, change.row)
         return failures
 
@@ -336,8 +339,8 @@ class Change:
             if each.required and fields.get(each.name) is None and each.name not in self.work.parents:
                 if not each.serial and self.given.is_valid and self._is_touched(each, old):
                     can_be_given = any(leaf.field == each.name for leaf in self.endpoint.body or ())
-                    told = invalid("body", each.name, "required")
-                    self.failures.append(told if can_be_given else Failure("invalid", f"{resource.name}.{each.name}"))
+                    fields_ = invalid("body", each.name, "required").fields if can_be_given else ()
+                    self.failures.append(Failure("invalid", f"{resource.name}.{each.name}", fields=fields_))
             made = old is None or any(each is one for one, _ in making)
             if each.secret == "token" and fields.get(each.name) is not None and made:
                 self.issued[each.name] = fields[each.name]

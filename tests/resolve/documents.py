@@ -65,7 +65,7 @@ errors:
     invalid: {status: 422, title: Not valid, when: invalid}
     empty: {status: 409, title: Nothing to send}
   messages: {required: This must be given}
-  precedence: [invalid, missing, empty]
+  precedence: [invalid, missing, guard]
 limits:
   rates: {calls: {of: caller, allow: 10, per: PT1M, algorithm: gcra, burst: 10, endpoints: [GET /notes]}}
   sizes: {body: 64 KiB}

@@ -108,7 +108,7 @@ CASES = [
     ("endpoints: [GET /notes]", "endpoints: [GET /note]", "NF0312", "GET /note", "did you mean `GET /notes`?"),
     ("when: invalid}", "when: missing nte}", "NF0312", "nte", "did you mean `note`?"),
     ("when: invalid}", "when: conflict note.txt}", "NF0312", "txt", "did you mean `text`?"),
-    ("precedence: [invalid,", "precedence: [invlid,", "NF0312", "invlid", "did you mean `invalid`?"),
+    ("precedence: [invalid,", "precedence: [invlid,", "NF0304", "invlid", "did you mean `invalid`?"),
     ('default: "2"', 'default: "3"', "NF0312", '"3"', ""),
     # Schemas
     ("maxLength: 100", "maxLength: -1", "NF0313", "-1", ""),

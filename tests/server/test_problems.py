@@ -22,8 +22,8 @@ def said(response: Response) -> object:
     [
         (("missing", "invalid"), [Failure("invalid"), Failure("missing", "note")], "not_found"),
         (("invalid", "missing"), [Failure("invalid"), Failure("missing", "note")], "invalid"),
-        # The place of a code counts before the condition's, and that of a narrowed condition before it.
-        (("is_done", "invalid", "guard"), [Failure("invalid"), Failure("guard", "note", "is_done")], "is_done"),
+        # The place of a narrowed condition counts before the condition's; a code stands where its condition does.
+        (("is_done", "invalid", "guard"), [Failure("invalid"), Failure("guard", "note", "is_done")], "invalid"),
         (("missing note", "invalid", "missing"), [Failure("invalid"), Failure("missing", "note")], "not_found"),
         (("missing note", "invalid", "missing"), [Failure("invalid"), Failure("missing", "person")], "invalid"),
         (("guard",), [Failure("guard", code="is_done"), Failure("guard", code="too_many_stars")], "is_done"),

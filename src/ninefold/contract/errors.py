@@ -80,7 +80,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """`precedence` holds conditions and codes, as written."""
+    """`precedence` holds conditions, perhaps narrowed."""
 
     shape: Fact[Shape] | None
     codes: Fact[tuple[ErrorCode, ...]] | None

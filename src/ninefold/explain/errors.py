@@ -9,7 +9,7 @@ from ninefold.diagnostics.source import Span
 from ninefold.explain import responses
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
-from ninefold.explain.precedence import narrowed
+from ninefold.plan.problems import names
 
 
 def code(g: Grounds, own: ErrorCode, items: tuple[Item, ...] = ()) -> Item:
@@ -53,7 +53,7 @@ def _order(names: tuple[Name, ...]) -> str:
 def own_code(endpoint: Endpoint, condition: str, subject: str | None) -> Span | None:
     """Where an endpoint gives a condition a code of its own."""
     stated = {name.text: name.span for name, _ in value_of(endpoint.errors) or ()}
-    return next((stated[name] for name in narrowed(condition, subject) if name in stated), None)
+    return next((stated[name] for name in names(condition, subject) if name in stated), None)
 
 
 def messages(g: Grounds) -> list[Item]:

@@ -10,6 +10,8 @@ from ninefold.contract.errors import ErrorCode
 from ninefold.contract.fact import value_of
 from ninefold.contract.service import Contract
 from ninefold.meanings import BARE_STATUSES, precedence
+from ninefold.plan import problems
+from ninefold.plan.problems import names
 
 
 @dataclass(frozen=True)
@@ -40,36 +42,29 @@ class Codes:
         """The code of a condition at an endpoint: the endpoint's own comes first, the narrower name before the
         wider. None: a bare status."""
         own = {name.text: code.text for name, code in value_of(endpoint.errors) or ()}
-        names = narrowed(condition, subject)
-        return next((codes[name] for codes in (own, self._conditions) for name in names if name in codes), None)
+        found = names(condition, subject)
+        return next((codes[name] for codes in (own, self._conditions) for name in found if name in codes), None)
 
     def narrowest(self, endpoint: Endpoint, condition: str, subject: str) -> str | None:
         """As much of a subject as part 7 or the endpoint tells apart; None: nothing of it."""
         own = {name.text for name, _ in value_of(endpoint.errors) or ()}
         told = own | self._conditions.keys() | self._ranks.keys()
-        found = (each for each in narrowed(condition, subject) if each in told and each != condition)
+        found = (each for each in names(condition, subject) if each in told and each != condition)
         return next((each.removeprefix(condition + " ") for each in found), None)
 
     def code_of_all(self, condition: str) -> str | None:
         """The code of a condition that leaves no endpoint."""
         return self._conditions.get(condition)
 
-    def rank(self, condition: str, subject: str | None, code: str | None) -> int:
-        """The lower counts. A name that a condition has is that condition, also where a code is called so."""
-        if code is not None and code in self._ranks and code not in BARE_STATUSES:
-            return self._ranks[code]
-        names = narrowed(condition, subject)
-        return next((self._ranks[name] for name in names if name in self._ranks), len(self._ranks))
+    def rank(self, endpoint: Endpoint, condition: str, subject: str | None, code: str | None) -> int:
+        """The place in the precedence; `code`: the one that stands where the condition is stated. The lower counts."""
+        own = {name.text for name, _ in value_of(endpoint.errors) or ()}
+        tables = () if code is not None else (own, self._conditions)
+        told = next((codes for codes in tables if any(name in codes for name in names(condition, subject))), ())
+        return problems.rank(condition, subject, code is not None, told, self._ranks)
 
     def status(self, condition: str, code: str | None) -> int:
         """The status of a code, else the bare status of the condition."""
         stated = self.by_name.get(code or "")
         status = None if stated is None else value_of(stated.status)
         return status if status is not None else BARE_STATUSES.get(condition, 500)
-
-
-def narrowed(condition: str, subject: str | None) -> tuple[str, ...]:
-    """What a contract may call a condition, the narrowest first: `conflict user.email`, `conflict user`, `conflict`."""
-    if subject is None:
-        return (condition,)
-    return tuple(dict.fromkeys((f"{condition} {subject}", f"{condition} {subject.partition('.')[0]}", condition)))

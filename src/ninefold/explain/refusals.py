@@ -34,7 +34,7 @@ def refusals(g: Grounds, endpoint: Endpoint) -> list[Item]:
         return each.code or codes.code(endpoint, each.condition, each.subject)
 
     def rank(each: Refusal) -> int:
-        return codes.rank(each.condition, each.subject, code_of(each))
+        return codes.rank(endpoint, each.condition, each.subject, each.code)
 
     every = every_refusal(g, endpoint)
     judged = max((rank(each) for each in every if each.condition not in BY_ITSELF), default=0)

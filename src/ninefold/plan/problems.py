@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Mapping
+
 import msgspec
 
 from ninefold.expressions.tree import Typed
@@ -68,7 +70,7 @@ class ErrorShape(msgspec.Struct, frozen=True, omit_defaults=True):
 class Problems(msgspec.Struct, frozen=True, omit_defaults=True):
     """`conditions` maps a condition, or a narrowed one (`missing article`), to its code. What has no code is
     answered with its status of the table of fixed meanings (`statuses`) and an empty body, and so is everything
-    where `content` is None. `precedence` orders all conditions and the codes that are placed themselves. `places`:
+    where `content` is None. `precedence` orders all conditions, and the narrowed ones that are placed themselves. `places`:
     where the rest is stated: `media type`, `precedence`, `when CONDITION`, `messages RULE`."""
 
     statuses: dict[str, int]
@@ -79,3 +81,27 @@ class Problems(msgspec.Struct, frozen=True, omit_defaults=True):
     content: Content | None = None
     messages: dict[str, str] = {}
     places: dict[str, Place] = {}
+
+
+def names(condition: str, subject: str | None) -> tuple[str, ...]:
+    """What a contract may call a condition, the narrowest first: `conflict user.email`, `conflict user`, `conflict`."""
+    if subject is None:
+        return (condition,)
+    return tuple(dict.fromkeys((f"{condition} {subject}", f"{condition} {subject.partition('.')[0]}", condition)))
+
+
+def rank(condition: str, subject: str | None, own_code: bool, told: Container[str], order: Mapping[str, int]) -> int:
+    """The place of a failure in the precedence (meaning 11); the lower counts. `own_code`: it has a code of its own
+    where it is stated, which makes an `invalid` value a narrower condition than any; `told` are the names that have
+    codes; `order` has the places of all conditions, and of the narrowed ones that are placed themselves."""
+    before = _OF_A_FIELD if own_code and condition == "invalid" else 0
+    for name in names(condition, subject):
+        if name in order:
+            return order[name] * _APART - before
+        if not before and name in told:
+            before = _OF_A_FIELD if "." in name else _OF_A_RESOURCE
+    return len(order) * _APART
+
+
+_OF_A_RESOURCE, _OF_A_FIELD, _APART = 1, 2, 3
+"""How far before the place of its condition stands what is narrowed, and how far apart the places are."""

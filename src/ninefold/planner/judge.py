@@ -25,9 +25,11 @@ def judge(
     perspective: Perspective,
 ) -> Judge:
     """One row that says of each requirement whether it fails. What is about a row that is not there or not seen
-    is false, so that nothing is told of it; and so is what reads of the request what it is refused for."""
+    is false, so that nothing is told of it; so is what reads of the request what it is refused for, and what may be
+    about any value while one of them is invalid."""
     which = [each for each in (endpoint.row, endpoint.where) if each is not None]
     present = all_of([each.holds for each in requirements if each.scope in (Scope.PATH, Scope.PRESENCE)])
+    valid = [each.holds for each in requirements if each.scope is Scope.VALUES and each.condition.condition == "invalid"]
     columns = []
     gone_before: list[Fragment] = []
     for each in requirements:
@@ -42,9 +44,12 @@ def judge(
             case Scope.ROW:
                 columns.append("(" + all_of([present, fails]) + ")")
             case Scope.VALUES:
-                columns.append("(" + all_of([present, *_values_there(each.fields), fails]) + ")")
+                of_any = not each.fields and each.condition.condition != "invalid"
+                needed = valid if of_any else []
+                columns.append("(" + all_of([present, *_values_there(each.fields), *needed, fails]) + ")")
             case Scope.EITHER:
-                there = "(" + column(resource.name, THERE) + " OR " + bind(inputs.VALUES_ARE_THERE) + ")"
+                values = all_of([bind(inputs.VALUES_ARE_THERE), *valid])
+                there = "(" + column(resource.name, THERE) + " OR " + values + ")"
                 columns.append("(" + all_of([present, there, fails]) + ")")
     told = details(requirements, endpoint, resource, perspective)
     columns += ["CASE WHEN " + present + " THEN " + detail + " END" for _, detail in told]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from ninefold.contract.errors import CONDITIONS, ConditionName, ErrorCode, Errors, Message, Shape
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.source import Span
 from ninefold.resolve import leaves
 from ninefold.resolve.codes import WRONG_WORD
 from ninefold.resolve.expressions import expression, template
@@ -88,16 +89,23 @@ def condition_name(r: Reading, node: Node, called: str) -> ConditionName | None:
     found = split(node.text)
     if found is not None:
         return ConditionName(*found, node.span)
+    not_a_condition(r, node.text, node.span)
+    return None
+
+
+def not_a_condition(r: Reading, text: str, span: Span, meant: tuple[str, ...] = ()) -> None:
+    """Says that this is not of the closed list of conditions. `meant`: what advises, where more than the list is
+    known."""
     r.say(
         WRONG_WORD,
-        f"{quoted(node.text)} is not a condition",
-        Label(node.span),
-        help=((f"did you mean `{_MEANT[node.text.casefold()]}`?",) if node.text.casefold() in _MEANT else ())
-        or r.did_you_mean(node.text, CONDITIONS)
-        or r.did_you_mean(node.text.partition(" ")[0], CONDITIONS)
+        f"{quoted(text)} is not a condition",
+        Label(span),
+        help=meant
+        or ((f"did you mean `{_MEANT[text.casefold()]}`?",) if text.casefold() in _MEANT else ())
+        or r.did_you_mean(text, CONDITIONS)
+        or r.did_you_mean(text.partition(" ")[0], CONDITIONS)
         or ('the conditions are listed in `docs/language.md`, under "Conditions and bare statuses"',),
     )
-    return None
 
 
 def split(written: str) -> tuple[str, str | None] | None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from ninefold.contract.authentication import ANY, Admission, Authentication, Every
 from ninefold.contract.effects import Effect
 from ninefold.contract.endpoints import Action, Endpoint, Endpoints
-from ninefold.contract.errors import CONDITIONS, ConditionName, Errors
+from ninefold.contract.errors import ConditionName, ErrorCode, Errors
 from ninefold.contract.events import Events
 from ninefold.contract.expression import Assignment
 from ninefold.contract.fact import Fact, Name, Shown
@@ -24,7 +24,7 @@ from ninefold.resolve.actions import MEANT_VERBS
 from ninefold.resolve.codes import NOT_AN_ACTION, NOT_WRITTEN, SAME_NAME, UNDECLARED
 from ninefold.resolve.declared import Declared, Names, declared, listed, one
 from ninefold.resolve.effects import ON_ITS_OWN
-from ninefold.resolve.errors import split
+from ninefold.resolve.errors import not_a_condition, split
 from ninefold.resolve.reading import Reading, quoted
 from ninefold.resolve.schemas import TYPE_REFERENCE
 from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence
@@ -346,12 +346,11 @@ class _Uses:
                     )
                 else:
                     first[whole] = condition.span
-        codes = self.known.codes
-        among = None if codes is None else {**dict.fromkeys(CONDITIONS, Span(0, 0)), **codes}
+        codes = {code.name: code for code in listed(part.codes) or ()}
         for name in listed(part.precedence) or ():
             narrowed = split(name.text)
             if narrowed is None:
-                self.use(name, among, "a condition or an error code")
+                not_a_condition(self.r, name.text, name.span, _instead_of(codes.get(name.text)))
             elif narrowed[1] is not None:
                 self.use_subject(ConditionName(*narrowed, name.span))
 
@@ -389,6 +388,17 @@ class _Uses:
             self.admissions(change.permissions)
         for condition in listed(change.code.when) or () if change.code is not None else ():
             self.use_subject(condition)
+
+
+def _instead_of(code: ErrorCode | None) -> tuple[str, ...]:
+    """What to list instead of an error code: the conditions that it is the code of."""
+    if code is None:
+        return ()
+    stated = (" ".join(filter(None, (each.condition, each.subject))) for each in listed(code.when) or ())
+    found = ", ".join(f"`{each}`" for each in stated)
+    if not found:
+        return (f"an order is one of conditions: `{code.name}` is told where its guard, invariant or parameter is",)
+    return (f"an order is one of conditions, and `{code.name}` is the code of {found}",)
 
 
 def references(node: Node) -> Iterable[Name]:

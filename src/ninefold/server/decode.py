@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import Any
@@ -66,7 +66,9 @@ class Body:
         self._validator = jsonschema_rs.Draft202012Validator(
             body.schema, validate_formats=True, retriever=refuse_to_fetch
         )
-        self._order = Order(body.schema, (*body.constants, *(each.pointer for each in body.fields)))
+        written = (*body.constants, *(each.pointer for each in body.fields))
+        self._order = Order(body.schema, written)
+        self._members_at = tuple(map(json_pointer, written))
         self._members = {name: json_reader(type_) for name, type_ in body.members.items()}
         known = [*(each.pointer for each in body.fields), *((name,) for name in body.members), *body.constants]
         if body.chosen_by is not None and all(each[0] != body.chosen_by for each in known):
@@ -259,6 +261,21 @@ class Body:
             return
         for subject, fields in groupby(failure.fields, lambda each: self._subject(each, resource)):
             yield Failure(failure.condition, subject, failure.code, tuple(fields), failure.trace)
+
+    def in_order(self, failures: Sequence[Failure]) -> list[Failure]:
+        """The same, where those that are about members of the body come in the order of the contract, whichever step
+        of the request has found them."""
+        about = [number for number, each in enumerate(failures) if each.fields and each.fields[0].place == "body"]
+        ordered = sorted((failures[number] for number in about), key=lambda each: self._number(each.fields[0]))
+        found = list(failures)
+        for number, failure in zip(about, ordered, strict=True):
+            found[number] = failure
+        return found
+
+    def _number(self, failure: FieldFailure) -> int:
+        at = failure.pointer
+        found = (number for number, given in enumerate(self._members_at) if at == given or at.startswith(given + "/"))
+        return next(found, len(self._members_at))
 
     def _subject(self, failure: FieldFailure, resource: str) -> str:
         at = failure.pointer

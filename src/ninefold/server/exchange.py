@@ -88,6 +88,8 @@ class Exchange:
 
     def answer(self) -> Response:
         """The answer to what has failed, with the headers that its status asks for (RFC 9110 15.5)."""
+        if self.endpoint.body is not None:
+            self.failures = self.endpoint.body.in_order(self.failures)
         self.limited = RATE_LIMITED in self.failures and self.rank == self.version.problems.rank(
             RATE_LIMITED, self.endpoint.errors or {}
         )

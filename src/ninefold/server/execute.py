@@ -265,7 +265,7 @@ class Write:
             assign.field for assign in operation.assigns if not (assign.type.nullable or assign.in_statement)
         )
         self.may_lack = tuple(
-            invalid("body", assign.field, "required")
+            self._without(assign.field)
             for assign in operation.assigns
             if assign.otherwise is not None and not assign.type.nullable
         )

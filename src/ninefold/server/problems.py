@@ -42,12 +42,7 @@ class Failure:
     @property
     def names(self) -> tuple[str, ...]:
         """What a contract may call it, the narrowest first: `conflict user.email`, `conflict user`, `conflict`."""
-        if self.subject is None:
-            return (self.condition,)
-        resource = self.subject.partition(".")[0]
-        return tuple(
-            dict.fromkeys((f"{self.condition} {self.subject}", f"{self.condition} {resource}", self.condition))
-        )
+        return plan.names(self.condition, self.subject)
 
 
 def invalid(place: In, name: str, rule: str, code: str | None = None) -> Failure:
@@ -99,7 +94,7 @@ class Problems:
         self._codes = {code.name: code for code in problems.codes}
         self._conditions = problems.conditions
         self._ranks = {name: rank for rank, name in enumerate(problems.precedence)}
-        self.last = len(self._ranks)
+        self.last = plan.rank("", None, False, (), self._ranks)
         """The rank of what the precedence does not hold: behind everything in it."""
         self._details = {code.name: compile(code.detail) for code in problems.codes if code.detail is not None}
         self._messages = problems.messages
@@ -113,12 +108,10 @@ class Problems:
         return next(stated, None)
 
     def rank(self, failure: Failure, own: Mapping[str, str]) -> int:
-        """The place of a failure in the precedence: that of its code, else of its condition, narrowed if the order
-        holds it so. A name that a condition has is that condition, also where a code is called so. The lower counts."""
-        code = self.code(failure, own)
-        if code is not None and code in self._ranks and code not in self._statuses:
-            return self._ranks[code]
-        return next((self._ranks[name] for name in failure.names if name in self._ranks), self.last)
+        """The place of a failure in the precedence. The lower counts."""
+        tables = () if failure.code is not None else (own, self._conditions)
+        told = next((codes for codes in tables if any(name in codes for name in failure.names)), {})
+        return plan.rank(failure.condition, failure.subject, failure.code is not None, told, self._ranks)
 
     def answer(
         self,

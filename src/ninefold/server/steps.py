@@ -515,7 +515,8 @@ def decided(x: Exchange, document: Any, cleared: frozenset[str] = frozenset()) -
             x.env[environment.REFUSED] = {**x.env.get(environment.REFUSED, {}), "body": False}
             x.env["request"] = {**x.env["request"], "body": x.endpoint.body.others(document)}
         else:
-            resource = x.admission.operation.resource if x.admission is not None else None
+            operation = x.endpoint.any_operation  # also where nobody is admitted
+            resource = operation.resource if operation is not None else None
             about = granting.narrowed(wrong) if x.endpoint.grants else x.endpoint.body.by_field(wrong, resource)
             for failure in about:
                 x.refuse(failure)

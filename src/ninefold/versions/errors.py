@@ -57,10 +57,6 @@ def change_code(way: Way, change: Change) -> None:
 def _without(way: Way, code: str) -> None:
     """What ends in a code that is not there ends in that of its condition."""
     contract = way.contract
-    precedence = contract.errors.precedence
-    if isinstance(precedence, Shown):
-        kept = tuple(each for each in precedence.value if each.text != code)
-        contract = replace(contract, errors=replace(contract.errors, precedence=replace(precedence, value=kept)))
     way.contract = replace(
         contract,
         resources=_dropped(contract.resources, code),

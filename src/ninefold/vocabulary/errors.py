@@ -55,6 +55,7 @@ KEYS: tuple[Key, ...] = (
          "Errors have no messages."),
     adds(7, "messages.RULE", Text(), "The words for one rule, or, under `otherwise`, for the rest.",
          "Errors of that rule have no message."),
-    adds(7, "precedence", Names("a condition or a code"), "Which error is told where several hold.",
+    adds(7, "precedence", Names("a condition"),
+         "Which condition is told where several hold; each may be narrowed.",
          "The order of the closed list of conditions holds."),
 )  # fmt: skip
