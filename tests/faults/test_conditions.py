@@ -261,7 +261,9 @@ CALLED = {
 def test_of_several_the_precedence_decides(tmp_path: Path, order: tuple[str, ...]) -> None:
     contract = CONTRACT
     if order is STATED:
-        contract = contract.replace("codes:\n", f"precedence: [{', '.join(CALLED[each] for each in order)}]\ncodes:\n", 1)
+        contract = contract.replace(
+            "codes:\n", f"precedence: [{', '.join(CALLED[each] for each in order)}]\ncodes:\n", 1
+        )
     with running(tmp_path / "service.db", contract) as service:
         theatre = Theatre(service)
         for first in range(len(order)):

@@ -32,7 +32,14 @@ errors:
 CODES
   precedence: [STATED]
 """
-NARROWED = ("invalid seat.name", "invalid seat.row", "invalid seat", "conflict seat.name", "conflict seat", "missing seat")
+NARROWED = (
+    "invalid seat.name",
+    "invalid seat.row",
+    "invalid seat",
+    "conflict seat.name",
+    "conflict seat",
+    "missing seat",
+)
 SUBJECTS = {None, *(name.partition(" ")[2] for name in NARROWED)}
 orders = st.lists(st.sampled_from((*CONDITIONS, *NARROWED)), unique=True, max_size=12)
 told = st.sets(st.sampled_from((*CONDITIONS, *NARROWED)))

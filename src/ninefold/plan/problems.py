@@ -70,8 +70,8 @@ class ErrorShape(msgspec.Struct, frozen=True, omit_defaults=True):
 class Problems(msgspec.Struct, frozen=True, omit_defaults=True):
     """`conditions` maps a condition, or a narrowed one (`missing article`), to its code. What has no code is
     answered with its status of the table of fixed meanings (`statuses`) and an empty body, and so is everything
-    where `content` is None. `precedence` orders all conditions, and the narrowed ones that are placed themselves. `places`:
-    where the rest is stated: `media type`, `precedence`, `when CONDITION`, `messages RULE`."""
+    where `content` is None. `precedence` orders all conditions, and the narrowed ones that are placed themselves.
+    `places`: where the rest is stated: `media type`, `precedence`, `when CONDITION`, `messages RULE`."""
 
     statuses: dict[str, int]
     precedence: tuple[str, ...]

@@ -29,7 +29,9 @@ def judge(
     about any value while one of them is invalid."""
     which = [each for each in (endpoint.row, endpoint.where) if each is not None]
     present = all_of([each.holds for each in requirements if each.scope in (Scope.PATH, Scope.PRESENCE)])
-    valid = [each.holds for each in requirements if each.scope is Scope.VALUES and each.condition.condition == "invalid"]
+    valid = [
+        each.holds for each in requirements if each.scope is Scope.VALUES and each.condition.condition == "invalid"
+    ]
     columns = []
     gone_before: list[Fragment] = []
     for each in requirements:
