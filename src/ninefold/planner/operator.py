@@ -81,14 +81,14 @@ def _adding(resource: Resource, stated: Resource, perspective: Perspective) -> A
 def _naming_what_callers_give(schema: Mapping[str, Any], stated: Resource) -> dict[str, Any]:
     """What the contract takes from a caller has to be said, even where it is not required of a row: there is no caller
     here, and a row would lack it in silence. That there is none is said by null."""
-    properties, needed = dict(schema["properties"]), dict.fromkeys(schema.get("required", ()))
+    properties, needed = dict(schema.get("properties", {})), dict.fromkeys(schema.get("required", ()))
     for name, field in stated.fields.items():
         made = [each for each in (field.on_create, field.on_change) if each is not None]
         if name in properties and made and not any(map(_of_the_contract, made)):
             if name not in needed and not field.null_shown:
                 properties[name] = {"anyOf": [properties[name], {"type": "null"}]}
             needed[name] = None
-    return {**schema, "properties": properties, "required": list(needed)}
+    return {**schema, "properties": properties, "required": list(needed)} if needed else dict(schema)
 
 
 def _own(checked: Checked, resources: Mapping[str, Resource]) -> Checked:
