@@ -28,7 +28,7 @@ help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
 
 serve: $(VENV)/.serve
-	$(BIN)/ninefold serve $(CONTRACT) --listen $(LISTEN) $(ARGS)
+	$(BIN)/ninefold serve $(CONTRACT) --listen $(LISTEN) --development-issuer $(ARGS)
 
 # With ARGS one run of pytest, without them all tests, in two runs side by side.
 test: $(VENV)/.test

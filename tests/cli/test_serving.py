@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import signal
 import sqlite3
@@ -117,6 +118,33 @@ def test_a_service_from_start_to_end(tmp_path: Path) -> None:
             assert secret not in log
     assert sorted(os.listdir(tmp_path)) == ["a.db"]
     assert sqlite3.connect(tmp_path / "a.db").execute('SELECT count(*) FROM "order"').fetchone() == (1,)
+
+
+def test_every_endpoint_of_the_example_is_served_with_lines_that_a_shell_takes(tmp_path: Path) -> None:
+    """What `make serve` starts. Each line under Try is run, in one shell; what a line asks the reader to take from the
+    answer before it is taken from there."""
+    with serving(tmp_path, "--development-issuer") as service:
+        shown = service.announced
+        assert sum(line.startswith("served  ") for line in shown) == 13
+        assert not any("blocked" in line for line in shown)
+        script, answers = "", 0
+        for line in shown[shown.index("Try:") + 1 :]:
+            line = line.strip()
+            if told := re.fullmatch(r"(\w+)='the (\w+) of that answer'", line):
+                variable, member = told.groups()
+                line = f'{variable}=$(printf %s "$ANSWER" | sed \'s/.*"{member}":"\\([^"]*\\)".*/\\1/\')'
+            elif line.startswith("curl"):
+                line = f'ANSWER=$({line.replace("curl -i", "curl -s -w %{http_code}")})\necho "$ANSWER"'
+                answers += 1
+            script += line + "\n"
+        ran = subprocess.run(["bash", "-eu"], input=script, capture_output=True, text=True, check=True)
+        statuses = [line[-3:] for line in ran.stdout.splitlines()]
+        assert len(statuses) == answers == 5 and set(statuses) <= {"200", "201"}, ran.stdout
+
+
+def test_a_development_issuer_is_for_this_machine_alone(refused: Refused) -> None:
+    said = refused("--development-issuer", "--operator", "0.0.0.0:0")
+    assert "other machines may reach" in said and "--operator 127.0.0.1:8081" in said
 
 
 def test_the_log_as_json_and_an_operator_value(tmp_path: Path) -> None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from base64 import b64encode
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from tests.docs.reader import ROOT
 from tests.server.conftest import running
 
-from ninefold.cli.try_it import caller_lines, lines
+from ninefold.cli.try_it import Where, caller_lines, lines
 from ninefold.database.sqlite import Opened, open_sqlite
 from ninefold.development.callers import Known, Unknown, callers
 from ninefold.development.identity import Identity
@@ -89,8 +91,36 @@ def test_there_is_one_of_each_kind_the_same_at_each_start(tmp_path: Path) -> Non
     assert f"-u {desk.credential}  # desk: writer 2" in shown[2]
 
 
-def test_the_credential_of_the_next_line_is_in_the_answer_to_the_first() -> None:
-    create, where, read = lines(plan(), "http://x", {})
-    assert create.startswith("curl -i http://x/writers -H")
-    assert where == "TOKEN='the writer.token of that answer'"
-    assert read == 'curl -i http://x/writers -H "Authorization: bearer $TOKEN"'
+def test_what_a_line_reads_another_has_put_there_before() -> None:
+    assert list(lines(plan(), Where("http://x", "notes.md", "notes.db"), {})) == [
+        "curl -i http://x/writers -H 'Content-Type: application/json'"
+        ' -d \'{"email": "ada@example.com", "password": "ada@example.com"}\'',
+        "TOKEN='the writer.token of that answer'",
+        'curl -i http://x/writers -H "Authorization: bearer $TOKEN"',
+        'curl -i http://x/me -H "Authorization: bearer $TOKEN"',
+        "# never: no endpoint issues a credential of it",
+        "DESK=ada@example.com:ada@example.com",
+        'curl -i http://x/writers -u "$DESK"',
+        'curl -i http://x/me -u "$DESK"',
+    ]
+
+
+CONTRACTS = sorted((*ROOT.glob("examples/*.md"), *ROOT.glob("tests/cases/*/contract.md")))
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_no_line_of_any_contract_reads_what_no_line_has_put_there(given: bool) -> None:
+    read = 0
+    for path in CONTRACTS:
+        found = compile_document(path.name, path.read_bytes()).plan
+        if found is None:
+            continue
+        values = {value.name: "x" for value in found.operator} if given else {}
+        where = Where("http://x", "c.md", "c.db", {each.scheme: "http://y" for each in found.schemes} if given else {})
+        known = set[str]()
+        for line in lines(found, where, values):
+            reads = set(re.findall(r"\$([A-Z_0-9]+)", line))
+            assert reads <= known, (path, line)
+            read += len(reads)
+            known |= set(re.findall(r"^([A-Z_0-9]+)=", line))
+    assert read > 50

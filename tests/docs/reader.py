@@ -145,7 +145,7 @@ class Reader:
         if self._service is not None:
             self._service.close()
         self._follows = command.startswith("ninefold dev")
-        command = command.replace("make serve", "ninefold serve examples/orders.md")
+        command = command.replace("make serve", "ninefold serve examples/orders.md --development-issuer")
         for option, port in (("listen", self._ports[0]), ("operator", self._ports[1])):
             command += "" if f"--{option}" in command else f" --{option} 127.0.0.1:{port}"
         self._service = _Terminal(["bash", "-c", f"exec {command}"], self._folder, self._environment)

@@ -28,6 +28,7 @@ from ninefold.cli.terminal import Unusable, complain, is_coloured, say, show
 from ninefold.cli.tls import tls_context
 from ninefold.database.sqlite import Opened, Refused, SQLite, open_sqlite
 from ninefold.delivery.jobs import jobs
+from ninefold.development.identity import Identity
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import visible
 from ninefold.gaps import to_text
@@ -65,6 +66,7 @@ def serve(
     certificate: Annotated[Path | None, Parameter(show_default=False)] = None,
     key: Annotated[Path | None, Parameter(show_default=False)] = None,
     client_ca: Annotated[Path | None, Parameter(show_default=False)] = None,
+    development_issuer: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     accept_proposals: AcceptProposals = False,
 ) -> int:
     """Serve a contract.
@@ -114,6 +116,10 @@ def serve(
         The key of that certificate (PEM, without a password).
     client_ca
         Authorities (PEM) whose clients' certificates are taken, for schemes of the type mutualTLS.
+    development_issuer
+        For tests and sandboxes: the issuer of each openIdConnect scheme that is given none is the service itself. On
+        the operator's port, with a key of this run, it signs a token for whoever asks and whatever is asked for, so
+        the port has to be one that no other machine reaches.
     """
     tls = tls_context(certificate, key, client_ca)
     loaded = load(file, accept_proposals)
@@ -142,13 +148,17 @@ def serve(
             # From here on until the database is closed: whoever reads that it serves may tell it to end.
             signal.signal(number, lambda *_: stop.request())
         try:
+            identity = _identity(url(operator_socket), sources) if development_issuer else None
+            if identity is not None:
+                values = identity.take_over(plan, values)
             service = ready(plan, opening.database.key("cursors"), values, sources, functions=called)
             addresses = Addresses(url(service_socket, "http" if tls is None else "https"), url(operator_socket))
             time = None if clock is None else sources.now()
-            _announce(plan, values, called, visible(file), opening, addresses, time, client_ca is not None)
+            _announce(plan, values, called, visible(file), opening, addresses, time, client_ca is not None, identity)
             beside = jobs(plan, service, opening.database, allowed)
             tracer = Tracer(plan).traced if trace else None
-            _run(service, opening.database, log, networks, (service_socket, operator_socket), stop, beside, tls, tracer)
+            sockets = service_socket, operator_socket
+            _run(service, opening.database, log, networks, sockets, stop, beside, tls, tracer, identity)
         finally:
             opening.database.close()
     return 0
@@ -171,6 +181,7 @@ def _announce(
     addresses: Addresses,
     time: str | None,
     takes_certificates: bool,
+    identity: Identity | None,
 ) -> None:
     say(f"{visible(plan.title)} ({document})")
     say()
@@ -186,7 +197,11 @@ def _announce(
     say(f"operator  {addresses.operator}/health/live  /health/ready  /metrics{'  /clock' if time else ''}")
     if time is not None:
         say(f"clock     {time}, set by --clock")
-    if lines := list(try_it.lines(plan, addresses.service, values)):
+    issuers = {} if identity is None else {name: identity.issuer(name) for name in identity.audiences}
+    for name, issuer in issuers.items():
+        say(f"issuer    {issuer} of {name}: signs whatever it is asked to, for tests and sandboxes")
+    where = try_it.Where(addresses.service, document, str(opening.path), issuers)
+    if lines := list(try_it.lines(plan, where, values, functions)):
         say("\n" + "\n".join(["Try:", *("  " + visible(line) for line in lines)]))
     say()
     sys.stdout.flush()
@@ -202,6 +217,7 @@ def _run(
     beside: Sequence[Job],
     tls: SSLContext | None,
     trace: Trace | None,
+    identity: Identity | None,
 ) -> None:
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     lines = Lines(sys.stdout)
@@ -217,8 +233,20 @@ def _run(
     if clock is not None and service.timers is not None:
         clock.set_again.append(service.timers.wake)
     second = application(database, metrics, lambda: stop.requested, clock)
+    if identity is not None:
+        second = identity.beside(second)
     run.run(lambda: run.serve(main, sockets[:1], second, sockets[1:], stop, tls))
     lines.flush()
+
+
+def _identity(operator: str, sources: Sources) -> Identity:
+    identity = Identity(operator, sources.clock)
+    if not identity.is_private:
+        raise Unusable(
+            f"--development-issuer: other machines may reach {operator}, and whoever does could be anybody",
+            "--operator 127.0.0.1:8081 listens for this machine alone",
+        )
+    return identity
 
 
 def _clock(text: str) -> Clock:

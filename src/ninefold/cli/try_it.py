@@ -5,38 +5,70 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from ninefold.cli.announcement import blocked_by
 from ninefold.development.callers import Known
+from ninefold.development.claims import kinds
 from ninefold.development.samples import sample
 from ninefold.expressions.tree import Select, Variable
-from ninefold.plan.authentication import Issued, LookedUp, Password, Scheme
-from ninefold.plan.operations import Issue, List, Write
+from ninefold.plan.authentication import Discovered, Issued, LookedUp, Password, Scheme, Signed
+from ninefold.plan.operations import List, Read, Write
 from ninefold.plan.responses import Content, FromExpression, ObjectOf
-from ninefold.plan.routes import Admission, Served
+from ninefold.plan.routes import Admission, Route, Served
 from ninefold.plan.service import ServicePlan
+from ninefold.server.issuers import operator_value
 from ninefold.vocabulary.endpoints import FORM
 
 
-def lines(plan: ServicePlan, url: str, given: Collection[str]) -> Iterator[str]:
-    """At most three `curl` lines: create something as anyone, create something with a credential, list something;
-    and where the credential of the later ones is in the answer to the first, a line that says so."""
-    routes = [route for route in _complete(plan) if not blocked_by(plan, route, given)]
-    schemes = {scheme.scheme: scheme for scheme in plan.schemes if isinstance(scheme.verified, LookedUp | Issued)}
-    found: dict[str, str] = {}
-    for route in routes:
-        for admission in route.admissions:
-            kind = _kind(admission, schemes)
-            line = _line(plan, route, url, schemes.get(admission.who)) if kind and kind not in found else None
-            if kind and line:
-                found[kind] = line
-                break
-    for kind in ("create as anyone", "create", "list"):
-        if kind in found:
-            yield found[kind]
-        if kind == "create as anyone" and kind in found and len(found) > 1:
-            yield from _secrets(routes, schemes.values())
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Where a service is: its URL, the contract's file and the database's, as a command line names them, and by scheme
+    the issuer that signs whatever it is asked to."""
+
+    url: str
+    document: str
+    database: str
+    issuers: Mapping[str, str] = field(default_factory=dict)
+
+
+def lines(plan: ServicePlan, where: Where, given: Collection[str], functions: Collection[str] = ()) -> Iterator[str]:
+    """Lines for a shell: create something as anyone; then for each scheme how a first credential of it comes to be, and
+    one or two requests with it; and list something, as anyone if anyone may. What a line reads from the environment, a
+    line before it has put there."""
+    routes = [route for route in _complete(plan) if not blocked_by(plan, route, given, functions)]
+    made = _first(plan, routes, where.url, "anyone", (Write,))
+    listed = _first(plan, routes, where.url, "anyone", (List,))
+    shown = dict.fromkeys(line for line in (made, listed) if line)
+    yield from shown
+    for scheme in plan.schemes:
+        used = [_first(plan, routes, where.url, scheme.scheme, (kind,), scheme) for kind in (Write, List, Read)]
+        with_it = list(dict.fromkeys(line for line in used if line))[:2]
+        if not any(scheme.scheme in _callers_of(route) for route in plan.routes) or not _is_known(scheme, where, given):
+            continue
+        if isinstance(scheme.verified, Issued) and not _issuing(plan, scheme):
+            yield f"# {scheme.scheme}: no endpoint issues a credential of it"
+            continue
+        for line in _obtained(plan, routes, scheme, where):
+            if line not in shown:
+                yield line
+                shown[line] = None
+        yield from with_it
+
+
+def _is_known(scheme: Scheme, where: Where, given: Collection[str]) -> bool:
+    """Whether somebody vouches for callers of the scheme: an issuer may be the operator's to name."""
+    if scheme.signed is None or scheme.scheme in where.issuers:
+        return True
+    issuer = scheme.signed.issuer
+    named = map(operator_value, (issuer.url,) if isinstance(issuer, Discovered) else (issuer.name, issuer.keys))
+    return all(name is None or name in given for name in named)
+
+
+def _callers_of(route: Route) -> Iterator[str]:
+    if isinstance(route, Served):
+        yield from (admission.who for admission in route.admissions)
 
 
 def _complete(plan: ServicePlan) -> Iterator[Served]:
@@ -47,21 +79,127 @@ def _complete(plan: ServicePlan) -> Iterator[Served]:
                 yield route
 
 
-def _secrets(routes: Iterable[Served], schemes: Iterable[Scheme]) -> Iterator[str]:
-    for scheme in schemes:
-        for route in routes:
-            for admission in route.admissions:
-                match admission:
-                    case Admission(who="anyone", operation=Write(verb="create", issues=Issue(scheme=name)) as made) if (
-                        name == scheme.scheme and (told := _told(made.response.content))
-                    ):
-                        yield f"{_variable(scheme)}='the {told} of that answer'"
-                        return
-                    case Admission(who="anyone", operation=Write(verb="create", resource=resource, assigns=assigns)):
-                        fields = [assign.field for assign in assigns if assign.secret == "token"]
-                        if scheme.of_row and resource == scheme.of_row.resource and len(fields) == 1:
-                            yield f"{_variable(scheme)}='the {fields[0]} of that answer'"
-                            return
+def _first(
+    plan: ServicePlan,
+    routes: Iterable[Served],
+    url: str,
+    who: str,
+    kinds: tuple[type, ...],
+    scheme: Scheme | None = None,
+) -> str | None:
+    """The line of the first endpoint that such a caller may call whatever it is, and that does such a thing; of writes
+    the first that creates."""
+    for route in routes:
+        for admission in route.admissions:
+            operation = admission.operation
+            if admission.who != who or admission.condition is not None or not isinstance(operation, kinds):
+                continue
+            if isinstance(operation, Write) and operation.verb != "create":
+                continue
+            if line := _line(plan, route, url, scheme):
+                return line
+    return None
+
+
+# ── Credentials ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _obtained(plan: ServicePlan, routes: Sequence[Served], scheme: Scheme, where: Where) -> Iterator[str]:
+    """How a first credential of a scheme comes to be. The last line puts it into the environment."""
+    variable, verified = _variable(scheme), scheme.verified
+    for route in routes:
+        for admission in route.admissions:
+            if (told := _tells(admission, scheme)) is None or not (line := _line(plan, route, where.url, None)):
+                continue
+            if isinstance(verified, Issued) and not _makes(admission, verified.resource):
+                yield _row_made(plan, routes, verified.resource, where)
+            yield line
+            yield f"{variable}='the {told} of that answer'"
+            return
+    match verified:
+        case LookedUp(resource=resource):
+            yield _added(plan, resource, where)
+            yield f"{variable}='the {_token_of(plan, resource)} that add shows'"
+        case Password(resource=resource, user=user, password=password):
+            yield _row_made(plan, routes, resource, where)
+            row = _sample_of(plan, resource)
+            yield f"{variable}={shlex.quote(f'{_text(row.get(user))}:{_text(row.get(password))}')}"
+        case Signed() if scheme.scheme in where.issuers:
+            first, *others = kinds(plan, scheme)
+            claims = " ".join(f"-d {shlex.quote(f'{name}={_text(value)}')}" for name, value in first.claims.items())
+            asked = f"curl -s {claims or '-X POST'} {where.issuers[scheme.scheme]}/token"
+            yield f'{variable}=$({asked} | sed -n \'s/.*"access_token": "\\(.*\\)".*/\\1/p\')'
+            for kind in others:
+                yield f"# {kind.words} in its place: for {', '.join(kind.endpoints)}"
+        case Signed():
+            yield f"{variable}='a token of its issuer, for the audience {verified.audience}'"
+        case Issued():
+            yield f"{variable}='what {' or '.join(_issuing(plan, scheme))} issues'"
+        case _:
+            yield f"{variable}='the file of a certificate with its key'"
+
+
+def _issuing(plan: ServicePlan, scheme: Scheme) -> list[str]:
+    """The endpoints that issue credentials of a scheme."""
+    return [
+        route.key
+        for route in plan.routes
+        if isinstance(route, Served)
+        and any(
+            isinstance(each.operation, Write)
+            and each.operation.issues is not None
+            and each.operation.issues.scheme == scheme.scheme
+            for each in route.admissions
+        )
+    ]
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _tells(admission: Admission, scheme: Scheme) -> str | None:
+    """The member of the answer in which anyone is told a new credential of a scheme; None: nobody is."""
+    operation = admission.operation
+    if admission.who != "anyone" or admission.condition is not None or not isinstance(operation, Write):
+        return None
+    of_row = isinstance(scheme.verified, LookedUp) and _makes(admission, scheme.verified.resource)
+    issues = operation.issues is not None and operation.issues.scheme == scheme.scheme
+    return _told(operation.response.content) if of_row or issues else None
+
+
+def _makes(admission: Admission, resource: str) -> bool:
+    operation = admission.operation
+    return isinstance(operation, Write) and operation.verb == "create" and operation.resource == resource
+
+
+def _row_made(plan: ServicePlan, routes: Iterable[Served], resource: str, where: Where) -> str:
+    """A line by which there is a row of a resource: as anyone makes one, else as the operator does."""
+    for route in routes:
+        for admission in route.admissions:
+            if admission.who == "anyone" and admission.condition is None and _makes(admission, resource):
+                if line := _line(plan, route, where.url, None):
+                    return line
+    return _added(plan, resource, where)
+
+
+def _token_of(plan: ServicePlan, resource: str) -> str:
+    adding = next((each.adding for each in plan.operator_operations if each.resource == resource), None)
+    fields = [assign.field for assign in adding.create.assigns if assign.secret == "token"] if adding else []
+    return fields[0] if len(fields) == 1 else "token"
+
+
+def _sample_of(plan: ServicePlan, resource: str) -> dict[str, object]:
+    adding = next((each.adding for each in plan.operator_operations if each.resource == resource), None)
+    row = None if adding is None else sample(adding.body.schema)
+    return row if isinstance(row, dict) else {}
+
+
+def _added(plan: ServicePlan, resource: str, where: Where) -> str:
+    """A row that the operator adds, while nobody serves the database."""
+    values = [shlex.quote(f"{name}={_text(value)}") for name, value in _sample_of(plan, resource).items()]
+    words = ["ninefold add", shlex.quote(where.document), resource, *values, "--database", shlex.quote(where.database)]
+    return " ".join(words) + "  # while the service is stopped"
 
 
 def _told(content: Content | None) -> str | None:
@@ -77,16 +215,6 @@ def _told(content: Content | None) -> str | None:
                 if told is not None:
                     return name if told == "credential" and isinstance(each, FromExpression) else f"{name}.{told}"
     return None
-
-
-def _kind(admission: Admission, schemes: Collection[str]) -> str | None:
-    match admission.operation:
-        case Write(verb="create"):
-            return "create as anyone" if admission.who == "anyone" else "create" if admission.who in schemes else None
-        case List():
-            return "list" if admission.who == "anyone" or admission.who in schemes else None
-        case _:
-            return None
 
 
 def _line(
@@ -117,6 +245,8 @@ def _line(
 
 def _credential(scheme: Scheme) -> list[str]:
     """The option that carries a credential; its value is the reader's to put in, from the environment."""
+    if isinstance(scheme.verified, Password):
+        return ["-u", f'"${_variable(scheme)}"']
     match scheme.where:
         case "authorization":
             return ["-H", _before_variable(f"Authorization: {scheme.name} ", scheme)]
