@@ -235,12 +235,16 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         "Streams",
-        "A stream is sent with `Cache-Control: no-store`. "
-        "The `id` of an event is its position in one log of the whole service, counted from 1 in the order of commits. "
-        "A stream without a position begins with what comes next; the header that `resume` names gives the last one "
-        "seen, and 0 stands before all. A position that was never given, or behind which something is no longer kept, "
-        "is `invalid`: nothing is skipped without a word. The event's name is its kind; a line with a colon alone, "
-        "every 15 seconds, means nothing. A stream ends when the caller's credential is none any more.",
+        "A stream is sent with `Cache-Control: no-store`. It tells what the same request would be told that came now: "
+        "at each batch its caller counts as it is then (credential, row, permission, row rules), and where that "
+        "request would be `unauthenticated` or `forbidden`, nothing more is told and the stream ends. While an issuer "
+        "cannot be asked for the keys of a token, it waits. The `id` of an event is its place in the log, sealed as a "
+        "cursor is: it tells nothing, is the same as often as its caller is told of the event at the endpoint, "
+        "whichever credential it has then, and is good for no other. A stream without one begins with what comes "
+        "next; the header that `resume` names gives the last one seen, and 0 stands before all. What the service did "
+        "not give to this caller here, or behind which something is no longer kept, is `invalid`: nothing is skipped "
+        "without a word. The event's name is its kind; a line with a colon alone, every 15 seconds, means nothing. "
+        "More streams of one caller than are taken (without a credential, of one address) are `unavailable`.",
     ),
     (
         "Subscriptions",
@@ -426,11 +430,11 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         "Versions of events, keys and cursors",
-        "A stream tells of events as the version of its request has them, with the same positions; a subscription, as "
+        "A stream tells of events as the version of its request has them; a subscription, as "
         "the version in which it was made, as long as the contract states that version, also when it is retired. One "
         "that was made when there were no versions counts as made by a request that names none; where that is nobody's "
         "version, by one for the newest. An event arises once, for all versions: a kind arises upon the same in all. "
-        "An idempotency key and a cursor belong to the version in which they were given.",
+        "An idempotency key, a cursor and the `id` that a stream tells belong to the version in which they were given.",
     ),
     (
         "Cases",
@@ -497,10 +501,11 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "the contract's own that is called so comes before it. Its fields are `position`, by which it is identified "
         "(from 1, in the order of commits), `id`, `kind`, `time`, `resource`, `row` and `payload`, as `when` of "
         "webhooks reads them, in the version of the request; what arose of a kind that the version does not have is "
-        "not there. `payload` is what it was when the event arose. A caller is shown what `rows` says of `event`, and "
-        "of that the events whose row it sees: as it was when the event arose, and, where the row is still there, as "
-        "it is now. An event can be read from the commit of its cause until `log.lasts` has passed since its `time`; "
-        "then it is not there any more. Nobody writes the log, and no event in it changes.",
+        "not there. `position` counts the events of everybody: whoever is shown two of them can tell how many there "
+        "were between. `payload` is what it was when the event arose. A caller is shown what `rows` says of `event`, "
+        "and of that the events whose row it sees: as it was when the event arose, and, where the row is still there, "
+        "as it is now. An event can be read from the commit of its cause until `log.lasts` has passed since its "
+        "`time`; then it is not there any more. Nobody writes the log, and no event in it changes.",
     ),
     (
         "A version that an expression gives",

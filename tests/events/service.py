@@ -33,8 +33,8 @@ CONTRACT = (Path(__file__).parent / "contract.md").read_text(encoding="utf-8")
 KINDS = ("note.written", "note.changed", "note.finished", "note.deleted")
 
 
-def plan_of(contract: str = CONTRACT) -> ServicePlan:
-    loaded = compile_document("contract.md", contract.encode())
+def plan_of(contract: str = CONTRACT, name: str = "contract.md") -> ServicePlan:
+    loaded = compile_document(name, contract.encode())
     assert loaded.plan is not None, loaded.diagnostics
     return loaded.plan
 
@@ -64,6 +64,11 @@ class Running:
         subscription: dict[str, Any] = made.json()
         return subscription
 
+    def position(self, id: str) -> int:
+        """Where the event of a UUID is in the log, which no stream tells."""
+        [(position,)] = self.rows(f"SELECT seq FROM \"$event\" WHERE id = '{id}'")
+        return int(position)
+
     def rows(self, statement: str) -> list[tuple[Any, ...]]:
         """A statement run on the database beside the service."""
         connection = apsw.Connection(str(self.path))
@@ -81,8 +86,10 @@ def running(
     sources: Sources = Sources(),  # noqa: B008 - frozen
     allowed: Sequence[str] = ("127.0.0.0/8",),
     given: Mapping[str, str] = MappingProxyType({}),
+    name: str = "contract.md",
 ) -> Iterator[Running]:
-    plan = plan_of(contract)
+    """`name`: of the document, which says how it is written."""
+    plan = plan_of(contract, name)
     opened = open_sqlite(str(path), plan.schema, stated_rows(plan, Caller(given)))
     assert isinstance(opened, Opened), opened
     listening = socket.create_server(("127.0.0.1", 0))

@@ -13,7 +13,9 @@ import httpx
 
 @dataclass(frozen=True)
 class Event:
-    id: int
+    """`id`: where a stream goes on that is resumed from it; it says nothing to anybody else."""
+
+    id: str
     kind: str
     data: Any
 
@@ -31,7 +33,7 @@ class Stream:
             line = next(self._lines)
             if line == "":
                 if "data" in fields:
-                    found.append(Event(int(fields["id"]), fields["event"], json.loads(fields["data"])))
+                    found.append(Event(fields["id"], fields["event"], json.loads(fields["data"])))
                 fields = {}
             elif not line.startswith(":"):
                 name, _, value = line.partition(": ")
@@ -44,9 +46,11 @@ class Stream:
 
 
 @contextmanager
-def listening(http: httpx.Client, headers: dict[str, str], after: int | str | None = None) -> Iterator[Stream]:
+def listening(
+    http: httpx.Client, headers: dict[str, str], after: int | str | None = None, path: str = "/events"
+) -> Iterator[Stream]:
     more = {} if after is None else {"Last-Event-ID": str(after)}
-    with http.stream("GET", "/events", headers={**headers, **more}, timeout=10) as response:
+    with http.stream("GET", path, headers={**headers, **more}, timeout=10) as response:
         if response.status_code != 200:
             response.read()
         yield Stream(response)

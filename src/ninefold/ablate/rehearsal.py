@@ -20,11 +20,13 @@ from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
 from ninefold.server.exchange import Exchange, arrived, finished, only, open_to_origins, timed_out
 from ninefold.server.flow import (
+    Asks,
     Compute,
     Failed,
     Fetch,
     Fetched,
     Follow,
+    Holds,
     Invoke,
     Next,
     ReadBody,
@@ -39,6 +41,7 @@ from ninefold.server.flow import (
 from ninefold.server.messages import Request, Response
 from ninefold.server.service import ready
 from ninefold.server.sources import Sources
+from ninefold.server.standing import followed
 from ninefold.server.steps import start
 from ninefold.server.taking import recovered, taken
 from ninefold.server.tracing import Tracer
@@ -187,6 +190,8 @@ class Rehearsal:
         x = arrived(self._service, Request(told.method, told.path, told.query, dict(told.headers), ADDRESS))
         try:
             response = open_to_origins(x, finished(x, self._answer(x, told, told.happening)))
+            if isinstance(response, Follow):
+                response = followed(x, response)
         finally:
             x.release()
             if first is not None:
@@ -257,13 +262,14 @@ class Rehearsal:
 
     def _stream(self, response: Follow) -> bytes:
         """All that there is to say at once."""
-        if response.ended is not None and response.ended():
-            return b""
-        if response.admitted is not None and not self._done(response.admitted(), _NOTHING):
-            return b""
         content, position, more = b"", response.position, True
         while more:
-            select = response.read(position)
+            standing = response.standing()
+            while isinstance(standing, Asks):
+                standing = standing.then(self._done(standing.work, _NOTHING))
+            if not isinstance(standing, Holds):
+                return content
+            select = response.read(standing.env, position)
             chunk = response.show(self._database.select(select.text, select.binds), position)
             content, position, more = content + chunk.content, chunk.position, chunk.more
         return content

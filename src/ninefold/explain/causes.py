@@ -203,7 +203,10 @@ def of_parameters(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
     delivery = value_of(g.contract.events.delivery)
     stream = None if delivery is None else value_of(delivery.stream)
     if streams(endpoint) and stream is not None and isinstance(stream.resume, Shown):
-        words = f"the header `{stream.resume.value.text}` is no position of the log, or one that is not kept any more"
+        words = (
+            f"the header `{stream.resume.value.text}` is no `id` of an event that this caller was told of here, or one "
+        )
+        words += "behind which events are not kept any more"
         yield Refusal("invalid", None, words, stream.resume.span, (35,))
     for filter_ in value_of(endpoint.filters) or ():
         words = f"the parameter `{filter_.name}` is not of the type that its filter compares"

@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import structs
 
-from ninefold.checked.endpoints import Endpoint
+from ninefold.checked.endpoints import Admission, Endpoint
 from ninefold.checked.events import Cause, EventKind, OlderKind
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import Checked
@@ -28,6 +28,7 @@ from ninefold.plan.events import (
     Webhooks,
 )
 from ninefold.plan.operations import Stream
+from ninefold.plan.problems import Condition, Judge
 from ninefold.plan.responses import FromExpression, Response
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.planner import inputs, subscribers
@@ -179,7 +180,7 @@ def _snapshot(resource: Resource, checked: Checked) -> Fragment:
 # ── Seeing ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def stream(endpoint: Endpoint, perspective: Perspective) -> Stream:
+def stream(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> Stream:
     """`stream events`. What is not seen is passed over, and its position counts all the same."""
     stated = perspective.checked.events.stream
     assert stated is not None
@@ -223,7 +224,17 @@ def stream(endpoint: Endpoint, perspective: Perspective) -> Stream:
         ),
         select=_statement(text, columns),
         resume=stated.resume,
+        judge=_permitted(admission, perspective),
     )
+
+
+def _permitted(admission: Admission, perspective: Perspective) -> Judge | None:
+    """A permission that takes rows to say; of those that read the caller and the request alone the route knows."""
+    if admission.condition is None or admission.of_request:
+        return None
+    fails = "SELECT (" + perspective.holds(admission.condition, {}) + ") IS NOT TRUE"
+    condition = Condition("forbidden", trace=traced(admission.place))
+    return Judge(_statement(fails, [ResultColumn("forbidden", Boolean())]), (condition,), ())
 
 
 def delivery(checked: Checked, dialect: Dialect) -> Delivery | None:

@@ -26,9 +26,10 @@ from ninefold.server.capacity import Capacity
 from ninefold.server.exchange import Exchange, arrived, finished, open_to_origins, overloaded, timed_out, unavailable
 from ninefold.server.fetching import Fetcher
 from ninefold.server.flow import Fetch, Follow, Invoke, ReadBody, Select, Sweep, TooLarge, Transact, Wait, Work
-from ninefold.server.following import HEARTBEAT, follow
+from ninefold.server.following import HEARTBEAT, Streams
 from ninefold.server.messages import HeaderFields, Request, Response, joined
 from ninefold.server.service import Service
+from ninefold.server.standing import followed
 from ninefold.server.steps import start
 from ninefold.server.taking import recovered, taken
 from ninefold.server.timers import Timers
@@ -93,6 +94,7 @@ class Application:
         self._capacity = capacity or Capacity()
         self._bell = Bell(database)
         self._fetcher = Fetcher()
+        self._streams = Streams(database, self._bell, self._fetcher)
         self._callers = Callers(self._capacity)
         self._jobs = tuple(jobs)
         self._beside: list[asyncio.Task[None]] = []
@@ -201,13 +203,15 @@ class Application:
             finally:
                 x.release()
             # Until it is sent, a response takes memory as well: whoever is slow to read it still counts.
-            if isinstance(response, Follow) and self._capacity.is_streaming_to_all:
-                response = unavailable(x)
+            if isinstance(response, Follow):
+                response = followed(x, response)
+                if self._capacity.streams_enough(response.caller):
+                    response = unavailable(x)
             response = open_to_origins(x, response)
             if self._trace is not None:
                 response = self._trace(x, response)
             if isinstance(response, Follow):
-                with self._capacity.stream():
+                with self._capacity.stream(response.caller):
                     sent = await self._follow(request, response, body, receive, send)
             else:
                 sent = await self._send(request, response, body, send)
@@ -231,7 +235,7 @@ class Application:
         head = response.head
         await send({"type": "http.response.start", "status": head.status, "headers": list(head.headers)})
         await send({"type": "http.response.body", "body": HEARTBEAT, "more_body": True})
-        return await follow(response, self._database, self._bell, receive, send)
+        return await self._streams.follow(response, receive, send)
 
     async def _send(self, request: Request, response: Response, body: _Body, send: Send) -> int:
         """The bytes of content that were sent."""

@@ -28,10 +28,13 @@ class Bell:
         self._waiting: set[Future[None]] = set()
         self._timer: TimerHandle | None = None
         self._rung = False
+        self.rings = 0
+        """How often it was rung."""
         self.closed = False
 
     def ring(self) -> None:
         """Something was committed, which may be an event."""
+        self.rings += 1
         if self._waiting and not self._rung:
             self._rung = True
             self._look_in(SOON)

@@ -6,9 +6,10 @@ These bounds protect the machine, and no contract states them. With those on hea
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ninefold.database.protocol import Unavailable
 
@@ -17,6 +18,9 @@ REQUESTS = 5_000
 
 STREAMS = 10_000
 """Responses that go on for as long as somebody listens. They are not counted among the requests on their way."""
+
+STREAMS_OF_ONE = 100
+"""Of them, those of one caller; of callers without a credential, those of one address."""
 
 BODY_BYTES = 256 * 1024 * 1024
 """Bytes of all bodies of requests on their way."""
@@ -38,6 +42,7 @@ class Capacity:
     most_requests: int = REQUESTS
     most_bytes: int = BODY_BYTES
     most_streams: int = STREAMS
+    most_streams_of_one: int = STREAMS_OF_ONE
     most_computations: int = COMPUTATIONS
     most_calls: int = CALLS
     stalled_seconds: float = STALLED_SECONDS
@@ -46,27 +51,31 @@ class Capacity:
     streams: int = 0
     computations: int = 0
     calls: int = 0
+    streams_of: Counter[Hashable] = field(default_factory=Counter)
 
     @property
     def is_used_up(self) -> bool:
         """Whether there are as many requests as there may be."""
         return self.requests >= self.most_requests
 
-    @property
-    def is_streaming_to_all(self) -> bool:
-        """Whether there are as many streams as there may be."""
-        return self.streams >= self.most_streams
+    def streams_enough(self, caller: Hashable) -> bool:
+        """Whether there are as many streams as there may be, of all or of this caller."""
+        return self.streams >= self.most_streams or self.streams_of[caller] >= self.most_streams_of_one
 
     @contextmanager
-    def stream(self) -> Iterator[None]:
-        """One of the requests goes on as a stream."""
+    def stream(self, caller: Hashable) -> Iterator[None]:
+        """One of the requests of a caller goes on as a stream."""
         self.requests -= 1
         self.streams += 1
+        self.streams_of[caller] += 1
         try:
             yield
         finally:
             self.streams -= 1
             self.requests += 1
+            self.streams_of[caller] -= 1
+            if not self.streams_of[caller]:
+                del self.streams_of[caller]
 
     def compute(self) -> None:
         """One more computation. Raises Unavailable where they are too many."""

@@ -9,7 +9,7 @@ from typing import Any
 from ninefold.server.authenticate import NOBODY, Caller, after_scheme
 from ninefold.server.endpoints import Admission, Endpoint
 from ninefold.server.execute import Call
-from ninefold.server.flow import Follow, Select
+from ninefold.server.flow import Follow
 from ninefold.server.idempotency import Held
 from ninefold.server.match import Found
 from ninefold.server.messages import HeaderFields, Request, Response, header_value
@@ -165,7 +165,7 @@ def finished(x: Exchange, response: Response | Follow) -> Response | Follow:
         more = (*more, *version.told(x.endpoint.key, x.values, x.service.sources.clock()))
     if isinstance(response, Follow):
         head = Response(response.head.status, response.head.headers + more)
-        return followed(x, replace(response, head=head))
+        return replace(response, head=head)
     return Response(response.status, response.headers + more, response.body) if more else response
 
 
@@ -185,22 +185,6 @@ def open_to_origins(x: Exchange, response: Response | Follow) -> Response | Foll
 
 def timed_out(x: Exchange) -> Response:
     return only(x, "timed out")
-
-
-def followed(x: Exchange, follow: Follow) -> Follow:
-    """A response that goes on, for as long as the caller's credential is one."""
-    until = x.caller.until
-    if until is not None:
-        clock = x.service.sources.clock
-        follow = replace(follow, ended=lambda: clock().timestamp() >= until)
-    rows = next((each.rows for each in x.service.schemes if each.name == x.caller.who), None)
-    if rows is None:
-        return follow
-
-    def admitted() -> Select:
-        return Select(*rows.find(x.caller.proof, {**x.env, "now": x.service.sources.now()}))
-
-    return replace(follow, admitted=admitted)
 
 
 def only(x: Exchange, condition: str) -> Response:

@@ -46,10 +46,11 @@ Values: TypeAlias = dict[str, Any]
 
 @dataclass(slots=True)
 class Call:
-    """An operation called by a request. `route` and `who` are what a cursor is bound to; `body` the values of the
-    body by field, None where it could not be read or is not valid; `valid`: what is valid of it, and `wrong` the fields
-    of which the rest is; `page` what is asked of a list. `on_current`: what is stored depends
-    on the row as it was read, which is `current`; None: there was none. `untouched`: there was nothing to do."""
+    """An operation called by a request. `route` and `who` are what a cursor is bound to, and `identity`, where it is
+    one caller's; `body` the values of the body by field, None where it could not be read or is not valid; `valid`: what
+    is valid of it, and `wrong` the fields of which the rest is; `page` what is asked of a list. `on_current`: what is
+    stored depends on the row as it was read, which is `current`; None: there was none. `untouched`: there was nothing
+    to do."""
 
     request: Request
     env: dict[str, Any]
@@ -57,6 +58,7 @@ class Call:
     cursors: Cursors
     route: str
     who: str
+    identity: str | None = None
     body: Values | None = field(default_factory=dict)
     valid: Values | None = None
     wrong: frozenset[str] = frozenset()

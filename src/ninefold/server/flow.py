@@ -6,7 +6,7 @@ One loop (`app.py`) does the work and resumes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, TypeAlias
@@ -120,18 +120,47 @@ class Chunk:
     more: bool
 
 
+class Over(Enum):
+    """Why a response does not go on."""
+
+    ENDED = "the same request would be refused now"
+    UNKNOWN = "nobody can tell now whether it would"
+
+
+@dataclass(frozen=True, slots=True)
+class Holds:
+    """The same request would be answered now. `env`: what its expressions read, with the caller as of now."""
+
+    env: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Asks:
+    """What has to be known before anybody can say, and what is to be said then."""
+
+    work: Select | Fetch
+    then: Callable[[Any], Standing]
+
+
+Standing: TypeAlias = Holds | Over | Asks
+"""Whether a response that has begun may go on."""
+
+
 @dataclass(frozen=True, slots=True)
 class Follow:
     """A response that goes on for as long as the client listens: its head, then what `read` finds behind a position, as
-    `show` shows it. Before each read, `admitted` has to find a row, where there is one: the caller's credential; and
-    `ended` tells whether the credential has ended by itself."""
+    `show` shows it. Before each read `standing` is asked, and what it holds is what `read` is given.
+
+    `audience`: those for whom it is equal see the same, and are asked for together. `caller`: for whom it is equal is
+    one caller, who has so many of them."""
 
     head: Response
     position: int
-    read: Callable[[int], Select]
+    read: Callable[[Mapping[str, Any], int], Select]
     show: Callable[[Sequence[Row], int], Chunk]
-    admitted: Callable[[], Select] | None = None
-    ended: Callable[[], bool] | None = None
+    standing: Callable[[], Standing]
+    audience: Hashable = None
+    caller: Hashable = None
 
 
 Next: TypeAlias = Response | Wait | Follow

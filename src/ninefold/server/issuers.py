@@ -10,6 +10,7 @@ OpenID Connect Discovery 1.0, RFC 7517 (keys), RFC 7519 (tokens), RFC 8725 (what
 from __future__ import annotations
 
 import logging
+from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -45,6 +46,8 @@ AGAIN_SECONDS = 10
 FAILED_SECONDS = 2
 """How long an issuer that could not be asked is not asked again."""
 
+MOST_SIGNED = 10_000
+"""Tokens of which it is kept by which key they are signed: of responses that go on."""
 
 _LAST = 1e15
 """A time beyond all others: a token may claim a number that is no double."""
@@ -87,11 +90,13 @@ class Issuer:
                 self._keys = _stated_keys(_text(keys, given), _name(keys))
             case _:
                 assert_never(signed.issuer)
+        self._signed_by: OrderedDict[str, Key] = OrderedDict()
         self._asked_again: int | None = None
         self._is_asked_again = False
 
-    def verify(self, text: str, sources: Sources) -> Outcome:
-        """What comes of a credential. After a `Fetch`, `take` its result and ask again."""
+    def verify(self, text: str, sources: Sources, again: bool = False) -> Outcome:
+        """What comes of a credential. After a `Fetch`, `take` its result and ask again. `again`: it is asked of it time
+        and again, and its signature is verified once with each key."""
         token = read(text)
         if token is None or not self._may_be_ours(token, sources):
             return None
@@ -99,8 +104,14 @@ class Issuer:
         key = self._key(token, elapsed)
         if not isinstance(key, Key):
             return key
-        if not is_signed(key, token.algorithm, token.signed, token.signature):
+        if again and self._signed_by.get(text) is key:
+            self._signed_by.move_to_end(text)
+        elif not is_signed(key, token.algorithm, token.signed, token.signature):
             return None
+        elif again:
+            self._signed_by[text] = key
+            if len(self._signed_by) > MOST_SIGNED:
+                self._signed_by.popitem(last=False)
         return Verified(token.claims, float(min(token.claims["exp"], _LAST)))
 
     def take(self, fetch: Fetch, result: Fetched | Unreachable, sources: Sources) -> None:

@@ -346,7 +346,9 @@ def parameters(x: Exchange) -> Next:
     failures.extend(_read_key(x))
     of_no_case = not failures and not of_request(x)
     operation = x.endpoint.any_operation if x.admission is None else x.admission.operation
-    x.call = Call(x.request, x.env, x.service.sources, x.service.cursors, endpoint.scope, x.caller.who)
+    x.call = Call(
+        x.request, x.env, x.service.sources, x.service.cursors, endpoint.scope, x.caller.who, x.caller.identity
+    )
     x.call.log = x.service.log
     if isinstance(operation, Read | List) and operation.chooser is not None:
         x.env[environment.CHOSEN] = operation.chooser.read(x.query, failures)

@@ -1,14 +1,16 @@
 """`stream events`: the event log as server-sent events (WHATWG HTML 9.2), for as long as the caller listens.
 
-The `id` of an event is its position in the log. A stream holds nothing but its own position: whoever reads slowly is
-read for slowly, and a new stream goes on where another one ended.
+The `id` of an event is its position in the log, sealed as a cursor is: how much happens to others is nobody's to know.
+A stream holds nothing but its own position: whoever reads slowly is read for slowly, and a new stream goes on where
+another one ended.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Any
 
 from ninefold.database.protocol import Row
 from ninefold.plan import environment
@@ -17,7 +19,7 @@ from ninefold.plan.events import BATCH
 from ninefold.server.encode import Shape
 from ninefold.server.events import Form, Logged
 from ninefold.server.execute import Call
-from ninefold.server.flow import Chunk, Follow, Next, Select, Wait
+from ninefold.server.flow import Chunk, Follow, Holds, Next, Select, Wait
 from ninefold.server.judge import Judge, Refusal
 from ninefold.server.messages import Response
 from ninefold.server.problems import invalid
@@ -26,7 +28,8 @@ from ninefold.sql.events import POSITIONS
 
 HEADERS = ((b"content-type", b"text/event-stream"), (b"cache-control", b"no-store"))
 
-_LARGEST = 2**63 - 1
+_FIRST = "0"
+"""The position before all, which anybody may name."""
 
 
 class Stream:
@@ -34,7 +37,7 @@ class Stream:
 
     def __init__(self, operation: plan.Stream) -> None:
         self.resource: str | None = None
-        self.judge: Judge | None = None
+        self.judge = None if operation.judge is None else Judge(operation.judge)
         self._select = Prepared(operation.select)
         self._shape = Shape(operation.response, operation.select.columns)
         self._resume = operation.resume
@@ -43,6 +46,17 @@ class Stream:
         """Nothing is made."""
 
     def perform(self, call: Call) -> Next:
+        if self.judge is None:
+            return self._begun(call)
+        return Wait(Select(*self.judge.bound(call.env, False)), partial(self._judged, call, self.judge))
+
+    def _judged(self, call: Call, judge: Judge, rows: Sequence[Row]) -> Next:
+        refusal = judge.refusal(rows)
+        if refusal is not None:
+            raise refusal
+        return self._begun(call)
+
+    def _begun(self, call: Call) -> Next:
         assert call.log is not None
         return Wait(Select(POSITIONS, [_before(call.env["now"], call.log.kept)]), partial(self._from, call))
 
@@ -52,36 +66,51 @@ class Stream:
         position = self._position(call, int(str(last)), int(str(first)))
         made = self._shape.filled((), (), call.env)
         head = Response(made.status, (*HEADERS, *made.headers))
-        return Follow(head, position, partial(self._read, call), partial(_shown, call.log.form))
+        show = partial(_shown, call.log.form, partial(_sealed, call))
+        return Follow(head, position, self._read, show, lambda: Holds(call.env))
 
     def _position(self, call: Call, last: int, first: int) -> int:
-        """Where the stream begins. A position that the log never gave, or from which events are no longer kept, is
-        `invalid`: nothing is skipped without a word."""
+        """Where the stream begins. What no stream of this caller gave here, or a position from which events are no
+        longer kept, is `invalid`: nothing is skipped without a word."""
         if self._resume is None or self._resume.lower() not in call.request.headers:
             return last
         text = call.request.headers[self._resume.lower()].strip(" \t")
-        if not (text.isascii() and text.isdecimal() and len(text) <= 19 and int(text) <= _LARGEST):
+        position = 0 if text == _FIRST else _opened(call, text)
+        if position is None or position > last:
             raise Refusal((invalid("header", self._resume, "format"),))
-        position = int(text)
-        if position > last:
-            raise Refusal((invalid("header", self._resume, "maximum"),))
         if position < first:
             raise Refusal((invalid("header", self._resume, "minimum"),))
         return position
 
-    def _read(self, call: Call, position: int) -> Select:
-        env = {**call.env, "now": call.sources.now(), environment.LOG: {"position": position}}
-        return Select(*self._select.bound(env))
+    def _read(self, env: Mapping[str, Any], position: int) -> Select:
+        return Select(*self._select.bound({**env, environment.LOG: {"position": position}}))
 
 
-def _shown(form: Form, rows: Sequence[Row], position: int) -> Chunk:
+def _sealed(call: Call, position: int) -> str:
+    """The same for the same event, as often as this caller is told of it here; and as long as any other, since a length
+    tells something too."""
+    return call.cursors.seal((position.to_bytes(8),), *_bound_to(call))
+
+
+def _opened(call: Call, text: str) -> int | None:
+    """None: it is not ours, or was given to somebody else, or elsewhere."""
+    opened = call.cursors.open(text, *_bound_to(call))
+    return None if opened is None or not isinstance(opened[0], bytes) else int.from_bytes(opened[0])
+
+
+def _bound_to(call: Call) -> tuple[str, ...]:
+    return ("stream", call.route, call.who, call.identity or "")
+
+
+def _shown(form: Form, sealed: Callable[[int], str], rows: Sequence[Row], position: int) -> Chunk:
     """The events that are seen, as they go over the wire; the position of those that are not counts as well."""
     content = []
     for at, seen, id, kind, row, time, payload in rows:
         position = int(str(at))
         if seen:
             event = Logged(str(id), str(kind), str(row), str(time), str(payload))
-            content.append(b"id: %d\nevent: %s\ndata: %s\n\n" % (position, _line(event.kind), form.body(event)))
+            lines = (sealed(position).encode(), _line(event.kind), form.body(event))
+            content.append(b"id: %s\nevent: %s\ndata: %s\n\n" % lines)
     return Chunk(b"".join(content), position, len(rows) >= BATCH)
 
 

@@ -53,6 +53,6 @@ def _plan(endpoint: Endpoint, admission: Admission, perspective: Perspective) ->
         case "sign out":
             return sign_out(endpoint, admission, perspective)
         case "stream":
-            return stream(endpoint, perspective)
+            return stream(endpoint, admission, perspective)
         case "compute":
             return compute(endpoint, perspective)
