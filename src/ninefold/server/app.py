@@ -233,7 +233,8 @@ class Application:
         if request.method == "HEAD":
             return await self._send(request, response.head, body, send)
         head = response.head
-        await send({"type": "http.response.start", "status": head.status, "headers": list(head.headers)})
+        last = [(b"connection", b"close")] if _is_last(request, body) else []
+        await send({"type": "http.response.start", "status": head.status, "headers": [*head.headers, *last]})
         await send({"type": "http.response.body", "body": HEARTBEAT, "more_body": True})
         return await self._streams.follow(response, receive, send)
 
@@ -393,8 +394,16 @@ def _headers(request: Request, response: Response, body: _Body) -> HeaderFields:
     headers = response.headers
     if response.status not in _WITHOUT_CONTENT:
         headers = (*headers, (b"content-length", str(len(response.body)).encode("ascii")))
-    if "expect" in request.headers and request.has_content and not body.read_to_the_end:
-        # Whether the body still comes is the client's choice, so this connection cannot be read on
-        # (RFC 9110 10.1.1).
-        headers = (*headers, (b"connection", b"close"))
-    return headers
+    return (*headers, (b"connection", b"close")) if _is_last(request, body) else headers
+
+
+def _is_last(request: Request, body: _Body) -> bool:
+    """Whether it is in doubt where the next request of the connection begins."""
+    if not request.has_content:
+        return False
+    if "upgrade" in request.headers:
+        # The server that we are mounted in may have taken the body for another protocol (RFC 9110 7.8), and what comes
+        # of it for requests. Our own does not hand the header on.
+        return True
+    # Whether the body still comes is the client's choice (RFC 9110 10.1.1).
+    return "expect" in request.headers and not body.read_to_the_end

@@ -42,11 +42,15 @@ class Response:
 def joined(fields: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
     """Header lines as one value a name: a list for most, and one cookie string (RFC 6265bis 5.8.1)."""
     headers: dict[str, str] = {}
+    several: dict[str, list[str]] = {}
     for raw_name, raw_value in fields:
         name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
         if name in headers:
-            value = headers[name] + ("; " if name == "cookie" else ", ") + value
-        headers[name] = value
+            several.setdefault(name, [headers[name]]).append(value)
+        else:
+            headers[name] = value
+    for name, values in several.items():
+        headers[name] = ("; " if name == "cookie" else ", ").join(values)
     return headers
 
 

@@ -1,102 +1,325 @@
-"""uvicorn's HTTP protocol, with bounds on the head of a request, and with the certificate of a client that has one.
+"""A connection: its requests one after another, each answered before the next one is looked at.
 
-uvicorn reads a head of any size for any time, and answers what is not HTTP with a text of its own. Neither is left
-to whoever connects: these bounds protect the machine, and no contract states them.
+uvicorn opens the sockets and counts the connections; what goes over them is ours. The bytes that come are framed by
+`framing.py`, and the certificate of a client that has one is handed on. How long somebody may take to say something,
+and to take what is said, is bounded here: these bounds protect the machine, and no contract states them.
 """
 
 from __future__ import annotations
 
 import asyncio
-import re
 import ssl
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+from urllib.parse import unquote
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-
-HEAD_BYTES = 512 * 1024
-"""Bytes after which a head that has not ended is refused. What follows it in one read is counted with it."""
+from ninefold.server.cycle import LEFT_BYTES, Cycle
+from ninefold.server.framing import Head, Refused, Requests
+from ninefold.server.response_head import bare
 
 HEAD_SECONDS = 30.0
 """Seconds that a head may take, from the connection or from its first byte."""
 
+IDLE_SECONDS = 5.0
+"""Seconds that a connection is kept after a response, without another request."""
 
-_KNOWN = (b"GET ", b"HEAD ", b"POST ", b"PUT ", b"PATCH ", b"DELETE ", b"OPTIONS ", b"CONNECT ")
-_REQUEST_LINE = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}) \S+ HTTP/1\.[01]\r?\n")
-"""Of a method that is a token (RFC 9110 5.6.2); parsers know a list of them, and which are allowed is not theirs."""
-_STAND_IN = b"POST"
+UNTAKEN_SECONDS = 30.0
+"""Seconds in which nothing is taken of what was sent; then the connection is dropped."""
+
+STOPPING_UNTAKEN_SECONDS = 2.0
+"""The same, once the service is to stop."""
+
+STOPPING_IDLE_SECONDS = 1.0
+"""Seconds in which what was on its way when the service was to stop is still answered on a kept connection."""
+
+LINGERING_SECONDS = 2.0
+"""Seconds in which what still comes is thrown away after the last response: an end at once could take the response from
+a client that is still sending (RFC 9112 9.6)."""
+
+LOOK_SECONDS = 0.5
+"""Seconds between two looks at what is not taken."""
+
+WAITING_BYTES = 64 * 1024
+"""Bytes that have come and are not read yet, beyond which no more are taken in."""
+
+Note: TypeAlias = Callable[[str, int, str], None]
+"""Told of what is refused before it is a request: the peer's address, the status, and why."""
 
 
-class NoHost(Exception):
-    """A request of HTTP/1.1 has no Host, or several (RFC 9112 3.2); the parser makes 400 of it."""
+@dataclass
+class Door:
+    """What all connections of one port have in common. `stopping`: each response is the last of its connection."""
+
+    refused: Note = lambda address, status, why: None
+    stopping: bool = False
+    untaken_seconds: float = UNTAKEN_SECONDS
 
 
-class Protocol(HttpToolsProtocol):
+class Protocol(asyncio.Protocol):
+    def __init__(
+        self,
+        config: Any,
+        server_state: Any,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+        door: Door | None = None,
+    ) -> None:
+        """As uvicorn makes its protocols."""
+        if not config.loaded:
+            config.load()
+        self._application = config.loaded_app
+        self._root_path = config.root_path
+        self._state = server_state
+        self._app_state = app_state
+        self._door = door or Door()
+        self._loop = _loop or asyncio.get_event_loop()
+        self.requests = Requests()
+        self._cycle: Cycle | None = None
+        self._closing = False
+        self._timer: asyncio.TimerHandle | None = None
+        self._reading = True
+        self._in_head = False
+        self._silent = False
+
+    # ── What asyncio and uvicorn call ─────────────────────────────────────────────────────────────────────────────
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
+        self._transport = transport
+        # What the machine has not taken yet is known at once, and waited for.
+        transport.set_write_buffer_limits(high=1, low=0)
+        self._written = asyncio.Event()
+        self._written.set()
+        self._untaken: _Untaken | None = None
         self._tls = _tls(transport)
-        self._in_head = True
-        self._between = True
-        self._method: str | None = None
-        self._head_bytes = 0
-        self._deadline: asyncio.TimerHandle | None = self.loop.call_later(HEAD_SECONDS, transport.close)
+        self._local = _address(transport.get_extra_info("sockname"))
+        self._peer = _address(transport.get_extra_info("peername"))
+        self._state.connections.add(self)
+        self._end_in(HEAD_SECONDS)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._end_of_head()
-        super().connection_lost(exc)
+        self._state.connections.discard(self)
+        self._closing = True
+        self._forget_timer()
+        if self._untaken is not None:
+            self._untaken.timer.cancel()
+        if self._cycle is not None:
+            self._cycle.leave()
+        self._written.set()
 
     def data_received(self, data: bytes) -> None:
-        self._head_bytes += len(data)
-        super().data_received(self._of_any_method(data) if self._between else data)
-        if self._in_head and self._head_bytes > HEAD_BYTES:
-            self._refuse(b"431 Request Header Fields Too Large")
+        if self._closing:
+            return
+        self.requests.feed(data)
+        if self._cycle is None:
+            self._advance()
+        else:
+            self._cycle.changed.set()
+        self.took()
 
-    def _of_any_method(self, data: bytes) -> bytes:
-        """What begins a request, with another method in the place of one that the parser may not know. A method whose
-        request line comes in pieces is left as it is."""
-        if data.startswith(_KNOWN):
-            return data
-        found = _REQUEST_LINE.match(data)
-        if found is None:
-            return data
-        self._method = found[1].decode("ascii")
-        return _STAND_IN + data[found.end(1) :]
+    def eof_received(self) -> bool:
+        """A peer that says nothing more is still answered what it has asked."""
+        if self._closing or self._cycle is None or self._tls is not None:
+            return False
+        self._silent = True
+        self._cycle.heard_out()
+        return True
 
-    def on_message_begin(self) -> None:
-        super().on_message_begin()
-        if self._tls is not None:
-            self.scope["extensions"] = {"tls": self._tls}
-        self._in_head = True
-        self._between = False
-        if self._deadline is None:
-            self._deadline = self.loop.call_later(HEAD_SECONDS, self.transport.close)
+    def pause_writing(self) -> None:
+        self._written.clear()
 
-    def on_headers_complete(self) -> None:
-        self._end_of_head()
-        hosts = sum(name == b"host" for name, _ in self.headers)
-        if hosts > 1 or (hosts == 0 and self.parser.get_http_version() == "1.1"):
-            raise NoHost
-        super().on_headers_complete()
-        if self._method is not None:
-            self.scope["method"], self._method = self._method, None
+    def resume_writing(self) -> None:
+        self._written.set()
 
-    def on_message_complete(self) -> None:
-        self._between = True
-        super().on_message_complete()
+    def shutdown(self) -> None:
+        """The service is to stop: what was asked is answered, and nothing after it."""
+        self._door.stopping = True
+        if self._closing:
+            self._transport.abort()
+        elif self._cycle is None:
+            self._end_in(IDLE_SECONDS)
 
-    def _end_of_head(self) -> None:
+    # ── What a cycle calls ────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def fields(self) -> Sequence[tuple[bytes, bytes]]:
+        found: Sequence[tuple[bytes, bytes]] = self._state.default_headers
+        return found
+
+    @property
+    def keeps(self) -> bool:
+        return not (self._door.stopping or self._silent)
+
+    def write(self, data: bytes) -> None:
+        if self._transport.is_closing():
+            return
+        self._transport.write(data)
+        if self._untaken is None and self._transport.get_write_buffer_size():
+            self._untaken = _Untaken(self._loop.time())
+            self._look_again(self._untaken)
+
+    def written(self) -> Awaitable[object]:
+        return self._written.wait()
+
+    def took(self) -> None:
+        """Take in no more than is asked for: a head is, and some of what comes behind it."""
+        reading = self._cycle is None or self.requests.waiting <= WAITING_BYTES
+        if reading != self._reading and not self._transport.is_closing():
+            self._reading = reading
+            if reading:
+                self._transport.resume_reading()
+            else:
+                self._transport.pause_reading()
+
+    def refused(self, refused: Refused, answered: bool) -> None:
+        self._cycle = None
+        if answered:
+            self.cut()
+        else:
+            self._refuse(refused)
+
+    def completed(self, keeps: bool) -> None:
+        self._state.total_requests += 1
+        self._cycle = None
+        if self._closing:
+            return
+        if not keeps or self._door.stopping:
+            self._end()
+            return
+        self._advance()
+
+    def cut(self) -> None:
+        self._closing = True
+        self._transport.abort()
+
+    # ── From one request to the next ──────────────────────────────────────────────────────────────────────────────
+
+    def _advance(self) -> None:
+        """Past what is left of the last request, and into the next one as soon as its head is there."""
+        if not self._read_past():
+            return
+        try:
+            head = self.requests.head() if self.requests.ended else None
+        except Refused as refused:
+            self._refuse(refused)
+            return
+        if head is not None:
+            self._begin(head)
+        else:
+            # From its first byte on, a head is timed, and so is what is left of a body.
+            was, self._in_head = self._in_head, self.requests.waiting > 0 or not self.requests.ended
+            if self._in_head and not was:
+                self._end_in(HEAD_SECONDS)
+            elif not self._in_head and (was or self._timer is None):
+                self._end_in(IDLE_SECONDS)
+        self.took()
+
+    def _read_past(self) -> bool:
+        """Read past what has come of a body that nobody read. False: it is none. Its request has been answered, so
+        nothing is said: another response would be taken for one to another request."""
+        try:
+            while not self.requests.ended:
+                if not self.requests.content(LEFT_BYTES) and not self.requests.ended:
+                    return True
+        except Refused:
+            self._end()
+            return False
+        return True
+
+    def _begin(self, head: Head) -> None:
+        self._forget_timer()
         self._in_head = False
-        self._head_bytes = 0
-        if self._deadline is not None:
-            self._deadline.cancel()
-            self._deadline = None
+        self._cycle = Cycle(self, head, self._scope(head))
+        task = self._loop.create_task(self._cycle.run(self._application))
+        self._state.tasks.add(task)
+        task.add_done_callback(self._state.tasks.discard)
 
-    def send_400_response(self, msg: str) -> None:
-        self._refuse(b"400 Bad Request")
+    def _scope(self, head: Head) -> dict[str, Any]:
+        path = head.path.decode("ascii")
+        scope: dict[str, Any] = {
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.3"},
+            "http_version": head.version,
+            "method": head.method,
+            "scheme": "http" if self._tls is None else "https",
+            "path": self._root_path + (unquote(path) if "%" in path else path),
+            "raw_path": self._root_path.encode("ascii") + head.path,
+            "query_string": head.query,
+            "root_path": self._root_path,
+            "headers": head.fields,
+            "client": self._peer,
+            "server": self._local,
+            "state": self._app_state.copy(),
+        }
+        if self._tls is not None:
+            scope["extensions"] = {"tls": self._tls}
+        return scope
 
-    def _refuse(self, status: bytes) -> None:
-        """A bare status (RFC 6585 5 for 431), and the end of the connection."""
-        date = b"".join(b"%s: %s\r\n" % field for field in self.server_state.default_headers)
-        self.transport.write(b"HTTP/1.1 " + status + b"\r\n" + date + b"content-length: 0\r\nconnection: close\r\n\r\n")
-        self.transport.close()
+    # ── Ends ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _refuse(self, refused: Refused) -> None:
+        """A bare status, and the end of the connection."""
+        self.write(bare(refused.status, self.fields))
+        self._door.refused("" if self._peer is None else self._peer[0], refused.status, refused.why)
+        self._end()
+
+    def _end(self) -> None:
+        """Nothing more is read, and what was sent still arrives."""
+        if self._closing:
+            return
+        self._closing = True
+        self._forget_timer()
+        if self._transport.is_closing() or not self._transport.can_write_eof():
+            self._transport.close()
+            return
+        self._transport.write_eof()
+        if not self._reading:
+            self._reading = True
+            self._transport.resume_reading()
+        self._timer = self._loop.call_later(LINGERING_SECONDS, self._transport.close)
+
+    def _end_in(self, seconds: float) -> None:
+        self._forget_timer()
+        if self._door.stopping:
+            seconds = min(seconds, IDLE_SECONDS if self._in_head else STOPPING_IDLE_SECONDS)
+        self._timer = self._loop.call_later(seconds, self._end)
+
+    def _forget_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _look_again(self, untaken: _Untaken) -> None:
+        untaken.timer = self._loop.call_later(LOOK_SECONDS, self._look, untaken)
+
+    def _look(self, untaken: _Untaken) -> None:
+        """Whether something was taken since the last look, of what was sent."""
+        size, now = self._transport.get_write_buffer_size(), self._loop.time()
+        if size == 0:
+            self._untaken = None
+            return
+        if size != untaken.size:
+            untaken.size, untaken.since = size, now
+        patience = STOPPING_UNTAKEN_SECONDS if self._door.stopping else self._door.untaken_seconds
+        if now - untaken.since >= patience:
+            self.cut()
+        else:
+            self._look_again(untaken)
+
+
+class _Untaken:
+    """Bytes that were written and not taken: how many at the last look, and since when as many."""
+
+    __slots__ = ("since", "size", "timer")
+
+    def __init__(self, since: float) -> None:
+        self.since = since
+        self.size = -1
+        self.timer: asyncio.TimerHandle
+
+
+def _address(found: Any) -> tuple[str, int] | None:
+    return (str(found[0]), int(found[1])) if isinstance(found, tuple) and len(found) >= 2 else None
 
 
 def _tls(transport: asyncio.BaseTransport) -> dict[object, object] | None:

@@ -7,13 +7,15 @@ import gc
 import signal
 from collections.abc import Awaitable, Callable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from socket import AF_INET, AF_INET6, IPPROTO_TCP, TCP_NODELAY, socket
 from ssl import SSLContext
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import uvicorn
 
-from ninefold.server.protocol import Protocol as BoundedProtocol
+from ninefold.server.protocol import Door
+from ninefold.server.protocol import Protocol as Connection
 
 Asgi: TypeAlias = Callable[
     [MutableMapping[str, Any], Callable[[], Awaitable[Any]], Callable[[Any], Awaitable[None]]], Awaitable[None]
@@ -24,7 +26,7 @@ STOPPING_SECONDS = 20
 
 
 class Stop:
-    """Says when the service is to stop: on SIGINT and SIGTERM, or when asked."""
+    """Says when the service is to stop: on a signal, or when asked."""
 
     def __init__(self) -> None:
         self.requested = False
@@ -54,8 +56,8 @@ async def serve(
     for each in (*sockets, *operator_sockets):
         _send_at_once(each)
     stop = stop or Stop()
-    main = _Server(_config(service, lifespan="on", tls=tls), service)
-    second = None if operator is None else _Server(_config(operator, lifespan="off"), operator)
+    main = _Server(service, lifespan="on", tls=tls)
+    second = None if operator is None else _Server(operator, lifespan="off")
     stop.watch(main)
     with _signals(stop):
         beside = None if second is None else asyncio.create_task(second.serve(list(operator_sockets)))
@@ -103,16 +105,27 @@ class Ending(Protocol):
     def stopping(self) -> None: ...
 
 
+@runtime_checkable
+class Refusing(Protocol):
+    """An application that is told what was refused before it was a request."""
+
+    def refused(self, address: str, status: int, why: str) -> None: ...
+
+
 class _Server(uvicorn.Server):
     """A uvicorn server that leaves signals to `serve`, since there are two of them."""
 
-    def __init__(self, config: uvicorn.Config, application: Asgi) -> None:
-        super().__init__(config)
+    def __init__(self, application: Asgi, lifespan: Any, tls: SSLContext | None = None) -> None:
+        self._door = Door(application.refused) if isinstance(application, Refusing) else Door()
+        super().__init__(_config(application, self._door, lifespan, tls))
         self._application = application
 
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
+        self._door.stopping = True
         if isinstance(self._application, Ending):
             self._application.stopping()
+        # Who has connected is let in before the door is shut.
+        await asyncio.sleep(0.01)
         await super().shutdown(sockets)
 
     @contextmanager
@@ -120,10 +133,10 @@ class _Server(uvicorn.Server):
         yield
 
 
-def _config(application: Asgi, lifespan: Any, tls: SSLContext | None = None) -> uvicorn.Config:
+def _config(application: Asgi, door: Door, lifespan: Any, tls: SSLContext | None) -> uvicorn.Config:
     return uvicorn.Config(
         application,
-        http=BoundedProtocol,
+        http=partial(Connection, door=door),  # type: ignore[arg-type]  # which makes one
         ws="none",
         lifespan=lifespan,
         log_config=None,

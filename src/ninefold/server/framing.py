@@ -1,0 +1,344 @@
+"""Requests out of the bytes of a connection, framed as RFC 9112 says and in no other way.
+
+Where two readers of the same bytes could come to different requests, one of them can be made to run what the other took
+for a body. So this reader knows one grammar and no leniencies: a line ends with CRLF, a body is as long as one
+`Content-Length` or its chunks say, and `Upgrade` changes nothing, since nothing is upgraded to (RFC 9110 7.8). What is
+in doubt is `Refused`, and what follows it on its connection is not read. It opens nothing and waits for nothing: what
+comes of the bytes is the same in whatever pieces they come.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import NoReturn
+
+HEAD_BYTES = 512 * 1024
+"""Bytes after which a head that has not ended is refused."""
+
+HEAD_FIELDS = 1_000
+"""Field lines of a head."""
+
+TRAILER_BYTES = 16 * 1024
+"""Bytes of what follows the last chunk; nothing of it is used."""
+
+CHUNK_LINE_BYTES = 4 * 1024
+"""Bytes of the line before a chunk, with its extensions."""
+
+CHUNK_EXCESS_BYTES = 64 * 1024
+"""Bytes of lines before chunks, beyond 16 for each and one for each byte of content."""
+
+TURN_STEPS = 3_000
+"""Steps through chunks that are taken in one turn; each chunk has three."""
+
+_LONGEST_LENGTH = 18
+"""Digits of a Content-Length: more bytes than any machine has."""
+
+
+class Refused(Exception):
+    """The bytes are no request, or it is in doubt which. `status`: of the answer; `why`: without anything that came."""
+
+    def __init__(self, why: str, status: int = 400) -> None:
+        super().__init__(why)
+        self.why = why
+        self.status = status
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """`path` and `query` as sent; `fields` with names in lower case. `length`: bytes of the body; None: it is chunked.
+    `keeps`: the connection may go on after it. `expects`: the client waits to be asked for the body (RFC 9110 10.1.1).
+    """
+
+    method: str
+    path: bytes
+    query: bytes
+    version: str
+    fields: list[tuple[bytes, bytes]]
+    length: int | None
+    keeps: bool
+    expects: bool
+
+
+class Requests:
+    """The requests of one connection, one after another: `head`, then `content` until it has `ended`."""
+
+    def __init__(self) -> None:
+        self._bytes = bytearray()
+        self._skipped = 0
+        self._scanned = 0
+        self._line: _Line | None = None
+        self._left = 0
+        self._chunks: _Chunks | None = None
+        self.ended = True
+
+    @property
+    def waiting(self) -> int:
+        """Bytes that have come and were not read yet."""
+        return len(self._bytes)
+
+    @property
+    def _most(self) -> int:
+        return max(HEAD_BYTES - self._skipped, 0)
+
+    def feed(self, data: bytes) -> None:
+        self._bytes += data
+
+    def head(self) -> Head | None:
+        """The head of the next request; None: it has not come whole. To be asked for when the last one has ended.
+        Raises Refused."""
+        data = self._bytes
+        if self._line is None:
+            self._skip_empty_lines()
+            end = data.find(b"\n", self._scanned, self._most)
+            if end < 0:
+                self._wait(_NOT_IN_A_REQUEST_LINE, "the request line is none")
+                return None
+            self._line, self._scanned = _request_line(bytes(data[: end + 1])), end - 1
+        end = data.find(b"\r\n\r\n", max(self._scanned - 3, 0), self._most)
+        if end < 0:
+            self._wait(_BARE_LF, "a line ends without CR")
+            return None
+        head = _head(self._line, bytes(data[self._line.size : end + 2]))
+        del data[: end + 4]
+        self._line, self._scanned, self._skipped = None, 0, 0
+        self._left = head.length or 0
+        self._chunks = _Chunks() if head.length is None else None
+        self.ended = head.length == 0
+        return head
+
+    def content(self, most: int) -> bytes:
+        """What has come of the body, about `most` bytes of it at once; empty where nothing has. Raises Refused."""
+        if self._chunks is not None:
+            content = self._chunks.content(self._bytes, most)
+            self.ended = self._chunks.ended
+            return content
+        content = bytes(self._bytes[: min(self._left, most)])
+        del self._bytes[: len(content)]
+        self._left -= len(content)
+        self.ended = self._left == 0
+        return content
+
+    def _skip_empty_lines(self) -> None:
+        """Before a request line there may be empty ones (RFC 9112 2.2)."""
+        found = _EMPTY_LINES.match(self._bytes)
+        size = 0 if found is None else found.end()
+        del found
+        if size:
+            del self._bytes[:size]
+            self._scanned = 0
+            self._skipped += size
+
+    def _wait(self, impossible: re.Pattern[bytes], why: str) -> None:
+        """Nothing is waited for that could not become a head any more."""
+        data = self._bytes
+        if impossible.search(data, max(self._scanned - 1, 0), self._most):
+            raise Refused(why)
+        if len(data) > self._most:
+            raise Refused("the head is too long", 431)
+        self._scanned = len(data)
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A request line. `authority`: of a target that is a whole URI, which counts for `Host`. `size`: its bytes."""
+
+    method: str
+    path: bytes
+    query: bytes
+    version: str
+    authority: bytes | None
+    size: int
+
+
+_TOKEN = rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]++"
+_EMPTY_LINES = re.compile(rb"(?:\r\n)*+")
+_NOT_IN_A_REQUEST_LINE = re.compile(rb"[^\x20-\x7e\r]|\r[^\n]")
+_BARE_LF = re.compile(rb"[^\r]\n")
+_REQUEST_LINE = re.compile(rb"(%s) ([\x21\x22\x24-\x7e]++) HTTP/([0-9])\.([0-9])\r\n" % _TOKEN)
+_ABSOLUTE = re.compile(rb"https?://([^/?@]++)(/[^?]*+)?(?:\?(.*+))?", re.IGNORECASE)
+_AUTHORITY = rb"(?:\[[0-9A-Fa-f:.]++\]|[A-Za-z0-9\-._~!$&'()*+,;=%]*+)(?::[0-9]*+)?"
+_HOST = re.compile(_AUTHORITY)
+_FIELDS = re.compile(rb"(?>%s:[\t\x20-\x7e\x80-\xff]*+\r\n)*+" % _TOKEN)
+_DIGITS = re.compile(rb"[0-9]++")
+_DECIDES = frozenset((b"host", b"content-length", b"transfer-encoding", b"connection", b"expect"))
+_CODING = re.compile(_TOKEN)
+
+
+def fields_are_sound(block: bytes) -> bool:
+    """Whether these are field lines (RFC 9112 5), each with its CRLF: no folded lines, no spaces before a colon."""
+    return _FIELDS.fullmatch(block) is not None
+
+
+def _request_line(line: bytes) -> _Line:
+    """RFC 9112 3; a method is any token, and which are allowed is for others to say (RFC 9110 9.1)."""
+    found = _REQUEST_LINE.fullmatch(line)
+    if found is None:
+        raise Refused("the request line is none")
+    method, target, major, minor = found[1].decode("ascii"), found[2], found[3], found[4]
+    if major != b"1":
+        raise Refused("the request is of another version of HTTP", 505)
+    version = "1.0" if minor == b"0" else "1.1"
+    authority = None
+    if target.startswith(b"/"):
+        path, _, query = target.partition(b"?")
+    elif whole := _ABSOLUTE.fullmatch(target):
+        server_wide = method == "OPTIONS" and whole[2] is None and whole[3] is None  # RFC 9112 3.2.4
+        authority, path, query = whole[1], b"*" if server_wide else whole[2] or b"/", whole[3] or b""
+    elif (method == "OPTIONS" and target == b"*") or (method == "CONNECT" and _HOST.fullmatch(target)):
+        path, query = target, b""
+    else:
+        raise Refused("the request's target is none")
+    return _Line(method, path, query, version, authority, len(line))
+
+
+def _head(line: _Line, block: bytes) -> Head:
+    if _FIELDS.fullmatch(block) is None:
+        raise Refused("a header field is none")
+    lines = block.split(b"\r\n")
+    lines.pop()
+    if len(lines) > HEAD_FIELDS:
+        raise Refused("the head has too many fields", 431)
+    fields: list[tuple[bytes, bytes]] = []
+    deciding: dict[bytes, list[bytes]] = {}
+    for each in lines:
+        name, _, value = each.partition(b":")
+        name, value = name.lower(), value.strip(b" \t")
+        if name in _DECIDES:
+            deciding.setdefault(name, []).append(value)
+        elif name == b"upgrade":
+            continue  # it is for this connection alone, and ignored
+        fields.append((name, value))
+    _check_host(line, deciding.get(b"host", []))
+    if line.authority is not None:
+        fields = [(b"host", line.authority), *(each for each in fields if each[0] != b"host")]
+    options = {each.strip(b" \t").lower() for value in deciding.get(b"connection", ()) for each in value.split(b",")}
+    return Head(
+        line.method,
+        line.path,
+        line.query,
+        line.version,
+        fields,
+        _length(line, deciding),
+        line.version == "1.1" and b"close" not in options and line.method != "CONNECT",
+        line.version == "1.1" and [each.lower() for each in deciding.get(b"expect", ())] == [b"100-continue"],
+    )
+
+
+def _check_host(line: _Line, hosts: list[bytes]) -> None:
+    """RFC 9112 3.2."""
+    if len(hosts) > 1 or (not hosts and line.version == "1.1"):
+        raise Refused("Host is missing, or there twice")
+    for each in (*hosts, *(() if line.authority is None else (line.authority,))):
+        if _HOST.fullmatch(each) is None:
+            raise Refused("Host is none")
+
+
+def _length(line: _Line, deciding: dict[bytes, list[bytes]]) -> int | None:
+    """RFC 9112 6.3, and of what it leaves to the recipient the strict way."""
+    codings, lengths = deciding.get(b"transfer-encoding"), deciding.get(b"content-length")
+    if codings is not None:
+        if lengths is not None:
+            raise Refused("both Transfer-Encoding and Content-Length frame the body")
+        if line.version == "1.0":
+            raise Refused("Transfer-Encoding in HTTP/1.0")
+        names = [each.strip(b" \t").lower() for value in codings for each in value.split(b",")]
+        if names == [b"chunked"]:
+            return None
+        if names[-1] == b"chunked" and names.count(b"chunked") == 1 and all(map(_CODING.fullmatch, names)):
+            raise Refused("the body has a transfer coding besides chunked", 501)
+        raise Refused("Transfer-Encoding does not end with chunked")
+    if lengths is None:
+        return 0
+    if len(lengths) > 1:
+        raise Refused("Content-Length is there twice")
+    if _DIGITS.fullmatch(lengths[0]) is None or len(lengths[0]) > _LONGEST_LENGTH:
+        raise Refused("Content-Length is none")
+    return int(lengths[0])
+
+
+_CHUNK_LINE = re.compile(rb"([0-9A-Fa-f]{1,15})(?:[ \t]*+;[\t\x20-\x7e\x80-\xff]*+)?\r\n")
+_TRAILER_LINE = re.compile(rb"%s:[\t\x20-\x7e\x80-\xff]*+\r\n" % _TOKEN)
+
+
+class _Chunks:
+    """A chunked body (RFC 9112 7.1). Extensions and trailers are read past."""
+
+    def __init__(self) -> None:
+        self._left = 0
+        self._in_chunk = False
+        self._in_trailer = False
+        self._trailer_bytes = 0
+        self._excess = 0
+        self._refused: Refused | None = None
+        self.ended = False
+
+    def content(self, data: bytearray, most: int) -> bytes:
+        if self._refused is not None:
+            raise self._refused
+        pieces: list[bytes] = []
+        at = size = steps = 0
+        while not self.ended and size < most and steps < TURN_STEPS:
+            steps += not self._in_trailer
+            if self._left:
+                piece = bytes(data[at : at + min(self._left, most - size)])
+                if not piece:
+                    break
+                pieces.append(piece)
+                at, size, self._left = at + len(piece), size + len(piece), self._left - len(piece)
+                continue
+            try:
+                next_at = self._past_end(data, at) if self._in_chunk else self._past_line(data, at)
+            except Refused as refused:
+                if not pieces:
+                    raise
+                self._refused = refused  # what came before it comes before it
+                break
+            if next_at == at:
+                break
+            at = next_at
+        del data[:at]
+        return b"".join(pieces)
+
+    def _past_end(self, data: bytearray, at: int) -> int:
+        end = bytes(data[at : at + 2])
+        if not b"\r\n".startswith(end):
+            raise Refused("a chunk does not end where it says")
+        if len(end) < 2:
+            return at
+        self._in_chunk = False
+        return at + 2
+
+    def _past_line(self, data: bytearray, at: int) -> int:
+        most = TRAILER_BYTES - self._trailer_bytes if self._in_trailer else CHUNK_LINE_BYTES
+        end = data.find(b"\n", at, at + most)
+        if end < 0:
+            if len(data) - at >= most:
+                raise Refused("what stands around the chunks of the body is too long")
+            return at
+        line = bytes(data[at : end + 1])
+        if self._in_trailer:
+            self._trailer(line)
+        else:
+            self._size(line)
+        return end + 1
+
+    def _size(self, line: bytes) -> None:
+        found = _CHUNK_LINE.fullmatch(line)
+        if found is None:
+            self._malformed()
+        self._left = int(found[1], 16)
+        self._in_chunk, self._in_trailer = self._left > 0, self._left == 0
+        self._excess = max(self._excess + len(line) - 16 - self._left, 0)
+        if self._excess > CHUNK_EXCESS_BYTES:
+            raise Refused("what stands around the chunks of the body is too long")
+
+    def _trailer(self, line: bytes) -> None:
+        self._trailer_bytes += len(line)
+        if line == b"\r\n":
+            self.ended = True
+        elif _TRAILER_LINE.fullmatch(line) is None:
+            self._malformed()
+
+    def _malformed(self) -> NoReturn:
+        raise Refused("the body is not chunked as it says")

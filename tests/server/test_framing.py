@@ -1,0 +1,109 @@
+"""Requests out of bytes: the same in whatever pieces they come, and what another reader (h11) makes of them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import h11
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.door.attacks import ATTACKS, SMUGGLED
+
+from ninefold.server.framing import Refused, Requests
+
+_WORDS = (
+    *(b"GET", b"POST", b"CONNECT", b"OPTIONS", b" ", b"\t", b"/", b"*", b"x:80", b"http://x", b"?"),
+    *(b"HTTP/1.1", b"HTTP/1.0", b"Host: x\r\n", b"Content-Length: ", b"Transfer-Encoding: ", b"chunked", b"gzip"),
+    *(b"Upgrade: x\r\n", b"Expect: 100-continue\r\n", b"Connection: close\r\n", b"Connection: upgrade\r\n"),
+    *(b":", b",", b";", b"0", b"1", b"5", b"a", b"\x00", b"\r", b"\n", b"\xff"),
+    *(b"\r\n", b"\r\n\r\n", b"0\r\n\r\n", b"1\r\na\r\n", b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", SMUGGLED),
+)
+STREAMS = st.one_of(
+    st.lists(st.sampled_from(_WORDS), max_size=40).map(b"".join),
+    st.lists(st.sampled_from([each.sent for each in ATTACKS if len(each.sent) < 5_000]), max_size=3).map(b"".join),
+    st.tuples(
+        st.sampled_from([each.sent for each in ATTACKS if len(each.sent) < 5_000]),
+        st.integers(0, 5_000),
+        st.sampled_from(_WORDS),
+    ).map(lambda found: found[0][: found[1]] + found[2] + found[0][found[1] :]),
+)
+
+
+def read(pieces: list[bytes]) -> list[object]:
+    """Heads, and bodies as far as they came; the status of what is refused ends it."""
+    requests = Requests()
+    found: list[object] = []
+    body = b""
+    for piece in pieces:
+        requests.feed(piece)
+        try:
+            while True:
+                if not requests.ended:
+                    content = requests.content(7)
+                    body += content
+                    if requests.ended:
+                        found.append(body)
+                        body = b""
+                    elif not content:
+                        break
+                elif head := requests.head():
+                    found.append(head)
+                else:
+                    break
+        except Refused as refused:
+            return [*found, body, refused.status]
+    return [*found, body]
+
+
+@given(STREAMS, st.lists(st.integers(0, 5_000), max_size=8))
+def test_pieces_change_nothing(stream: bytes, places: list[int]) -> None:
+    whole = read([stream])
+    assert read([bytes((byte,)) for byte in stream] or [b""]) == whole
+    cuts = [0, *sorted(min(place, len(stream)) for place in places), len(stream)]
+    assert read([stream[begin:end] for begin, end in pairwise(cuts)]) == whole
+
+
+@settings(max_examples=500)
+@given(STREAMS)
+def test_what_is_taken_another_reader_takes_as_the_same(stream: bytes) -> None:
+    """h11 knows more leniencies, and so what it makes of bytes that are refused here does not count."""
+    requests = Requests()
+    requests.feed(stream)
+    try:
+        head = requests.head()
+    except Refused:
+        return
+    if head is None or head.version not in (b"1.1", "1.1") or b" HTTP/1.1\r\n" not in stream:
+        return
+    other = h11.Connection(h11.SERVER)
+    other.receive_data(stream.lstrip(b"\r\n"))
+    event = other.next_event()
+    assert isinstance(event, h11.Request)
+    assert event.method.decode() == head.method
+    if not event.target.startswith(b"http"):
+        assert event.target == head.path + b"?" * (b"?" in event.target) + head.query
+    try:
+        body = b""
+        while not requests.ended and (content := requests.content(1_000)):
+            body += content
+    except Refused:
+        return
+    theirs = b""
+    while isinstance(event := other.next_event(), h11.Data):
+        theirs += bytes(event.data)
+    assert theirs == body
+    assert isinstance(event, h11.EndOfMessage) == requests.ended
+    if requests.ended:
+        assert len(other.trailing_data[0]) == requests.waiting
+
+
+def test_long_lists_of_one_field_are_joined_at_once() -> None:
+    from ninefold.server.messages import joined
+
+    assert joined(
+        [(b"A", b"1"), (b"b", b"x"), (b"a", b"2"), (b"cookie", b"c=1"), (b"cookie", b"d=2"), (b"a", b"3")]
+    ) == {
+        "a": "1, 2, 3",
+        "b": "x",
+        "cookie": "c=1; d=2",
+    }
