@@ -350,7 +350,7 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "from who knows its password. Permissions, guards and details read the row only once its password was right. "
         "The row changes only where the endpoint has `sets`; then `on change` and invariants take part. HTTP's Basic "
         "scheme (RFC 7617, in UTF-8) finds the row by the user-id, `normalise`d as its field is. Where more passwords "
-        "wait to be verified than are taken, the answer is `unavailable`.",
+        "wait to be verified than are taken, of all or of one address, the answer is `unavailable`.",
     ),
     (
         "Challenges",

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 from asyncio import Future
 from collections.abc import Awaitable, Callable, Coroutine, MutableMapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from time import perf_counter
 from typing import Any, TypeAlias, assert_never
@@ -23,6 +21,7 @@ from ninefold.server.addresses import ClientAddress, client_address
 from ninefold.server.bell import Bell
 from ninefold.server.calling import Callers
 from ninefold.server.capacity import Capacity
+from ninefold.server.computing import Computations
 from ninefold.server.exchange import Exchange, arrived, finished, open_to_origins, overloaded, timed_out, unavailable
 from ninefold.server.fetching import Fetcher
 from ninefold.server.flow import Fetch, Follow, Invoke, ReadBody, Select, Sweep, TooLarge, Transact, Wait, Work
@@ -98,9 +97,8 @@ class Application:
         self._callers = Callers(self._capacity)
         self._jobs = tuple(jobs)
         self._beside: list[asyncio.Task[None]] = []
-        # Argon2 takes memory as well as time: no more of it at once than there are processors.
         self._waking: asyncio.Task[None] | None = None
-        self._threads = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="ninefold-compute")
+        self._computations = Computations(self._capacity)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         match scope["type"]:
@@ -140,7 +138,7 @@ class Application:
             self._waking.cancel()
             self._waking = None
         self.stopping()
-        self._threads.shutdown()
+        self._computations.close()
         self._callers.close()
 
     def begin(self) -> None:
@@ -274,7 +272,7 @@ class Application:
         while isinstance(step, Wait):
             waiting = asyncio.timeout_at(deadline)
             try:
-                result = self._begun(step.work, body, x.env["now"])
+                result = self._begun(step.work, body, x.env["now"], x.request.address)
                 if isinstance(result, Awaitable):
                     async with waiting:
                         result = await result
@@ -296,8 +294,9 @@ class Application:
         future.add_done_callback(lambda _: self._bell.ring())
         return future
 
-    def _begun(self, work: Work, body: _Body | None, now: str) -> Any:
-        """The result of a work, or what to await for it. `now`: the time as of which it is done."""
+    def _begun(self, work: Work, body: _Body | None, now: str, address: str = "") -> Any:
+        """The result of a work, or what to await for it. `now`: the time as of which it is done; `address`: for
+        whom."""
         match work:
             case Select(text, binds):
                 rows = self._database.select(text, binds)
@@ -316,10 +315,7 @@ class Application:
             case Invoke():
                 return self._callers.begun(work)
             case flow.Compute(function):
-                self._capacity.compute()
-                done = asyncio.get_running_loop().run_in_executor(self._threads, function)
-                done.add_done_callback(lambda _: self._capacity.computed())
-                return done
+                return self._computations.begun(function, address)
             case _:
                 assert_never(work)
 

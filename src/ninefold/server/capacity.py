@@ -28,6 +28,9 @@ BODY_BYTES = 256 * 1024 * 1024
 COMPUTATIONS = 100
 """Passwords that are hashed or verified, or wait for that: a processor takes some dozens in a second."""
 
+COMPUTATIONS_OF_ONE = 10
+"""Of them, those of one address."""
+
 CALLS = 200
 """Functions of the operator's that are called, or wait for that."""
 
@@ -44,6 +47,7 @@ class Capacity:
     most_streams: int = STREAMS
     most_streams_of_one: int = STREAMS_OF_ONE
     most_computations: int = COMPUTATIONS
+    most_computations_of_one: int = COMPUTATIONS_OF_ONE
     most_calls: int = CALLS
     stalled_seconds: float = STALLED_SECONDS
     requests: int = 0
@@ -52,6 +56,7 @@ class Capacity:
     computations: int = 0
     calls: int = 0
     streams_of: Counter[Hashable] = field(default_factory=Counter)
+    computations_of: Counter[str] = field(default_factory=Counter)
 
     @property
     def is_used_up(self) -> bool:
@@ -77,14 +82,20 @@ class Capacity:
             if not self.streams_of[caller]:
                 del self.streams_of[caller]
 
-    def compute(self) -> None:
-        """One more computation. Raises Unavailable where they are too many."""
+    def compute(self, address: str) -> None:
+        """One more computation for an address. Raises Unavailable where they are too many."""
         if self.computations >= self.most_computations:
             raise Unavailable("too many passwords wait to be verified")
+        if self.computations_of[address] >= self.most_computations_of_one:
+            raise Unavailable("too many passwords of one address wait to be verified")
         self.computations += 1
+        self.computations_of[address] += 1
 
-    def computed(self) -> None:
+    def computed(self, address: str) -> None:
         self.computations -= 1
+        self.computations_of[address] -= 1
+        if not self.computations_of[address]:
+            del self.computations_of[address]
 
     def call(self) -> None:
         """One more call of a function. Raises Unavailable where they are too many."""

@@ -1,7 +1,7 @@
 """Passwords: hashed with Argon2id (RFC 9106), and what a client sends of one with HTTP's Basic scheme (RFC 7617).
 
 To hash or to verify takes tens of milliseconds and 64 MiB, on purpose. So it is done beside the event loop
-(`ninefold.server.flow.Compute`), and only so much of it waits at once as `Capacity` says.
+(`ninefold.server.computing`), and only so much of it waits at once as `Capacity` says.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ from ninefold.database.protocol import Stored
 
 _hasher = PasswordHasher()
 """With the parameters of the second recommended option of RFC 9106, section 4."""
+
+LANES = _hasher.parallelism
+"""Processors that one hash uses at once."""
 
 NOBODYS = "$argon2id$v=19$m=65536,t=3,p=4$bmluZWZvbGRuaW5lZm9sZA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 """A hash of no password that anybody knows: verifying against it takes as long as against any other."""

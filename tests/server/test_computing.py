@@ -1,0 +1,118 @@
+"""Passwords that wait to be verified: in turns by address, and no more of one than there is room for."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from ipaddress import ip_network
+from pathlib import Path
+
+import httpx
+import pytest
+from tests.server.test_credentials import plan
+
+from ninefold.database.protocol import Unavailable
+from ninefold.database.sqlite import Opened, open_sqlite
+from ninefold.server.addresses import client_address
+from ninefold.server.app import Application
+from ninefold.server.capacity import Capacity
+from ninefold.server.computing import THREADS, Computations
+from ninefold.server.run import Stop, serve
+from ninefold.server.service import ready
+
+
+def test_addresses_take_turns() -> None:
+    held, order = threading.Event(), list[str]()
+
+    def compute(name: str) -> None:
+        held.wait(10)
+        order.append(name)
+
+    async def ask() -> None:
+        computations = Computations(Capacity())
+        first = [computations.begun(lambda: compute("one"), "192.0.2.1") for _ in range(THREADS + 8)]
+        then = [computations.begun(lambda: compute("other"), "192.0.2.2") for _ in range(2)]
+        held.set()
+        await asyncio.gather(*first, *then)
+        computations.close()
+
+    asyncio.run(ask())
+    # Those that had begun come to their end, and then it is one of each in turn.
+    assert sorted(order[THREADS : THREADS + 4]) == ["one", "one", "other", "other"]
+
+
+def test_what_nobody_waits_for_any_more_is_not_computed() -> None:
+    held, order = threading.Event(), list[int]()
+
+    def compute(number: int) -> int:
+        held.wait(10)
+        order.append(number)
+        return number
+
+    async def ask() -> None:
+        capacity = Capacity(most_computations_of_one=THREADS + 2)
+        computations = Computations(capacity)
+        waiting = [computations.begun(lambda n=n: compute(n), "192.0.2.1") for n in range(THREADS + 2)]  # type: ignore[misc]
+        with pytest.raises(Unavailable):
+            computations.begun(lambda: compute(-1), "192.0.2.1")
+        other = computations.begun(lambda: compute(-2), "192.0.2.2")
+        waiting[THREADS].cancel()
+        await asyncio.sleep(0)
+        again = computations.begun(lambda: compute(-3), "192.0.2.1")
+        held.set()
+        assert await waiting[THREADS + 1] == THREADS + 1
+        assert (await other, await again) == (-2, -3)
+        await asyncio.gather(*waiting[:THREADS])
+        computations.close()
+        assert (capacity.computations, dict(capacity.computations_of)) == (0, {})
+
+    asyncio.run(ask())
+    assert THREADS not in order and len(order) == THREADS + 3
+
+
+@pytest.mark.serves
+def test_who_floods_is_told_so_and_others_sign_in(tmp_path: Path) -> None:
+    opened = open_sqlite(str(tmp_path / "a.db"), plan().schema)
+    assert isinstance(opened, Opened)
+    # Behind a proxy that is trusted the address is the client's.
+    application = Application(
+        ready(plan(), opened.database.key("cursors")),
+        opened.database,
+        address=client_address([ip_network("127.0.0.0/8")]),
+        capacity=Capacity(most_computations_of_one=4),
+    )
+    bound, stop = socket.create_server(("127.0.0.1", 0)), Stop()
+    thread = threading.Thread(target=lambda: asyncio.run(serve(application, [bound], stop=stop)))
+    thread.start()
+    url = "http://{}:{}".format(*bound.getsockname())
+    try:
+        with httpx.Client(base_url=url, timeout=30) as http, ThreadPoolExecutor(16) as pool:
+            http.post("/clubs", json={"name": "chess"})
+            http.post("/clubs/chess/members", json={"name": "Ann", "password": "a secret"})
+
+            def sign_in(http: httpx.Client, address: str, password: str) -> tuple[int, str | None]:
+                body = {"name": "Ann", "password": password}
+                answer = http.post("/clubs/chess/visits", json=body, headers={"X-Forwarded-For": address})
+                return answer.status_code, answer.json().get("code")
+
+            over = threading.Event()
+
+            def flood(number: int) -> set[tuple[int, str | None]]:
+                found = set()
+                with httpx.Client(base_url=url, timeout=30) as http:
+                    while not over.is_set():
+                        found.add(sign_in(http, "192.0.2.1", f"{number}"))
+                return found
+
+            floods = [pool.submit(flood, number) for number in range(16)]
+            others = [sign_in(http, f"192.0.2.{number}", "a secret") for number in range(2, 8)]
+            over.set()
+            assert {(401, "refused"), (503, "busy")} <= set().union(*(each.result() for each in floods))
+            # One name may be called so often; that is counted beside.
+            assert others[0] == (201, None) and {*others} <= {(201, None), (429, "too_often")}
+    finally:
+        stop.request()
+        thread.join()
+        opened.database.close()
