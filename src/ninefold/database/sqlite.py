@@ -1,4 +1,4 @@
-"""SQLite: one writer in a thread, one reader on the event loop's thread.
+"""SQLite: one writer in a thread, one reader on the event loop's thread, and threads for reads that take long.
 
 Reading a prepared row takes microseconds, less than handing it to a thread; a commit waits for the disk, so it is
 handed over. In write-ahead mode neither waits for the other.
@@ -20,9 +20,10 @@ import msgspec
 
 from ninefold.database import record, shape, tables
 from ninefold.database.checkpoints import KEPT, Checkpoints
-from ninefold.database.failures import meaning, words
+from ninefold.database.failures import words
 from ninefold.database.lock import Held, Lock, lock
-from ninefold.database.protocol import Row, Session, Stored
+from ninefold.database.protocol import Row, Session, Stored, Unavailable
+from ninefold.database.reads import Brief, Long, TooLong
 from ninefold.database.url import NotBuilt, database_path
 from ninefold.database.writer import Transaction, Writer
 from ninefold.plan.schema import Schema
@@ -40,12 +41,15 @@ _WAIT = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """`waiting`: works in the queue. `batches`, `works`: committed since the start. `bytes`: the file and its log."""
+    """`waiting`: works in the queue. `batches`, `works`: committed since the start. `bytes`: the file and its log.
+    `reading`: long reads that go on now; `long_reads`: those since the start."""
 
     waiting: int
     batches: int
     works: int
     bytes: int
+    reading: int
+    long_reads: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +99,22 @@ class SQLite:
         self._reader.pragma("query_only", True)
         # The event loop does not wait for others; in write-ahead mode a reader hardly ever has to.
         self._reader.set_busy_timeout(100)
+        self._brief = Brief(self._reader)
+        self._long = Long(lambda: _connect_to_read(path))
         self._checkpoints = Checkpoints(background)
         self._checkpoints.watch(writer)
         self._writer = Writer(writer, self._checkpoints)
         self._open = True
 
-    def select(self, text: str, binds: Sequence[Stored]) -> list[Row]:
-        """Rows in a snapshot of what is committed, at once. Raises Unavailable."""
+    def select(self, text: str, binds: Sequence[Stored]) -> list[Row] | Future[list[Row]]:
+        """Rows in a snapshot of what is committed: at once, or a future where that takes long (`database.reads`). Where
+        no event loop runs, nobody is kept waiting by it. Raises Unavailable."""
         try:
-            return self._reader.execute(text, binds).fetchall()
-        except apsw.Error as error:
-            raise meaning(error) from error
+            return self._brief.run(text, binds)
+        except TooLong:
+            if _is_on_a_loop():
+                return self._long.read(text, binds)
+            return self._brief.run(text, binds, to_its_end=True)
 
     def transact(self, work: Callable[[Session], T]) -> Future[T]:
         """Run `work` in a transaction of its own; to be called on the event loop's thread."""
@@ -118,6 +127,7 @@ class SQLite:
         if not self._open:
             return
         self._open = False
+        self._long.stop()
         self._writer.stop()
         self._checkpoints.stop()
         for connection in self._connections:
@@ -131,13 +141,24 @@ class SQLite:
     def reachable(self) -> bool:
         """Whether the file can be read."""
         try:
-            return self._open and bool(self._reader.execute("SELECT count(*) FROM sqlite_schema").fetchall())
-        except apsw.Error:
+            return self._open and bool(self._brief.run("SELECT count(*) FROM sqlite_schema", (), to_its_end=True))
+        except (apsw.Error, Unavailable):
             return False
 
     def statistics(self) -> Statistics:
         size = sum(_size(f"{self._path}{ending}") for ending in ("", "-wal"))
-        return Statistics(self._writer.waiting, self._writer.batches, self._writer.works, size)
+        long = self._long
+        return Statistics(
+            self._writer.waiting, self._writer.batches, self._writer.works, size, long.running, long.begun
+        )
+
+
+def _is_on_a_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def _size(file: str) -> int:
@@ -308,6 +329,14 @@ def _connect(path: Path) -> apsw.Connection:
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE, statementcachesize=_STATEMENTS)
     connection.set_busy_timeout(_WAIT)
     _configure(connection)
+    return connection
+
+
+def _connect_to_read(path: Path) -> apsw.Connection:
+    connection = _connect(path)
+    connection.pragma("query_only", True)
+    # What reads much at a time gains little from what it has read before.
+    connection.pragma("cache_size", -4 * 1024)
     return connection
 
 

@@ -299,8 +299,8 @@ class Application:
         whom."""
         match work:
             case Select(text, binds):
-                rows = self._database.select(text, binds)
-                return _kept(rows) if isinstance(rows, Future) else rows
+                # A read that nobody waits for any more is of no use to anybody: its future is not kept.
+                return self._database.select(text, binds)
             case Transact(function):
                 if self._service.timers is not None:
                     self._service.timers.writing(now)
