@@ -67,6 +67,14 @@ def test_an_index_for_speed_comes_and_goes_without_words() -> None:
     )
 
 
+def test_a_unique_index_goes_that_only_copies_the_key_or_another() -> None:
+    two, turned = Index("u", ("note", "created_at"), True), Index("v", ("created_at", "note"), True)
+    assert compare(with_order(indexes=(two, turned)), with_order(indexes=(two,))) == Same(drop=('DROP INDEX "v"',))
+    assert compare(with_order(indexes=(two,)), with_order(indexes=(turned,))) == Same()
+    copy = Index("w", ("id",), True)
+    assert compare(with_order(indexes=(copy,)), with_order(indexes=())) == Same(drop=('DROP INDEX "w"',))
+
+
 @pytest.mark.parametrize(
     ("wanted", "words"),
     [

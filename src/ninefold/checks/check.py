@@ -16,6 +16,7 @@ from ninefold.checks.errors import check_errors, unused_codes
 from ninefold.checks.event_log import event, has_log, with_log
 from ninefold.checks.events import check_events, has_subscriptions, subscription, with_subscriptions
 from ninefold.checks.findings import Findings
+from ninefold.checks.growth import growth
 from ninefold.checks.limits import check_limits
 from ninefold.checks.model import known_resources, model
 from ninefold.checks.narrowed import narrowed
@@ -89,6 +90,7 @@ def check(contract: Contract, open_questions: tuple[OpenQuestion, ...]) -> Outco
     served, stopped = check_endpoints(contract, open_questions, resources, vocabulary, events, findings)
     narrowed(contract, served, resources, rules, vocabulary.model, findings)
     disclosed(contract, served, resources, rules, findings)
+    growth(contract, served, resources, rules, findings)
     versions = check_versioning(contract, vocabulary, findings)
     limits = check_limits(contract, vocabulary, findings)
     cross_origin = check_cross_origin(contract, findings)

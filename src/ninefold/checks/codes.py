@@ -743,7 +743,21 @@ CALLED_WITH = _code(
     "`with: {weight: request.body.weight}`",
 )  # fmt: skip
 
+GROWS = _code(
+    "NF0630", Severity.NOTE, "a list costs the more, the more rows there are",
+    "A page of a list costs the same among a thousand rows and among ten million where an index finds its rows in "
+    "their order. An index serves an order over stored fields, and what compares one of them with one value: the path, "
+    "`where`, a row rule or a filter that is `==`, and of these one filter at a time, in the order that holds where "
+    "none is asked for. Nothing else is found by it: `contains` and `startsWith`, `||`, `in`, `exists`, computed "
+    "fields and fields of other rows are judged row by row, `page.total` counts, an offset counts what it passes over, "
+    "and a list that is given whole is as long as it is. Such a list is served all the same, and holds nobody up: what "
+    "takes long is read beside the others, until the time-out of the contract ends it.",
+    '`filters: {q: "note.text.contains(value)"}`, or `responses: {200: {data: page.items, total: page.total}}`',
+    '`filters: {status: "note.status == value"}` and `responses: {200: {data: page.items}}`, in pages by a cursor',
+)  # fmt: skip
+
 CODES: tuple[Code, ...] = (
+    GROWS,
     CALLED_WITH,
     OF_ALL_ROWS,
     WAS_MADE_OF_OTHERS,

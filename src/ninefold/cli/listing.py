@@ -167,6 +167,8 @@ def _operation(operation: Operation) -> Iterator[str]:
             yield from _judge(operation.judge)
         case List():
             yield f"list {operation.resource}, {_pages(operation)}"
+            for reason in operation.grows:
+                yield f"  costs the more, the more rows there are: {reason}"
             yield from _indent(_statement(operation.select), 1)
             if operation.count is not None:
                 yield "page.total"

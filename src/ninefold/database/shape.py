@@ -116,6 +116,7 @@ def compare(stored: Schema, wanted: Schema) -> Comparison:
         additions += _additions(old[name], table, wanted)
         before, after = _speed(old[name]), _speed(table)
         drop += [tables.drop_index(index) for key, index in before.items() if after.get(key) != index]
+        drop += [tables.drop_index(index) for index in _copies(old[name], table)]
         if old[name].states and not table.states:
             # Kept, it would be wrong as soon as the field is written without it.
             drop.append(tables.drop_entered(table))
@@ -180,7 +181,7 @@ def _differences(old: Table, new: Table) -> list[str]:
     for name, column in columns.items():
         if name not in known and column.required:
             found.append(f"field `{new.name}.{name}` is new and required, and the rows there are have no value for it")
-    unique = _unique(new)
+    unique = {*_unique(new), tuple(sorted(new.key))}
     found.extend(
         f"{_all(columns)} of `{new.name}` is stored as unique, and is no longer"
         for columns in _unique(old)
@@ -210,6 +211,14 @@ def _additions(old: Table, new: Table, wanted: Schema) -> list[Addition]:
 def _speed(table: Table) -> dict[str, Index]:
     """The indexes that are not unique. They change no answer, and follow the contract's lists without further words."""
     return {index.name: index for index in (*table.indexes, *tables.reference_indexes(table)) if not index.unique}
+
+
+def _copies(old: Table, new: Table) -> list[Index]:
+    """The unique indexes that only keep unique what the key or another of them does."""
+    wanted = {index.name for index in new.indexes}
+    unique = [(tuple(sorted(index.columns)), index) for index in old.indexes if index.unique]
+    kept = {tuple(sorted(new.key)), *(columns for columns, index in unique if index.name in wanted)}
+    return [index for columns, index in unique if index.name not in wanted and columns in kept]
 
 
 def _table_shape(table: Table) -> Table:

@@ -72,7 +72,8 @@ class List(_Operation, frozen=True, tag="list"):
     """Rows. `sort_parameter` takes the name of one of `sorts`; the first of them holds where it is not given and
     is called `""`. `count` gives `page.total`, `head` the columns of what is shown beside the rows. `judge` is asked
     when nothing was found: the path may name rows that have to be there, and who calls may have no right to them.
-    `validator`: If-None-Match is answered with 304. `choices`: what a request chooses of what is shown."""
+    `validator`: If-None-Match is answered with 304. `choices`: what a request chooses of what is shown. `grows`: what
+    makes it cost the more, the more rows there are, in words."""
 
     select: Statement
     paging: Paging
@@ -85,6 +86,7 @@ class List(_Operation, frozen=True, tag="list"):
     judge: Judge | None = None
     validator: bool = False
     choices: Choices | None = None
+    grows: tuple[str, ...] = ()
 
 
 class Assign(msgspec.Struct, frozen=True, omit_defaults=True):

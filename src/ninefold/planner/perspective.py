@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from ninefold.checked.lists import plainly
 from ninefold.checked.service import Checked
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.before import loaded
@@ -92,7 +93,7 @@ class Perspective:
         if rules is None or self.who not in rules:
             return FALSE
         rule = rules[self.who]
-        return None if rule is None else self.holds(rule, {resource: alias})
+        return None if rule is None else self.holds(plainly(rule, self.checked.resources[resource]), {resource: alias})
 
     def rule(self, resource: str) -> tuple[Place, ...]:
         """Where the contract says which rows of a resource this caller sees, and what the others are to it. Of an

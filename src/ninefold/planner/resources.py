@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ninefold.checked.endpoints import Endpoint
+from ninefold.checked import lists
+from ninefold.checked.endpoints import SortKeys
+from ninefold.checked.lists import Wanted
 from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Checked
-from ninefold.expressions.rewrite import walk
 from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.plan.environment import ENTERED_COLUMN
 from ninefold.plan.events import SUBSCRIPTION
 from ninefold.plan.schema import Column, Index, Machine, Reference, Schema, Table
 from ninefold.planner.credentials import issued_to, scoped
 from ninefold.planner.subscribers import subscribers
-from ninefold.values import Row
 
 
 def schema(checked: Checked) -> Schema:
@@ -65,34 +65,63 @@ def _table(resource: Resource, checked: Checked) -> Table:
 
 def _indexes(resource: Resource, checked: Checked) -> Iterator[Index]:
     """Unique values; secrets, by which callers are found; states, where a timer looks for what is due; references, in
-    both directions; and each order of each list, behind the field by which a row rule narrows it."""
+    both directions; and what finds the rows of lists. None that another one makes superfluous."""
     unique = [(field.name,) for field in resource.fields.values() if field.unique] + list(resource.unique)
+    kept = [tuple((name, False) for name in resource.identifier)]
     for columns in dict.fromkeys(unique):
-        if columns != resource.identifier:
+        if set(columns) not in [{name for name, _ in each} for each in kept]:
+            kept.append(tuple((name, False) for name in columns))
             yield Index(_title(resource, columns), columns, unique=True)
-    wanted: list[tuple[str, ...]] = []
+    wanted = [_cut(each, resource) for each in dict.fromkeys(_wanted(resource, checked))]
+    for number, each in enumerate(wanted):
+        later = wanted[number + 1 :]
+        if not any(_serves(columns, each) for columns in (*kept, *map(_columns, later))):
+            kept.append(_columns(each))
+            named = tuple(f"-{name}" if descending else name for name, descending in kept[-1])
+            yield Index(_title(resource, named), named)
+
+
+def _wanted(resource: Resource, checked: Checked) -> Iterator[Wanted]:
     for field in resource.fields.values():
         if field.secret == "token":
-            wanted.append((field.name,))
+            yield Wanted((field.name,))
     machine = resource.machine
     if machine is not None and any(each.after is not None for each in machine.transitions.values()):
-        wanted.append((machine.field, ENTERED_COLUMN))
+        yield Wanted((machine.field,), ((ENTERED_COLUMN, False),))
         named = (_field_alone(each.after, resource) for each in machine.transitions.values())
-        wanted += [(machine.field, name) for name in named if name is not None]
+        yield from (Wanted((machine.field,), ((name, False),)) for name in named if name is not None)
     if resource.expiry is not None and (expires := _field_alone(resource.expiry.at, resource)) is not None:
-        wanted.append((expires,))
+        yield Wanted((), ((expires, False),))
     for endpoint in checked.endpoints:
         if endpoint.verb == "list" and endpoint.resource == resource.name:
-            wanted += _orders(endpoint, resource, checked)
+            yield from lists.indexes(endpoint, resource, checked.row_rules)
     for field in resource.fields.values():
         if field.refers_to is not None and field.stored:
-            wanted.append((field.name,))
-    seen: list[tuple[str, ...]] = [resource.identifier, *unique]
-    for columns in dict.fromkeys(wanted):
-        # An index that another one begins with is not needed.
-        longer = (other for other in (*seen, *wanted) if other != columns)
-        if columns not in seen and not any(other[: len(columns)] == columns for other in longer):
-            yield Index(_title(resource, columns), columns)
+            yield Wanted((field.name,))
+
+
+def _columns(wanted: Wanted) -> SortKeys:
+    return (*((name, False) for name in wanted.equal), *wanted.order)
+
+
+def _cut(wanted: Wanted, resource: Resource) -> Wanted:
+    """As far as there can be several rows: what stands behind an identifier, or what else is unique, orders nothing."""
+    unique = [resource.identifier, *resource.unique, *((each.name,) for each in resource.fields.values() if each.unique)]
+    unique = [names for names in unique if not any(resource.fields[name].type.nullable for name in names)]
+    columns, named = _columns(wanted), set[str]()
+    for number, (name, _) in enumerate(columns, 1):
+        named.add(name)
+        if any(named.issuperset(names) for names in unique):
+            return Wanted(wanted.equal[:number], columns[len(wanted.equal) : number])
+    return wanted
+
+
+def _serves(columns: SortKeys, wanted: Wanted) -> bool:
+    """Whether an index finds what another one is wanted for, read forwards or backwards."""
+    equal, order = columns[: len(wanted.equal)], columns[len(wanted.equal) :][: len(wanted.order)]
+    if tuple(name for name, _ in equal) != wanted.equal:
+        return False
+    return order == wanted.order or tuple((name, not descending) for name, descending in order) == wanted.order
 
 
 def _field_alone(typed: int | Typed | None, resource: Resource) -> str | None:
@@ -108,44 +137,6 @@ def _field_alone(typed: int | Typed | None, resource: Resource) -> str | None:
 
 def _title(resource: Resource, columns: tuple[str, ...]) -> str:
     return " ".join((resource.name, "by", *columns))
-
-
-def _orders(endpoint: Endpoint, resource: Resource, checked: Checked) -> Iterator[tuple[str, ...]]:
-    if endpoint.sorts is None:
-        return
-    narrowed = list(dict.fromkeys(_narrowed_by(endpoint, resource, checked)))
-    for keys in dict.fromkeys((endpoint.sorts.default, *endpoint.sorts.offered)):
-        if not keys or not all(resource.fields[name].stored for name, _ in keys):
-            continue
-        named = [name for name, _ in keys]
-        order = [f"-{name}" if descending else name for name, descending in keys]
-        order += [name for name in resource.identifier if name not in named]
-        for prefix in narrowed:
-            yield (*prefix, *order)
-
-
-def _narrowed_by(endpoint: Endpoint, resource: Resource, checked: Checked) -> Iterator[tuple[str, ...]]:
-    """The fields that a row rule or the path compares with one value: what stands before the order in an index."""
-    through = tuple(name.through[0] for name in endpoint.names if len(name.through) == 1)
-    rules = checked.row_rules.get(resource.name, {})
-    for admission in endpoint.admissions:
-        rule = rules.get(admission.who)
-        yield (*_compared(rule, resource), *through)[:1]
-
-
-def _compared(rule: Typed | None, resource: Resource) -> tuple[str, ...]:
-    """`order.customer` in `order.customer == caller.customer`."""
-    if rule is None:
-        return ()
-    for node in walk(rule):
-        match node:
-            case Select(operand=Variable(name=name, type=Row()), name=field) if name == resource.name and _stored(
-                resource.fields.get(field)
-            ):
-                return (field,)
-            case _:
-                pass
-    return ()
 
 
 def _stored(field: Field | None) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ninefold.checked.endpoints import Endpoint, PathName
+from ninefold.checked.lists import plainly
 from ninefold.checked.resources import Resource
 from ninefold.checked.ways import ways
 from ninefold.expressions.rewrite import free_variables
@@ -84,6 +85,9 @@ def says_which(endpoint: Endpoint, rows: Mapping[str, str | Item], perspective: 
         else:
             found.append(perspective.holds(equals(name.found, inputs.path_value(name.text, name.type)), rows))
     further = (each for each in (endpoint.row, endpoint.where) if each is not None)
+    if endpoint.resource is not None:
+        resource = perspective.checked.resources[endpoint.resource]
+        further = (plainly(each, resource) for each in further)
     return [*found, *(perspective.holds(each, rows) for each in further)]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ninefold.checked.endpoints import Admission, Endpoint, Filter, Pages, SortKeys
+from ninefold.checked.lists import growing, plainly
 from ninefold.checked.resources import Resource
 from ninefold.checked.ways import beside_rows
 from ninefold.expressions.rewrite import substitute
@@ -88,6 +89,7 @@ def list_rows(endpoint: Endpoint, admission: Admission, perspective: Perspective
         head=Statement(head.select(" FROM " + source_beside), tuple(head.results)) if head.results else None,
         validator=endpoint.validator,
         choices=choices(endpoint),
+        grows=growing(endpoint, resource, perspective.checked.row_rules),
     )
 
 
@@ -120,11 +122,12 @@ def filter_parameters(endpoint: Endpoint) -> tuple[FilterParameter, ...]:
 
 def filter_pieces(endpoint: Endpoint, columns: Columns, perspective: Perspective) -> list[Piece]:
     """What narrows the rows, each under its switch."""
-    return [_filter(each, columns, perspective) for each in endpoint.filters]
+    resource = acted_on(endpoint, perspective)
+    return [_filter(each, resource, columns, perspective) for each in endpoint.filters]
 
 
-def _filter(stated: Filter, columns: Columns, perspective: Perspective) -> Piece:
-    condition = substitute(stated.condition, "value", inputs.filter_value(stated.name, stated.type))
+def _filter(stated: Filter, resource: Resource, columns: Columns, perspective: Perspective) -> Piece:
+    condition = substitute(plainly(stated.condition, resource), "value", inputs.filter_value(stated.name, stated.type))
     holds = " AND (" + perspective.shown(condition, columns.rows) + ")"
     return Piece(holds.text, holds.binds, f"filter {stated.name}")
 

@@ -1,0 +1,234 @@
+"""How the rows of a list are found: by which fields an index finds them in their order, and what none finds.
+
+An index holds the rows that have the same values in some fields next to each other, in the order of the others: a page
+of them costs the same among a thousand rows and among ten million. So it serves what is compared with one value, by
+`==` and nothing else, and an order over what is stored. For each of its sorts, and for each filter that is such a
+comparison, an endpoint has an index, behind the fields by which its row rule, its path and its `where` narrow it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import TypeAlias
+
+from msgspec import structs
+
+from ninefold.checked.endpoints import Endpoint, SortKeys
+from ninefold.checked.resources import Field, Resource
+from ninefold.expressions.rewrite import free_variables, walk
+from ninefold.expressions.tree import All, Call, Constant, Select, Typed, Variable
+from ninefold.values import Boolean, Integer, Number, Row, Text, Timestamp
+
+Rules: TypeAlias = Mapping[str, Mapping[str, Typed | None]]
+"""By resource and caller: which rows are seen; None: all."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """An index that finds rows by the values of `equal`, and gives them in an `order`: fields, each with whether it
+    descends."""
+
+    equal: tuple[str, ...]
+    order: SortKeys = ()
+
+
+@dataclass(frozen=True)
+class Narrowed:
+    """What a condition says of one row: the fields that equal one value, those that are less or greater than one, and
+    whether it says `more`, which no index knows."""
+
+    equal: tuple[str, ...] = ()
+    ranged: tuple[str, ...] = ()
+    more: bool = False
+
+    def __add__(self, other: Narrowed) -> Narrowed:
+        equal = tuple(dict.fromkeys((*self.equal, *other.equal)))
+        return Narrowed(equal, (*self.ranged, *other.ranged), self.more or other.more)
+
+
+ALL = Narrowed()
+
+
+def indexes(endpoint: Endpoint, resource: Resource, rules: Rules) -> Iterator[Wanted]:
+    """Those of one list, for each kind of its callers: one for each sort, and one for each filter with the order that
+    holds where none is asked for."""
+    for narrowed in dict.fromkeys(each for _, each in _by_caller(endpoint, resource, rules)):
+        for keys in _sorts(endpoint):
+            if (order := _ordered(keys, resource, narrowed.equal)) is not None:
+                yield Wanted(narrowed.equal, order)
+        usual = _sorts(endpoint)[0]
+        for each in endpoint.filters:
+            found = narrowed + says(each.condition, resource)
+            if found.equal != narrowed.equal:
+                yield Wanted(found.equal, _ordered(usual, resource, found.equal) or ())
+
+
+def growing(endpoint: Endpoint, resource: Resource, rules: Rules) -> tuple[str, ...]:
+    """What makes a list cost the more, the more rows there are, each in a few words; empty: a page costs the same."""
+    if resource.log:
+        return ("which events a caller sees is judged one by one",)
+    return tuple(dict.fromkeys(chain(_by_pages(endpoint), _by_rows(endpoint, resource, rules))))
+
+
+def _by_pages(endpoint: Endpoint) -> Iterator[str]:
+    if endpoint.total:
+        yield "`page.total` counts every row"
+    if endpoint.pages is not None and endpoint.pages.by in ("offset", "page"):
+        yield "what stands before a page is read as well"
+
+
+def _by_rows(endpoint: Endpoint, resource: Resource, rules: Rules) -> Iterator[str]:
+    if resource.machine is not None and resource.machine.gone:
+        yield "rows that are gone are passed over"
+    for who, narrowed in _by_caller(endpoint, resource, rules):
+        if narrowed.more or (narrowed.ranged and not _is_in_order(narrowed.ranged, endpoint, resource, rules)):
+            yield f"which rows `{who}` sees here is judged row by row"
+        yield from _by_order(endpoint, resource, narrowed)
+    finding = []
+    for each in endpoint.filters:
+        said = says(each.condition, resource)
+        if said.more or not (said.equal or _is_in_order(said.ranged, endpoint, resource, rules)):
+            yield f"the filter `{each.name}` is judged row by row"
+        elif said.equal and not _is_one(said.equal, resource):
+            finding.append(f"`{each.name}`")
+    if finding and len(_sorts(endpoint)) > 1:
+        yield f"what is found by {' or '.join(finding)} is put into any other order than the usual one"
+    if len(finding) > 1:
+        yield f"of {' and '.join(finding)} at once, what one of them finds is judged row by row"
+
+
+def _is_one(equal: tuple[str, ...], resource: Resource) -> bool:
+    """Whether at most one row has these values."""
+    unique = [resource.identifier, *resource.unique, *((each.name,) for each in resource.fields.values() if each.unique)]
+    return any(set(equal) >= set(names) for names in unique)
+
+
+def _by_order(endpoint: Endpoint, resource: Resource, narrowed: Narrowed) -> Iterator[str]:
+    for keys in _sorts(endpoint):
+        order = _ordered(keys, resource, narrowed.equal)
+        if order is None:
+            name = next(name for name, _ in keys if not _is_ordered(resource.fields[name]))
+            yield f"an order by `{name}` is made anew each time"
+            continue
+        for number, (name, descending) in enumerate(order):
+            if not resource.fields[name].type.nullable:
+                continue
+            if number > 0 and not descending:
+                yield f"an order by `{name}`, which may have no value, is made anew each time"
+            elif endpoint.pages is not None and endpoint.pages.by == "cursor":
+                yield f"in an order by `{name}`, which may have no value, what stands before a page is read as well"
+
+
+def _is_in_order(ranged: tuple[str, ...], endpoint: Endpoint, resource: Resource, rules: Rules) -> bool:
+    """Whether all orders in which the rows of a list come begin with the field that is less or greater than a value."""
+    if len(set(ranged)) != 1:
+        return False
+    for _, narrowed in _by_caller(endpoint, resource, rules):
+        for keys in _sorts(endpoint):
+            order = _ordered(keys, resource, narrowed.equal)
+            if not order or order[0][0] != ranged[0]:
+                return False
+    return True
+
+
+def _sorts(endpoint: Endpoint) -> tuple[SortKeys, ...]:
+    """The usual order first."""
+    if endpoint.sorts is None:
+        return ((),)
+    return tuple(dict.fromkeys((endpoint.sorts.default, *endpoint.sorts.offered)))
+
+
+def _ordered(keys: SortKeys, resource: Resource, equal: tuple[str, ...]) -> SortKeys | None:
+    """The order of rows that are alike in `equal`: the keys, and the identifier behind them, so that no two are alike.
+    None: something of it is not stored."""
+    if not all(_is_ordered(resource.fields[name]) for name, _ in keys):
+        return None
+    named = {name for name, _ in keys}
+    whole = (*keys, *((name, False) for name in resource.identifier if name not in named))
+    return tuple((name, descending) for name, descending in whole if name not in equal)
+
+
+def _is_ordered(field: Field) -> bool:
+    return field.stored and isinstance(field.type, Boolean | Integer | Number | Row | Text | Timestamp)
+
+
+def _by_caller(endpoint: Endpoint, resource: Resource, rules: Rules) -> Iterator[tuple[str, Narrowed]]:
+    """What is always said of the rows, for each kind of caller: first by the row rule, which holds of most lists."""
+    stated = ALL
+    for name in endpoint.names:
+        if len(name.through) == 1:
+            stated += Narrowed((name.through[0],))
+        else:
+            stated += Narrowed((name.field,)) if not name.through else Narrowed(more=True)
+    for condition in (endpoint.row, endpoint.where):
+        if condition is not None:
+            stated += says(condition, resource)
+    for admission in endpoint.admissions:
+        rule = rules.get(resource.name, {}).get(admission.who)
+        yield admission.who, (ALL if rule is None else says(rule, resource)) + stated
+
+
+def says(condition: Typed, resource: Resource) -> Narrowed:
+    """What a condition says of a row that goes by the resource's name."""
+    found, there = ALL, list[str]()
+    for each in _conjuncts(plainly(condition, resource)):
+        match each:
+            case Call(function="has", arguments=[operand]) if (field := _field(operand, resource)) is not None:
+                there.append(field)
+            case _:
+                found += _said(each, resource)
+    # What equals a value has one.
+    return found if set(there) <= set(found.equal) else found + Narrowed(more=True)
+
+
+def plainly(condition: Typed, resource: Resource) -> Typed:
+    """The same condition, in which truth values are compared with one, as an index knows them."""
+    match condition:
+        case Call(function="&&", arguments=arguments):
+            return structs.replace(condition, arguments=[plainly(each, resource) for each in arguments])
+        case Call(function="!", arguments=[operand]) if _field(operand, resource) is not None:
+            return Call("==", [operand, Constant(False, Boolean())], Boolean())
+        case Select() if _field(condition, resource) is not None:
+            return Call("==", [condition, Constant(True, Boolean())], Boolean())
+        case _:
+            return condition
+
+
+def _conjuncts(condition: Typed) -> Iterator[Typed]:
+    if isinstance(condition, Call) and condition.function == "&&":
+        for each in condition.arguments:
+            yield from _conjuncts(each)
+    else:
+        yield condition
+
+
+def _said(condition: Typed, resource: Resource) -> Narrowed:
+    """What a condition says that is no conjunction."""
+    if _is_apart(condition, resource):
+        return ALL
+    match condition:
+        case Call(function="==" | "<" | "<=" | ">" | ">=" as operator, arguments=[left, right]):
+            for one, other in ((left, right), (right, left)):
+                field = _field(one, resource)
+                if field is not None and _is_apart(other, resource):
+                    return Narrowed(equal=(field,)) if operator == "==" else Narrowed(ranged=(field,))
+    return Narrowed(more=True)
+
+
+def _field(typed: Typed, resource: Resource) -> str | None:
+    """The stored field of the row that an expression is, if it is nothing else: of the row itself, its identifier."""
+    match typed:
+        case Variable(name=name, type=Row()) if name == resource.name and len(resource.identifier) == 1:
+            return resource.identifier[0]
+        case Select(operand=Variable(name=name, type=Row()), name=field) if name == resource.name:
+            found = resource.fields.get(field)
+            return field if found is not None and _is_ordered(found) else None
+        case _:
+            return None
+
+
+def _is_apart(typed: Typed, resource: Resource) -> bool:
+    """Whether an expression has one value for all rows."""
+    return resource.name not in free_variables(typed) and not any(isinstance(each, All) for each in walk(typed))
