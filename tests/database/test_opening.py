@@ -103,20 +103,50 @@ def test_columns_have_the_forms_of_the_table_of_values(tmp_path: Path) -> None:
     assert forms["follow"] == {"by": "INTEGER", "thing": "TEXT", "$revision": "TEXT"}
 
 
-def test_a_second_process_is_told_who_serves_the_file(tmp_path: Path) -> None:
+def named_again(path: Path, how: str) -> Path:
+    """Another name of the same file."""
+    other = path.with_name("other") / "other.db"
+    other.parent.mkdir()
+    if how == "symbolic":
+        other.symlink_to(path)
+    elif how == "hard":
+        other.hardlink_to(path)
+    else:
+        (path.parent / "link").symlink_to(path.parent)
+        return path.parent / "link" / path.name
+    return other
+
+
+def said_by_another_process(call: str, path: Path) -> str:
+    program = (
+        "import sys; from ninefold.database.sqlite import Refused, open_sqlite\n"
+        "from ninefold.database.reading import open_to_read; from ninefold.database.beside import open_beside\n"
+        "from ninefold.plan.schema import Schema\n"
+        f"found = {call}(sys.argv[1], Schema())\n"
+        "print(found.message if isinstance(found, Refused) else 'opened')"
+    )
+    said = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True)
+    return said.stdout.rstrip("\n")
+
+
+@pytest.mark.parametrize("how", ["symbolic", "hard", "folder"])
+def test_a_second_process_is_told_that_the_file_is_served(tmp_path: Path, how: str) -> None:
+    """By whichever name it comes: the lock is the file's. Before and after something was written, and looked at."""
     path = tmp_path / "a.db"
     first = opened(path)
-    # The other process comes by another name of the same file.
-    other = tmp_path / "other.db"
-    other.symlink_to(path)
-    program = (
-        "import sys; from ninefold.database.sqlite import open_sqlite; from ninefold.plan.schema import Schema\n"
-        "print(open_sqlite(sys.argv[1], Schema()).message)"
-    )
-    said = subprocess.run([sys.executable, "-c", program, str(other)], capture_output=True, text=True, check=True)
-    assert said.stdout == f"the database {other} is already served by process {os.getpid()}\n"
+    other = named_again(path, how)
+    who = "another process, under another name of the file" if how == "hard" else f"process {os.getpid()}"
+    for _ in range(2):
+        assert said_by_another_process("open_sqlite", other) == f"the database {other} is already served by {who}"
+        for call in ("open_to_read", "open_beside"):
+            said = said_by_another_process(call, other)
+            assert ("served under another name" in said) == (how == "hard"), said
+        # By the name that it is served under it can be looked at.
+        assert "served" not in said_by_another_process("open_to_read", path)
     first.database.close()
+    assert not list(tmp_path.glob("**/*-lock"))
     opened(other).database.close()
+    opened(path).database.close()
 
 
 def test_a_creation_that_was_cut_short_begins_afresh(tmp_path: Path) -> None:

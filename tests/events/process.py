@@ -15,10 +15,12 @@ import apsw
 
 
 @contextmanager
-def process(contract: Path, database: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def process(
+    contract: Path, database: Path, operator: str = "127.0.0.1:0"
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """A service and its URL."""
     command = [sys.executable, "-m", "ninefold", "serve", str(contract), "--database", str(database)]
-    command += ["--listen", "127.0.0.1:0", "--operator", "127.0.0.1:0", "--allow-private", "127.0.0.0/8"]
+    command += ["--listen", "127.0.0.1:0", "--operator", operator, "--allow-private", "127.0.0.0/8"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
         try:

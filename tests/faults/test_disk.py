@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
+import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -62,18 +64,36 @@ def small_disk(path: Path, size: str) -> Iterator[Path]:
         subprocess.run(["umount", str(path)], check=True)
 
 
+def free_port() -> str:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return f"127.0.0.1:{taken.getsockname()[1]}"
+
+
+def ready(operator: str) -> tuple[int, str]:
+    answer = httpx.get(f"http://{operator}/health/ready", timeout=30)
+    return answer.status_code, answer.text
+
+
+NOT_READY = "not ready: the database cannot be written: the disk is full\n"
+
+
 def test_a_disk_that_is_really_full(tmp_path: Path) -> None:
     contract = tmp_path / "contract.md"
     contract.write_text(CONTRACT, encoding="utf-8")
+    operator = free_port()
     with small_disk(tmp_path / "disk", "4m") as disk:
         database, ballast = disk / "service.db", disk / "ballast"
         ballast.write_bytes(bytes(1_000_000))
-        with process(contract, database) as (_, url), httpx.Client(base_url=url, timeout=30) as http:
+        with process(contract, database, operator) as (_, url), httpx.Client(base_url=url, timeout=30) as http:
             ann = person(http)
+            assert ready(operator) == (200, "ready\n")
             acknowledged = fill(http, ann)
             # What is there can be read, and there is room again as soon as somebody makes it.
             assert http.get(f"/tickets/{acknowledged[-1]}", headers=ann).status_code == 200
+            assert ready(operator) == ready(operator) == (503, NOT_READY)
             ballast.unlink()
+            # Nobody has to write for it to be ready again.
+            assert ready(operator) == (200, "ready\n")
             again = made(http, ann, len(acknowledged))
             assert again.status_code == 201
             acknowledged.append(again.json()["id"])
@@ -119,7 +139,9 @@ def test_a_database_that_becomes_read_only(tmp_path: Path) -> None:
         refused = made(service.http, ann, 1)
         assert (refused.status_code, refused.json()["code"]) == (503, "busy")
         assert service.http.get(f"/tickets/{first.json()['id']}", headers=ann).status_code == 200
+        assert asyncio.run(service.database.unwritable()) == "it may not be written"
         connection.pragma("query_only", False)
+        assert asyncio.run(service.database.unwritable()) is None
         second = made(service.http, ann, 1)
         assert second.status_code == 201
     kept_is_what_was_acknowledged(tmp_path / "service.db", [first.json()["id"], second.json()["id"]])

@@ -75,7 +75,8 @@ def not_served(connection: apsw.Connection, operation: List, switches: frozenset
     statement = text(operation.select, switches)
     found = connection.execute(f"EXPLAIN QUERY PLAN {statement}", (None,) * statement.count("?")).fetchall()
     outer = [str(detail) for id, parent, _, detail in found if parent == 0]
-    if any("USE TEMP B-TREE" in each for each in outer):
+    # Backwards, rows of the same time are put into the order of their identifiers, and no others.
+    if any("USE TEMP B-TREE" in each and "LAST TERM" not in each for each in outer):
         return "; ".join(outer)
     condition = statement.rpartition(f' AS "{operation.resource}" WHERE ')[2].partition(" ORDER BY ")[0]
     scans = [each for each in outer if each.startswith(f"SCAN {operation.resource}")]

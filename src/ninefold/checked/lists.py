@@ -86,17 +86,28 @@ def _by_rows(endpoint: Endpoint, resource: Resource, rules: Rules) -> Iterator[s
         if narrowed.more or (narrowed.ranged and not _is_in_order(narrowed.ranged, endpoint, resource, rules)):
             yield f"which rows `{who}` sees here is judged row by row"
         yield from _by_order(endpoint, resource, narrowed)
-    finding = []
+    finding, judged = list[str](), list[str]()
     for each in endpoint.filters:
         said = says(each.condition, resource)
         if said.more or not (said.equal or _is_in_order(said.ranged, endpoint, resource, rules)):
-            yield f"the filter `{each.name}` is judged row by row"
+            judged.append(f"`{each.name}`")
         elif said.equal and not _is_one(said.equal, resource):
             finding.append(f"`{each.name}`")
-    if finding and len(_sorts(endpoint)) > 1:
+    if judged:
+        yield f"the filter{'s' if len(judged) > 1 else ''} {' and '.join(judged)} {'are' if len(judged) > 1 else 'is'} judged row by row"
+    usual, *others = _sorts(endpoint)
+    if finding and any(keys != usual and not _is_turned(keys, usual, resource) for keys in others):
         yield f"what is found by {' or '.join(finding)} is put into any other order than the usual one"
     if len(finding) > 1:
         yield f"of {' and '.join(finding)} at once, what one of them finds is judged row by row"
+
+
+def _is_turned(keys: SortKeys, usual: SortKeys, resource: Resource) -> bool:
+    """Whether an order is the usual one backwards. Rows that are alike in it come by their identifiers in either, and
+    are put in that order by themselves: of the same time, to the microsecond, there are few."""
+    return tuple((name, not descending) for name, descending in keys) == usual and isinstance(
+        resource.fields[usual[-1][0]].type, Timestamp
+    )
 
 
 def _is_one(equal: tuple[str, ...], resource: Resource) -> bool:

@@ -16,8 +16,9 @@ import apsw
 
 from ninefold.database import record
 from ninefold.database.failures import meaning, words
+from ninefold.database.lock import is_held_by_another_name
 from ninefold.database.protocol import Row, Stored, Unavailable
-from ninefold.database.reading import why_not
+from ninefold.database.reading import under_another_name, why_not
 from ninefold.database.sqlite import Refused, unusable
 from ninefold.database.url import NotBuilt, database_path
 from ninefold.plan.schema import Schema
@@ -68,6 +69,8 @@ def open_beside(url: str, schema: Schema) -> Beside | Refused:
     try:
         if why := unusable(path):
             return Refused(f"the database {path} cannot be used: {why}")
+        if is_held_by_another_name(path.resolve()):
+            return under_another_name(path)
         return _opened(path, schema)
     except apsw.Error as error:
         return Refused(f"the database {path} cannot be used: {words(error)}")

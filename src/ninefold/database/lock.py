@@ -1,15 +1,28 @@
-"""One process serves a file: the lock beside it.
+"""One process serves a file: a lock on the file itself, and one beside it that says who.
 
-The database file itself cannot carry this lock: closing any handle of a file drops the POSIX locks that SQLite
-holds on it in the same process.
+A file may have several names: symbolic links, hard links, mounts. What SQLite keeps beside a database (the log, and who
+reads how far) it finds by the name, so that two of them would not know of each other. The lock on the file itself is an
+open file description's, on one byte that SQLite never locks (`fcntl`, F_OFD_SETLK; SQLite's are at 2^30 and the 512
+behind it, https://sqlite.org/fileformat2.html#the_lock_byte_page). Where the system has no such locks, that beside it
+is the only one.
+
+Closing any handle of a file drops the POSIX locks that SQLite holds on it in the same process: ours is opened before
+SQLite's, and closed after them.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
+import struct
 from dataclasses import dataclass
 from pathlib import Path
+
+BYTE = 2**62
+"""The byte of a database file that is locked: behind all that a file has."""
+
+_STRUCT = "hhqqi4x"
+"""`struct flock` of 64-bit systems: type, whence, start, length, process."""
 
 
 class Held(Exception):
@@ -18,20 +31,89 @@ class Held(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """An advisory lock (flock) on `PATH.ninefold-lock`. It ends with the process, however that ends."""
+    """Advisory locks: one on `PATH.ninefold-lock` (flock), and one on the database itself. They end with the process,
+    however that ends."""
 
     path: Path
     descriptor: int
+    database: int
 
     def release(self) -> None:
-        """The file goes while the lock is still held, so nobody removes another's."""
+        """The file beside goes while the lock is still held, so nobody removes another's."""
+        os.close(self.database)
         self.path.unlink(missing_ok=True)
         os.close(self.descriptor)
 
 
 def lock(database: Path) -> Lock:
-    """Lock a database file, which need not exist yet. Raises Held, or OSError where the folder takes no file."""
-    path = database.with_name(database.name + ".ninefold-lock")
+    """Lock a database file, which is made if it is not there: what a service keeps is not for every user of the
+    machine, and SQLite gives the files beside it the same mode. Raises Held, or OSError where the folder takes no
+    file."""
+    path, beside = _lock_beside(database)
+    try:
+        file = os.open(database, os.O_RDWR | os.O_CREAT, 0o600)
+    except BaseException:
+        _give_back(path, beside)
+        raise
+    if not _lock_itself(file):
+        os.close(file)
+        _give_back(path, beside)
+        raise Held("another process, under another name of the file")
+    return Lock(path, beside, file)
+
+
+def is_held_by_another_name(database: Path) -> bool:
+    """Whether somebody serves the file, and not by this name."""
+    file = os.open(database, os.O_RDONLY)
+    try:
+        if not _is_held(file):
+            return False
+    finally:
+        os.close(file)
+    try:
+        beside = os.open(_beside(database), os.O_RDONLY)
+    except FileNotFoundError:
+        return True
+    try:
+        fcntl.flock(beside, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(beside)
+    return True
+
+
+def _lock_itself(file: int) -> bool:
+    command = getattr(fcntl, "F_OFD_SETLK", None)
+    if command is None:
+        return True
+    try:
+        fcntl.fcntl(file, command, struct.pack(_STRUCT, fcntl.F_WRLCK, os.SEEK_SET, BYTE, 1, 0))
+    except (BlockingIOError, PermissionError):
+        return False
+    return True
+
+
+def _is_held(file: int) -> bool:
+    command = getattr(fcntl, "F_OFD_GETLK", None)
+    if command is None:
+        return False
+    asked = struct.pack(_STRUCT, fcntl.F_WRLCK, os.SEEK_SET, BYTE, 1, 0)
+    kind: int = struct.unpack(_STRUCT, fcntl.fcntl(file, command, asked))[0]
+    return kind != fcntl.F_UNLCK
+
+
+def _beside(database: Path) -> Path:
+    return database.with_name(database.name + ".ninefold-lock")
+
+
+def _give_back(path: Path, descriptor: int) -> None:
+    path.unlink(missing_ok=True)
+    os.close(descriptor)
+
+
+def _lock_beside(database: Path) -> tuple[Path, int]:
+    path = _beside(database)
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
@@ -45,7 +127,7 @@ def lock(database: Path) -> Lock:
         if _is_still(path, descriptor):
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, f"{os.getpid()}\n".encode("ascii"), 0)
-            return Lock(path, descriptor)
+            return path, descriptor
         os.close(descriptor)
 
 

@@ -17,6 +17,7 @@ import msgspec
 
 from ninefold.database import record, shape
 from ninefold.database.failures import meaning, words
+from ninefold.database.lock import is_held_by_another_name
 from ninefold.database.protocol import Row, Stored
 from ninefold.database.sqlite import Refused, unusable
 from ninefold.database.url import NotBuilt, database_path
@@ -62,11 +63,21 @@ def open_to_read(url: str, schema: Schema) -> Reading | Refused:
     try:
         if why := unusable(path, "rb"):
             return Refused(f"the database {path} cannot be used: {why}")
+        if is_held_by_another_name(path.resolve()):
+            return under_another_name(path)
         return _opened(path, schema)
     except apsw.Error as error:
         return Refused(f"the database {path} cannot be used: {words(error)}")
     except OSError as error:
         return Refused(f"the database {path} cannot be used: {(error.strerror or str(error)).lower()}")
+
+
+def under_another_name(path: Path) -> Refused:
+    """What is beside the file belongs to the other name, and with it what has been written last."""
+    return Refused(
+        f"the database {path} is served under another name of the file",
+        help=("name it as the service does: what was written last is found beside that name",),
+    )
 
 
 def _opened(path: Path, schema: Schema) -> Reading | Refused:

@@ -6,6 +6,7 @@ The table is called `$ninefold`, a name that no resource can have, and holds a v
 |---------|--------------------------------------------------------------|
 | `shape` | the stored shape, JSON                                       |
 | `key`   | 32 random bytes, from which keys are derived for one use each |
+| `room`  | for a moment: bytes by which it is tried whether anything can be written |
 """
 
 from __future__ import annotations
@@ -16,10 +17,14 @@ from dataclasses import dataclass
 
 import apsw
 
+from ninefold.database.protocol import Session
 from ninefold.database.shape import FORM
 
 APPLICATION = int.from_bytes(b"9fol", "big")
 """The `application_id` in the header of our files."""
+
+ROOM = 256 * 1024
+"""Bytes without which a disk counts as full."""
 
 _TABLE = '"$ninefold"'
 
@@ -81,3 +86,12 @@ def update_shape(connection: apsw.Connection, shape: bytes) -> None:
 def derive(key: bytes, name: str) -> bytes:
     """32 bytes for one use: HMAC-SHA256 of its name, the last step of HKDF (RFC 5869 2.3)."""
     return hmac.digest(key, name.encode() + b"\x01", "sha256")
+
+
+def take_room(session: Session) -> None:
+    """Write as much as a request may. Raises Unavailable where it cannot be written."""
+    session.run(f"INSERT OR REPLACE INTO {_TABLE} VALUES ('room', zeroblob({ROOM}))", ())
+
+
+def give_room_back(session: Session) -> None:
+    session.run(f"DELETE FROM {_TABLE} WHERE name = 'room'", ())

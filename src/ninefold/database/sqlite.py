@@ -35,6 +35,9 @@ _MAGIC = b"SQLite format 3\0"
 _STATEMENTS = 1_000
 """Prepared statements that are kept; a plan has a fixed list of texts."""
 
+_TRIED_SECONDS = 5.0
+"""How long the disk may take for one write."""
+
 _WAIT = 2_000
 """Milliseconds that the writer waits for another program's lock."""
 
@@ -145,6 +148,21 @@ class SQLite:
         except (apsw.Error, Unavailable):
             return False
 
+    async def unwritable(self) -> str | None:
+        """Why nothing can be written now, in words; None: it can. Where the last write failed, or the file system has no
+        room or is read-only, one is tried; otherwise nothing is: a service at rest writes nothing."""
+        if self._writer.failing is None and not _is_full(self._path):
+            return None
+        try:
+            async with asyncio.timeout(_TRIED_SECONDS):
+                await asyncio.shield(self.transact(record.take_room))
+                await asyncio.shield(self.transact(record.give_room_back))
+        except TimeoutError:
+            return "the disk does not answer"
+        except Unavailable as error:
+            return self._writer.failing or str(error)
+        return None
+
     def statistics(self) -> Statistics:
         size = sum(_size(f"{self._path}{ending}") for ending in ("", "-wal"))
         long = self._long
@@ -159,6 +177,15 @@ def _is_on_a_loop() -> bool:
     except RuntimeError:
         return False
     return True
+
+
+def _is_full(path: Path) -> bool:
+    """Whether the file system of a database looks as if nothing could be added to it."""
+    try:
+        now = os.statvfs(path)
+    except OSError:
+        return True
+    return bool(now.f_flag & os.ST_RDONLY) or now.f_bavail * now.f_frsize < record.ROOM
 
 
 def _size(file: str) -> int:
@@ -214,8 +241,6 @@ def _open_locked(path: Path, name: Path, schema: Schema, begin: Begin | None) ->
     with ExitStack() as undo:
         held = lock(path)
         undo.callback(held.release)
-        # What a service keeps is not for every user of the machine; SQLite gives the files beside it the same mode.
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         # The first connection reads before it writes: another program's file keeps its journal mode.
         connection = apsw.Connection(str(path), statementcachesize=_STATEMENTS)
         undo.callback(connection.close)

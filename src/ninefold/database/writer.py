@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import apsw
 
 from ninefold.database.checkpoints import Checkpoints
-from ninefold.database.failures import meaning
+from ninefold.database.failures import meaning, words
 from ninefold.database.protocol import Row, Session, Stored, Unavailable
 
 QUEUE = 10_000
@@ -62,11 +62,13 @@ class Transaction:
 
 
 class Writer:
-    """A thread with a connection of its own. `batches` and `works` count what was committed."""
+    """A thread with a connection of its own. `batches` and `works` count what was committed. `failing`: why the last
+    write failed; None: it did not, or something was written since."""
 
     def __init__(self, connection: apsw.Connection, checkpoints: Checkpoints) -> None:
         self.batches = 0
         self.works = 0
+        self.failing: str | None = None
         self._connection = connection
         self._checkpoints = checkpoints
         self._transaction = Transaction(connection)
@@ -125,6 +127,7 @@ class Writer:
     def _commit(self, batch: list[Waiting]) -> list[Result]:
         """The results, in the order of the works. If the commit fails, none of them was done."""
         results: list[Result] = []
+        changes = self._connection.total_changes()
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             for waiting in batch:
@@ -132,9 +135,16 @@ class Writer:
             self._connection.execute("COMMIT")
         except (apsw.Error, Unavailable) as error:
             self._roll_back()
+            self.failing = _why(error)
             return [Failed(meaning(error) if isinstance(error, apsw.Error) else error)] * len(batch)
         self.batches += 1
         self.works += len(batch)
+        failed = [result.error for result in results if isinstance(result, Failed)]
+        unavailable = [error for error in failed if isinstance(error, Unavailable)]
+        if unavailable:
+            self.failing = _why(unavailable[-1])
+        elif self._connection.total_changes() != changes:
+            self.failing = None
         return results
 
     def _run(self, work: Callable[[Session], Any]) -> Result:
@@ -158,6 +168,13 @@ class Writer:
             except apsw.Error:
                 # Nothing is left to do with this transaction; the next BEGIN tells whether the connection lives.
                 pass
+
+
+def _why(error: BaseException) -> str:
+    """What happened to the file, behind what was made of it."""
+    while error.__cause__ is not None and not isinstance(error, apsw.Error):
+        error = error.__cause__
+    return words(error) if isinstance(error, apsw.Error) else str(error)
 
 
 def _answer(batch: list[Waiting], results: list[Result]) -> None:

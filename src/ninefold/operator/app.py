@@ -24,7 +24,8 @@ Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Application: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 _TEXT = "text/plain; charset=utf-8"
-_PATHS = ("/health/live", "/health/ready", "/metrics")
+_READY = "/health/ready"
+_PATHS = ("/health/live", _READY, "/metrics")
 _CLOCK = "/clock"
 _LONGEST = 100
 """Bytes of a time."""
@@ -52,6 +53,8 @@ def application(
             reply = await _time(scope["method"], receive, clock)
         else:
             reply = _answer(scope["method"], scope["path"], accept, database, metrics, stopping)
+            if scope["path"] == _READY and reply.status == 200 and (why := await database.unwritable()) is not None:
+                reply = Answer(503, f"not ready: the database cannot be written: {why}\n".encode())
         headers = [
             (b"content-type", reply.media_type.encode("ascii")),
             (b"content-length", str(len(reply.body)).encode("ascii")),
@@ -96,7 +99,7 @@ def _answer(
     match path:
         case "/health/live":
             return Answer(200, b"live\n")
-        case "/health/ready":
+        case path if path == _READY:
             if stopping():
                 return Answer(503, b"not ready: stopping\n")
             if not database.reachable():
