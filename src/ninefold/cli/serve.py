@@ -35,6 +35,7 @@ from ninefold.gaps import to_text
 from ninefold.operator.app import application
 from ninefold.operator.metrics import Metrics
 from ninefold.operator.records import stated_rows
+from ninefold.operator.stored import Counted, counted
 from ninefold.operator.rows import Caller
 from ninefold.plan.service import ServicePlan
 from ninefold.server import run
@@ -154,11 +155,14 @@ def serve(
             service = ready(plan, opening.database.key("cursors"), values, sources, functions=called)
             addresses = Addresses(url(service_socket, "http" if tls is None else "https"), url(operator_socket))
             time = None if clock is None else sources.now()
-            _announce(plan, values, called, visible(file), opening, addresses, time, client_ca is not None, identity)
+            misfits = Counted() if opening.created else counted(plan.stored, opening.database.read)
+            asks = client_ca is not None
+            _announce(plan, values, called, visible(file), opening, misfits, addresses, time, asks, identity)
             beside = jobs(plan, service, opening.database, allowed)
             tracer = Tracer(plan).traced if trace else None
+            metrics = Metrics(opening.database, misfits)
             sockets = service_socket, operator_socket
-            _run(service, opening.database, log, networks, sockets, stop, beside, tls, tracer, identity)
+            _run(service, opening.database, metrics, log, networks, sockets, stop, beside, tls, tracer, identity)
         finally:
             opening.database.close()
     return 0
@@ -178,6 +182,7 @@ def _announce(
     functions: Collection[str],
     document: str,
     opening: Opened,
+    misfits: Counted,
     addresses: Addresses,
     time: str | None,
     takes_certificates: bool,
@@ -193,6 +198,8 @@ def _announce(
         say(f"          added: {visible(words)}")
     for words in opening.began:
         say(f"          as the contract states: {visible(words)}")
+    for words in misfits.words():
+        say(f"          {visible(words)}")
     say(f"service   {addresses.service}")
     say(f"operator  {addresses.operator}/health/live  /health/ready  /metrics{'  /clock' if time else ''}")
     if time is not None:
@@ -210,6 +217,7 @@ def _announce(
 def _run(
     service: Service,
     database: SQLite,
+    metrics: Metrics,
     form: Literal["text", "json"],
     networks: Sequence[IPv4Network | IPv6Network],
     sockets: tuple[socket, socket],
@@ -221,7 +229,6 @@ def _run(
 ) -> None:
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     lines = Lines(sys.stdout)
-    metrics = Metrics(database)
     write = access_log(form, lines.write)
 
     def observe(record: Record) -> None:

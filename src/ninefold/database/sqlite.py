@@ -119,6 +119,10 @@ class SQLite:
                 return self._long.read(text, binds)
             return self._brief.run(text, binds, to_its_end=True)
 
+    def read(self, text: str, binds: Sequence[Stored]) -> list[Row]:
+        """The same where nobody waits, before anything is served. Raises Unavailable."""
+        return self._brief.run(text, binds, to_its_end=True)
+
     def transact(self, work: Callable[[Session], T]) -> Future[T]:
         """Run `work` in a transaction of its own; to be called on the event loop's thread."""
         future: Future[T] = asyncio.get_running_loop().create_future()

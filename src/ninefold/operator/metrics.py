@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
 from ninefold.database.sqlite import SQLite
+from ninefold.operator.stored import Counted
 from ninefold.server.access_log import Record
 
 NO_SUCH_PATH = "no such path"
@@ -27,7 +28,7 @@ SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0,
 class Metrics:
     """The counters of one service. `observe` is called once a request."""
 
-    def __init__(self, database: SQLite) -> None:
+    def __init__(self, database: SQLite, misfits: Counted = Counted()) -> None:  # noqa: B008 - frozen
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self._registry = CollectorRegistry(auto_describe=False)
         self._requests = Counter(
@@ -41,6 +42,20 @@ class Metrics:
             registry=self._registry,
         )
         self._registry.register(_DatabaseCollector(database))
+        rows = Gauge(
+            "ninefold_rows_that_do_not_fit",
+            "Rows that were not as the contract says when the service began, by field.",
+            ("field",),
+            registry=self._registry,
+        )
+        for each in misfits.fields:
+            rows.labels(each.name).set(each.count)
+        unfinished = Gauge(
+            "ninefold_rows_not_all_counted",
+            "Resources of which not all rows were looked at for that.",
+            registry=self._registry,
+        )
+        unfinished.set(len(misfits.unfinished))
 
     def observe(self, record: Record) -> None:
         route = NO_SUCH_PATH if record.route is None else record.route

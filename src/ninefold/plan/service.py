@@ -15,6 +15,7 @@ from ninefold.plan.places import Place
 from ninefold.plan.problems import Problems
 from ninefold.plan.routes import Route, Served
 from ninefold.plan.schema import Schema
+from ninefold.plan.stored import Stored
 from ninefold.plan.versioning import Versions
 
 
@@ -68,6 +69,8 @@ class ServicePlan(msgspec.Struct, frozen=True, omit_defaults=True):
     records: Records | None = None
     operator_operations: tuple[OperatorOperations, ...] = ()
     """What the operator does with rows; no request reaches it."""
+    stored: tuple[Stored, ...] = ()
+    """What rows have to be that were there before the contract said so."""
 
     def calls(self) -> dict[str, tuple[Call, tuple[str, ...]]]:
         """The functions that endpoints call, of any version, by name: how each is called, and by which endpoints."""

@@ -15,6 +15,7 @@ from ninefold.planner.places import traced
 from ninefold.planner.records import records
 from ninefold.planner.resources import schema
 from ninefold.planner.routes import blocked, cross_origin, served
+from ninefold.planner.stored import stored
 from ninefold.planner.timers import timers
 from ninefold.planner.versioning import versions
 from ninefold.sql.dialect import SQLITE, Dialect
@@ -44,4 +45,5 @@ def plan(checked: Checked, dialect: Dialect = SQLITE) -> ServicePlan:
         records=records(checked, dialect),
         timers=tuple(timers(checked, dialect)),
         operator_operations=tuple(operator_operations(checked, dialect)),
+        stored=tuple(stored(checked)),
     )
