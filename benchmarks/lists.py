@@ -96,7 +96,7 @@ SERVED = ("/orders", "/orders?sort=made", "/orders?sort=amount", "/orders?status
           "/orders?note=n7", "/orders?note=nothing", "/orders?paid=true", "/orders?since=2099-01-01T00:00:00Z",
           "/own")  # fmt: skip
 NOT_SERVED = ("/orders?like=nothing", "/orders?status=open&sort=amount", "/counted")
-STATUSES = "json_extract('[\"open\",\"paid\",\"sent\",\"done\"]', '$[' || (i % 4) || ']')"
+STATUSES = 'json_extract(\'["open","paid","sent","done"]\', \'$[\' || (i % 4) || \']\')'
 
 
 def contract(filters: str) -> str:
@@ -119,7 +119,7 @@ def filled(path: Path, text: str, rows: int) -> None:
     customers = max(1, rows // 100)
     connection.execute("BEGIN")
     connection.execute(
-        f"{numbers.format(customers)} INSERT INTO customer (id, token, \"$revision\") "
+        f'{numbers.format(customers)} INSERT INTO customer (id, token, "$revision") '
         "SELECT i, CAST('t' || i AS BLOB), 'r' FROM n"
     )
     connection.execute(

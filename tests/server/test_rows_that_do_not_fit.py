@@ -83,7 +83,7 @@ def looked_at(path: Path, contract: str, seconds: float = 60) -> Counted | Refus
 @pytest.mark.parametrize(
     ("before", "after", "fit", "misfits"),
     [
-        ("{type: string, maxLength: 200}", "{type: string, maxLength: 20}", ["x" * 20, "ä" * 20], ["x" * 21, "y" * 200]),
+        ("{type: string, maxLength: 200}", "{type: string, maxLength: 20}", ["x" * 20, "ä" * 20], ["x" * 21]),
         ("{type: string}", "{type: string, minLength: 2}", ["ab"], [""]),
         ("{type: string}", '{type: string, pattern: "^[a-z]+$"}', ["ab"], ["A", "a1"]),
         ("{type: string}", "{type: string, enum: [a, b]}", ["a", "b"], ["c"]),

@@ -94,7 +94,8 @@ def _by_rows(endpoint: Endpoint, resource: Resource, rules: Rules) -> Iterator[s
         elif said.equal and not _is_one(said.equal, resource):
             finding.append(f"`{each.name}`")
     if judged:
-        yield f"the filter{'s' if len(judged) > 1 else ''} {' and '.join(judged)} {'are' if len(judged) > 1 else 'is'} judged row by row"
+        many, judge = ("s", "are") if len(judged) > 1 else ("", "is")
+        yield f"the filter{many} {' and '.join(judged)} {judge} judged row by row"
     usual, *others = _sorts(endpoint)
     if finding and any(keys != usual and not _is_turned(keys, usual, resource) for keys in others):
         yield f"what is found by {' or '.join(finding)} is put into any other order than the usual one"
@@ -112,7 +113,11 @@ def _is_turned(keys: SortKeys, usual: SortKeys, resource: Resource) -> bool:
 
 def _is_one(equal: tuple[str, ...], resource: Resource) -> bool:
     """Whether at most one row has these values."""
-    unique = [resource.identifier, *resource.unique, *((each.name,) for each in resource.fields.values() if each.unique)]
+    unique = [
+        resource.identifier,
+        *resource.unique,
+        *((each.name,) for each in resource.fields.values() if each.unique),
+    ]
     return any(set(equal) >= set(names) for names in unique)
 
 

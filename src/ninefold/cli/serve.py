@@ -35,8 +35,8 @@ from ninefold.gaps import to_text
 from ninefold.operator.app import application
 from ninefold.operator.metrics import Metrics
 from ninefold.operator.records import stated_rows
-from ninefold.operator.stored import Counted, counted
 from ninefold.operator.rows import Caller
+from ninefold.operator.stored import Counted, counted
 from ninefold.plan.service import ServicePlan
 from ninefold.server import run
 from ninefold.server.access_log import Record, access_log

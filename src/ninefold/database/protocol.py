@@ -36,8 +36,8 @@ class Session(Protocol):
 
 class Database(Protocol):
     def select(self, text: str, binds: Sequence[Stored]) -> list[Row] | Future[list[Row]]:
-        """Read in a snapshot of what is committed. Gives the rows at once where reading does not wait; a future ends the
-        read when it is cancelled. Raises Unavailable, as the future does."""
+        """Read in a snapshot of what is committed. Gives the rows at once where reading does not wait; a future that is
+        cancelled ends the read. Raises Unavailable, as the future does."""
 
     def transact(self, work: Callable[[Session], T]) -> Future[T]:
         """Run `work` in a transaction of its own: if it raises, nothing of it remains, and the exception is the

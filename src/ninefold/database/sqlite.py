@@ -153,8 +153,8 @@ class SQLite:
             return False
 
     async def unwritable(self) -> str | None:
-        """Why nothing can be written now, in words; None: it can. Where the last write failed, or the file system has no
-        room or is read-only, one is tried; otherwise nothing is: a service at rest writes nothing."""
+        """Why nothing can be written now, in words; None: it can. Where the last write failed, or the file system has
+        no room or is read-only, one is tried; otherwise nothing is: a service at rest writes nothing."""
         if self._writer.failing is None and not _is_full(self._path):
             return None
         try:

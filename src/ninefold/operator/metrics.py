@@ -82,6 +82,10 @@ class _DatabaseCollector(Collector):
         yield GaugeMetricFamily("ninefold_database_waiting", "Works that wait for the writer.", now.waiting)
         yield CounterMetricFamily("ninefold_database_commits", "Commits, each one flush of the disk.", now.batches)
         yield CounterMetricFamily("ninefold_database_works", "Works committed; by commits, the batch size.", now.works)
-        yield GaugeMetricFamily("ninefold_database_reading", "Long reads that go on now, each in a thread.", now.reading)
-        yield CounterMetricFamily("ninefold_database_long_reads", "Reads that were too long for the loop.", now.long_reads)
+        yield GaugeMetricFamily(
+            "ninefold_database_reading", "Long reads that go on now, each in a thread.", now.reading
+        )
+        yield CounterMetricFamily(
+            "ninefold_database_long_reads", "Reads that were too long for the loop.", now.long_reads
+        )
         yield GaugeMetricFamily("ninefold_database_bytes", "Size of the database file and its log.", now.bytes)

@@ -18,9 +18,9 @@ class Held(msgspec.Struct, frozen=True):
 
 
 class Stored(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The rows of a resource. `select` gives as many as its second bind says of those behind its first, a row by SQLite's
-    own count: that count, the identifier in `key` columns, then the values of `fields`. `shown`: the identifier may be
-    told."""
+    """The rows of a resource. `select` gives as many as its second bind says of those behind its first, a row by
+    SQLite's own count: that count, the identifier in `key` columns, then the values of `fields`. `shown`: the
+    identifier may be told."""
 
     resource: str
     select: str

@@ -106,7 +106,11 @@ def _columns(wanted: Wanted) -> SortKeys:
 
 def _cut(wanted: Wanted, resource: Resource) -> Wanted:
     """As far as there can be several rows: what stands behind an identifier, or what else is unique, orders nothing."""
-    unique = [resource.identifier, *resource.unique, *((each.name,) for each in resource.fields.values() if each.unique)]
+    unique = [
+        resource.identifier,
+        *resource.unique,
+        *((each.name,) for each in resource.fields.values() if each.unique),
+    ]
     unique = [names for names in unique if not any(resource.fields[name].type.nullable for name in names)]
     columns, named = _columns(wanted), set[str]()
     for number, (name, _) in enumerate(columns, 1):

@@ -12,7 +12,9 @@ from ninefold.plan.stored import Held, Stored
 from ninefold.sql.fragment import identifier
 from ninefold.values import Boolean, Integer, Number, Text, Timestamp
 
-_SAYS_NOTHING = frozenset({"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"})
+_SAYS_NOTHING = frozenset(
+    {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"}
+)
 """Keywords that no value breaks (JSON Schema 2020-12 Validation, 9)."""
 
 
