@@ -372,7 +372,8 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "What they leave as it was is not given; what they remove has no value, or is `invalid` where it is required. "
         "A `test` that finds another value is `different`; an edit of what is not there, or that moves something into "
         "itself, is `conflict`; a body that is no patch, and a row that would not keep its schema, are `invalid`, the "
-        "latter with places in the row. A patch whose `copy` edits make more than 100,000 values is `too large`.",
+        "latter with places in the row. What a patch copies, or moves deeper, counts as if it had been sent: a patch that "
+        "does so with more than a body may have is `too large`.",
     ),
     (
         "Other origins",
@@ -388,7 +389,7 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "where the code states none. `error.fields` lists what is wrong with values of the request: `in` (`body`, "
         "`query`, `path` or `header`), `pointer` (RFC 6901, into the body, or into the parameters as one object), "
         "`name` (of the nearest member, or `body`), `rule` (the keyword of JSON Schema, or `unknown`, `immutable`, "
-        "`unique`, `refers to`, `repeated`, `stored`) and `message`, where `messages` has words for the rule. "
+        "`unique`, `refers to`, `repeated`, `stored`, `more`) and `message`, where `messages` has words for the rule. "
         "`error.messages` has these words by name, each once; of a code with `about` and nothing wrong with a value, "
         "the title under that name.",
     ),
@@ -661,6 +662,15 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "within rows; a whole body and a row of the page are `null`. So is a value that there is not, whatever the "
         "schema of its field. Of values alone, and of the items of an array that the request gives, `c ? a : b` is an "
         "expression like any other, and has no value where the condition is an error.",
+    ),
+    (
+        "How much of a request is read and told",
+        "A body may have the bytes that part 8 states under `body size`, else 1 MiB; what is larger is `too large`, and "
+        "so is what a merge patch or a JSON Patch would make larger than that, or deeper than 128 levels. What is wrong "
+        "with a request is told up to 100 failures, then one more entry of `error.fields` by the rule `more`: there are "
+        "others. A value that is larger than `maxLength`, `maxItems` or `maxProperties` admit is told to be so, and "
+        "what else may be wrong with it, or in it, is not looked for. Where the path to a value has more than 256 "
+        "characters, the value around it is told of instead.",
     ),
 )
 

@@ -46,7 +46,7 @@ def document_of(request: Request, endpoint: Endpoint, checked: Checked) -> Any:
     failures = []
     if announced and not _is_read(request.headers.get("content-type", ""), endpoint, checked):
         failures.append(Failure("unsupported media type"))
-    if checked.body_size is not None and len(body) > checked.body_size:
+    if len(body) > (1024 * 1024 if checked.body_size is None else checked.body_size):
         failures.append(Failure("too large"))
     if failures:
         return failures

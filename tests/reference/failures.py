@@ -51,6 +51,13 @@ class Broken:
     path: Path
     rule: str
 
+    def shortened(self) -> Broken:
+        """The same of a value around it, where its path has more than 256 characters."""
+        path = self.path
+        while sum(len(step) + 1 if isinstance(step, str) else 8 for step in path) > 256:
+            path = path[:-1]
+        return Broken(self.place, path, self.rule)
+
     @property
     def pointer(self) -> str:
         return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in self.path)
@@ -174,7 +181,9 @@ def refusal(failures: Sequence[Failure], endpoint: Endpoint | None, errors: Erro
     if code is None:
         return Refusal(STATUSES[counts.condition], None, ())
     alike = [each for rank, each in ranked if rank == first and code_of(each, endpoint, errors) == code]
-    fields = dict.fromkeys(broken for each in alike for broken in each.fields)
+    fields = [*dict.fromkeys(broken.shortened() for each in alike for broken in each.fields)]
+    if len(fields) > 100:
+        fields[100:] = [Broken(fields[100].place, (), "more")]
     return Refusal(code.status, code, tuple(fields))
 
 

@@ -141,7 +141,12 @@ def parsed(data: bytes) -> Any:
 
 
 def broken_rules(schema: Mapping[str, Any], value: Any, at: Path = ()) -> Iterator[tuple[Path, str]]:
-    """Every rule that a value does not keep, with its place, in the order in which the schema writes them."""
+    """Every rule that a value does not keep, with its place, in the order in which the schema writes them. One that is
+    too large is told to be so, and not looked into."""
+    for keyword, kind in (("maxLength", str), ("maxItems", list), ("maxProperties", dict)):
+        if keyword in schema and isinstance(value, kind) and len(value) > schema[keyword]:
+            yield at, keyword
+            return
     for keyword, said in schema.items():
         if keyword not in ("items", "properties", "required", "additionalProperties"):
             if not keeps(keyword, said, value):
@@ -193,6 +198,8 @@ def keeps(keyword: str, said: Any, value: Any) -> bool:
             return not isinstance(value, list) or len(value) >= said
         case "maxItems":
             return not isinstance(value, list) or len(value) <= said
+        case "maxProperties":
+            return not isinstance(value, dict) or len(value) <= said
         case "uniqueItems":
             if not said or not isinstance(value, list):
                 return True

@@ -10,9 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ninefold.plan.json_patch import SCHEMA
-from ninefold.server.json_patch import MOST_COPIED, CannotBeDone, edited, same
+from ninefold.server.json_patch import CannotBeDone, same
+from ninefold.server.json_patch import edited as edited_within
+from ninefold.server.json_text import DEEPEST
 
+MOST = 10_000
 PATCH = jsonschema_rs.Draft202012Validator(SCHEMA)
+
+
+def edited(document: Any, patch: list[dict[str, Any]]) -> Any:
+    return edited_within(document, patch, MOST)
 
 
 def add(path: str, value: Any) -> dict[str, Any]:
@@ -99,7 +106,54 @@ def test_copies_of_copies_have_an_end() -> None:
     with pytest.raises(CannotBeDone) as refused:
         edited({"foo": 1}, patch)
     assert refused.value.rule == "most"
-    assert 2**refused.value.index < 4 * MOST_COPIED
+    assert 2**refused.value.index < MOST
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda path: {"op": "add", "path": path + "/a", "value": {"a": 1}},
+        lambda path: {"op": "replace", "path": path, "value": {"a": {"a": 1}}},
+        lambda path: {"op": "copy", "from": "/small", "path": path + "/a"},
+        lambda path: {"op": "move", "from": "/small", "path": path + "/a"},
+    ],
+    ids=["add", "replace", "copy", "move"],
+)
+def test_no_edit_leaves_a_document_that_is_deeper_than_a_body_may_be(edit: Any) -> None:
+    def patch(levels: int) -> list[dict[str, Any]]:
+        return [add("/a" * level, {}) for level in range(1, levels + 1)] + [edit("/a" * levels)]
+
+    def levels(value: Any) -> int:
+        return 1 + max(map(levels, value.values()), default=0) if isinstance(value, dict) else 0
+
+    deepest = {"replace": DEEPEST - 2}.get(edit("")["op"], DEEPEST - 2)
+    assert levels(edited({"small": {"a": 1}}, patch(deepest))) == DEEPEST
+    with pytest.raises(CannotBeDone) as refused:
+        edited({"small": {"a": 1}}, patch(deepest + 1))
+    assert (refused.value.index, refused.value.rule) == (deepest + 1, "most")
+
+
+def test_what_is_moved_again_and_again_to_the_end_has_an_end() -> None:
+    patch = [{"op": "remove", "path": "/0"}, add("/0", 1)] * 1000
+    with pytest.raises(CannotBeDone) as refused:
+        edited([0] * 200_000, patch)
+    assert refused.value.rule == "most"
+
+
+def test_a_text_counts_by_its_length_when_it_is_copied() -> None:
+    with pytest.raises(CannotBeDone):
+        edited({"a": "a" * (MOST // 2)}, [{"op": "copy", "from": "/a", "path": f"/{each}"} for each in range(3)])
+
+
+def test_what_was_copied_changes_alone() -> None:
+    patch = [
+        add("/a/b/0", 0),
+        {"op": "copy", "from": "/a", "path": "/c"},
+        add("/a/b/-", 3),
+        {"op": "move", "from": "/c", "path": "/d"},
+        add("/d/b/-", 4),
+    ]
+    assert edited({"a": {"b": [1, 2]}}, patch) == {"a": {"b": [0, 1, 2, 3]}, "d": {"b": [0, 1, 2, 4]}}
 
 
 JSON = st.recursive(

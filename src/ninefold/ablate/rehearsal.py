@@ -21,6 +21,7 @@ from ninefold.plan.service import ServicePlan
 from ninefold.server.exchange import Exchange, arrived, finished, only, open_to_origins, timed_out
 from ninefold.server.flow import (
     Asks,
+    Beside,
     Compute,
     Failed,
     Fetch,
@@ -243,7 +244,7 @@ class Rehearsal:
                 return self._database.transact(function)
             case ReadBody(limit):
                 return told.body if len(told.body) <= limit else TooLarge.TOO_LARGE
-            case Compute(function):
+            case Compute(function) | Beside(function):
                 return function()
             case Fetch(url):
                 return self._fetch(url)

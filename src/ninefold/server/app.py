@@ -99,6 +99,8 @@ class Application:
         self._beside: list[asyncio.Task[None]] = []
         self._waking: asyncio.Task[None] | None = None
         self._computations = Computations(self._capacity)
+        # All of Python takes turns, so that more of them would only make the others wait for more turns.
+        self._bodies = ThreadPoolExecutor(1, thread_name_prefix="ninefold-bodies")
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         match scope["type"]:
@@ -139,6 +141,7 @@ class Application:
             self._waking = None
         self.stopping()
         self._computations.close()
+        self._bodies.shutdown()
         self._callers.close()
 
     def begin(self) -> None:
@@ -314,6 +317,8 @@ class Application:
                 return self._fetcher.fetch(work)
             case Invoke():
                 return self._callers.begun(work)
+            case flow.Beside(function):
+                return asyncio.get_running_loop().run_in_executor(self._bodies, function)
             case flow.Compute(function):
                 return self._computations.begun(function, address)
             case _:

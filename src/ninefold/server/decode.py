@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from typing import Any
-
-import jsonschema_rs
 
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.plan import routes as plan
 from ninefold.plan.json_patch import SCHEMA as JSON_PATCH
 from ninefold.server import forms, json_patch, media_types
-from ninefold.server.broken_rules import Order, Path, causes, known_members, leading_names, rules_of, unknown
-from ninefold.server.json_text import parse
+from ninefold.server.broken_rules import MOST, Broken, Order, Path, broken, known_members, leading_names, unknown
+from ninefold.server.json_text import is_within, parse
 from ninefold.server.merge_patch import merge
 from ninefold.server.messages import Request
-from ninefold.server.parameters import refuse_to_fetch
+from ninefold.server.named import named
 from ninefold.server.problems import Failure, FieldFailure, field_failure
 from ninefold.server.problems import pointer as json_pointer
+from ninefold.server.schemas import Node, Schemas
 from ninefold.values import Array, Invalid, Row, Type, Value, from_schema, json_reader, to_json
 
 _MALFORMED = Failure("malformed")
 _UNSUPPORTED = Failure("unsupported media type")
+_TOO_LARGE = Failure("too large")
 
 
 class Body:
@@ -62,10 +61,9 @@ class Body:
         ) + tuple(body.members.items())
         self._written += tuple((each[0], from_schema(schemas.get(each[0], {}))) for each in body.constants)
         self.edits = body.edits
-        self._edits = jsonschema_rs.Draft202012Validator(JSON_PATCH) if body.edits else None
-        self._validator = jsonschema_rs.Draft202012Validator(
-            body.schema, validate_formats=True, retriever=refuse_to_fetch
-        )
+        self._edits = Schemas(JSON_PATCH) if body.edits else None
+        self._schemas = Schemas(body.schema)
+        self._given = tuple((each, _schema_at(each.pointer, body.schema)) for each in self._fields)
         written = (*body.constants, *(each.pointer for each in body.fields))
         self._order = Order(body.schema, written)
         self._members_at = tuple(map(json_pointer, written))
@@ -74,6 +72,8 @@ class Body:
         if body.chosen_by is not None and all(each[0] != body.chosen_by for each in known):
             known.append((body.chosen_by,))
         self._known = known_members(known) if body.unknown == "refused" else None
+        self._around = known_members(each.pointer for each in body.fields)
+        self._drops = body.unknown == "ignored"
 
     @property
     def ignored(self) -> bool:
@@ -122,15 +122,9 @@ class Body:
     def _no_patch(self, document: Any) -> Failure | None:
         """What keeps a body from being a JSON Patch (RFC 6902 4)."""
         assert self._edits is not None
-        found = ((path, rule) for error in self._edits.iter_errors(document) for path, rule in rules_of(error))
+        found = islice(broken(self._edits, document), MOST + 1)
         failures = tuple(field_failure("body", path, rule) for path, rule in dict.fromkeys(found))
         return Failure("invalid", fields=failures) if failures else None
-
-    def others(self, document: Any) -> dict[str, Value]:
-        """What the body gives that is no field, by name."""
-        if type(document) is not dict:
-            return {}
-        return {name: read(document[name]) for name, read in self._members.items() if name in document}
 
     def given(self, document: Any) -> frozenset[str]:
         """The fields that a body gives, whatever it gives them."""
@@ -141,10 +135,12 @@ class Body:
         or of edits."""
         return self.edits or any(type(_at(document, each.pointer)) is dict for each in self._fields if each.merged)
 
-    def merged(self, document: Any, current: Mapping[str, Value] | None) -> Any:
+    def merged(
+        self, document: Any, current: Mapping[str, Value] | None, most: int
+    ) -> tuple[Any, frozenset[str]] | Failure:
         """The body with each such object merged (RFC 7396 2). Where no row is there to merge into, it is left out:
-        what would become of it nobody can say."""
-        document = copy.deepcopy(document)
+        what would become of it nobody can say. `most`: bytes that it may become, as JSON."""
+        document = _copied(document, self._around)
         for each in self._fields:
             if each.merged and type(patch := _at(document, each.pointer)) is dict:
                 within = _at(document, each.pointer[:-1])
@@ -152,26 +148,29 @@ class Body:
                     del within[each.pointer[-1]]
                 else:
                     within[each.pointer[-1]] = merge(current.get(each.was), patch)
-        return document
+        return (document, frozenset[str]()) if is_within(document, most) else _TOO_LARGE
 
     def edited(
-        self, patch: Any, current: Mapping[str, Value] | None, resource: str | None
+        self, patch: Any, current: Mapping[str, Value] | None, most: int, resource: str | None
     ) -> tuple[Any, frozenset[str]] | Failure:
         """What a JSON Patch changes: a body that gives each field which becomes another, and the fields that are to
         have no value any more. Where no row is there to edit, nothing is changed. A Failure where an edit cannot be
-        done to the row as it is."""
+        done to the row as it is, or makes it larger than `most` bytes of JSON."""
         if current is None:
             return {}, frozenset()
         before = self._document(current)
         try:
-            after = json_patch.edited(before, patch)
+            after = json_patch.edited(before, patch, most)
         except json_patch.CannotBeDone as failed:
             where = field_failure("body", (failed.index, failed.member), failed.rule)
             if failed.rule == "most":
-                return Failure("too large")
+                return _TOO_LARGE
             return Failure("different" if failed.rule == "test" else "conflict", resource, fields=(where,))
+        if not is_within(after, most):
+            return _TOO_LARGE
         if type(after) is not dict:
             return after, frozenset()
+        after = _copied(after, self._around)
         cleared = set()
         for each in self._fields:
             was, becomes = _at(before, each.pointer), _at(after, each.pointer)
@@ -201,8 +200,8 @@ class Body:
 
     def values(self, document: Any) -> dict[str, Value] | Failure:
         """The same of a body that is parsed already, which is changed by what the contract says to `normalise`."""
-        values, wrong = self.valid(document)
-        return values if wrong is None else wrong
+        given = self.valid(document)
+        return given.values if given.wrong is None else given.wrong
 
     def valid(
         self,
@@ -210,20 +209,23 @@ class Body:
         cleared: frozenset[str] = frozenset(),
         form: bool = False,
         known: Mapping[str, Value] | None = None,
-    ) -> tuple[dict[str, Value], Failure | None]:
-        """The values that are valid, by field, and what is wrong with the others. `cleared`: the fields that are to
-        have no value. `form`: the document came as a form. `known`: what the path
-        gives."""
+    ) -> Given:
+        """What the body gives, and what is wrong with it. `cleared`: the fields that are to have no value. `form`: the
+        document came as a form. `known`: what the path gives."""
         if self._texts:
             self._take_texts(document)
         for each in self._fields:
             each.normalise(document)
-        failures = list(self._unknown(document))
-        refused: set[tuple[str, ...]] = set()
-        for error in causes(list(self._validator.iter_errors(document))):
-            for path, rule in rules_of(error):
-                failures.append((path, rule))
-                refused.add(leading_names(path))
+        failures = self._broken(document)
+        if not failures and self._drops:
+            kept = named(self._schemas, document)
+            if kept is not document:
+                # What is stored is as its schema says: also without the members that nothing names.
+                failures, document = self._broken(kept), kept
+        refused = {leading_names(path) for path, _ in failures}
+        if len(failures) > MOST:
+            # Not all has been looked at: of what is not known to be wrong it is asked whether it is.
+            refused |= {each.pointer for each, node in self._given if not self._is_valid(document, each.pointer, node)}
         values: dict[str, Value] = {}
         for each in self._fields:
             found = _at(document, each.pointer)
@@ -243,15 +245,25 @@ class Body:
                     failures.append(((*each.pointer, *failure.path), failure.rule))
                 except EvaluationError:
                     failures.append((each.pointer, "stored"))
+        others: dict[str, Value] = {}
         for name, read in self._members.items() if type(document) is dict else ():
             if name in document and (name,) not in {names[:1] for names in refused}:
                 try:
-                    read(document[name])
+                    others[name] = read(document[name])
                 except Invalid as failure:
                     failures.append(((name, *failure.path), failure.rule))
         if form:
             failures = [self._repeated(document, *each) for each in failures]
-        return values, Failure("invalid", fields=self._in_order(failures)) if failures else None
+        wrong = Failure("invalid", fields=self._in_order(failures)) if failures else None
+        return Given(values, others, wrong)
+
+    def _broken(self, document: Any) -> list[Broken]:
+        """What is wrong with the document, as far as it is told; one more where there is more."""
+        return [*islice(chain(self._unknown(document), broken(self._schemas, document)), MOST + 1)]
+
+    def _is_valid(self, document: Any, pointer: tuple[str, ...], node: Node) -> bool:
+        found = _at(document, pointer)
+        return found is _ABSENT or self._schemas.keeps(node)(found)
 
     def by_field(self, failure: Failure, resource: str | None) -> Iterator[Failure]:
         """The same, each failure about one field of the row, in the same order. What is wrong with none of them is
@@ -302,6 +314,16 @@ class Body:
     def _in_order(self, failures: list[tuple[Path, str]]) -> tuple[FieldFailure, ...]:
         ordered = sorted(dict.fromkeys(failures), key=lambda failure: self._order(*failure))
         return tuple(field_failure("body", path, rule) for path, rule in ordered)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a body gives: the values that are valid, by field; what is no field, by name (`request.body.NAME`); and what
+    is wrong, if anything is."""
+
+    values: dict[str, Value]
+    others: dict[str, Value]
+    wrong: Failure | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,6 +388,20 @@ def _at(document: Any, path: tuple[str, ...]) -> Any:
             return _ABSENT
         document = document[name]
     return document
+
+
+def _schema_at(pointer: tuple[str, ...], schema: Any) -> Node:
+    for name in pointer:
+        schema = schema.get("properties", {}).get(name, {})
+    found: Node = schema
+    return found
+
+
+def _copied(document: Any, around: Mapping[str, Any] | None) -> Any:
+    """The document with copies of the objects around its fields: these may be changed."""
+    if type(document) is not dict or around is None:
+        return document
+    return {name: _copied(value, around.get(name)) for name, value in document.items()}
 
 
 def _object(document: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any] | None:

@@ -57,6 +57,13 @@ class Compute:
     work: Callable[[], Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What takes time in proportion to what a request brings, done beside the other requests; gives what it returns."""
+
+    work: Callable[[], Any]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Invoke:
     """A function of the operator's, called with these arguments; gives what it gives, or how it failed. `awaited`: it
@@ -100,7 +107,7 @@ class Unreachable:
     why: str
 
 
-Work: TypeAlias = ReadBody | Select | Transact | Sweep | Compute | Fetch | Invoke
+Work: TypeAlias = ReadBody | Select | Transact | Sweep | Compute | Beside | Fetch | Invoke
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +181,7 @@ def at_once(step: Next, session: Session) -> Next:
                 step = step.resume(session.run(text, binds))
             case Transact(work) | Sweep(work, _):
                 step = step.resume(work(session))
-            case Compute(compute):
+            case Compute(compute) | Beside(compute):
                 step = step.resume(compute())
             case ReadBody() | Fetch() | Invoke():
                 raise ValueError("an operation reads no body, and asks nobody else: its values are given")

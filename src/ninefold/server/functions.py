@@ -5,19 +5,19 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from itertools import islice
 from typing import Any
 
-import jsonschema_rs
 import msgspec
 
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.plan.calls import Argument, Call
 from ninefold.plan.service import ServicePlan
-from ninefold.server.broken_rules import rules_of
+from ninefold.server.broken_rules import MOST, broken
 from ninefold.server.flow import Failed, Gave, Invoke
 from ninefold.server.judge import Refusal
-from ninefold.server.parameters import refuse_to_fetch
 from ninefold.server.problems import Failure, FieldFailure, field_failure
+from ninefold.server.schemas import Schemas, validator
 from ninefold.values import Value, json_reader, to_json
 
 Function = Callable[..., Any]
@@ -65,8 +65,8 @@ class Calling:
         self._awaited = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
             getattr(function, "__call__", None)  # noqa: B004 - whether it is a coroutine function, not whether it is there
         )
-        self._arguments = tuple((each, compile(each.value), _validator(each.schema)) for each in call.arguments)
-        self._gives = _validator(call.gives)
+        self._arguments = tuple((each, compile(each.value), Schemas(dict(each.schema))) for each in call.arguments)
+        self._gives = validator(dict(call.gives))
         self._read = json_reader(call.type)
 
     def invoked(self, env: Env, body: Mapping[str, Value] | None) -> Invoke:
@@ -75,16 +75,16 @@ class Calling:
         inside = self._with_fields(env, body or {})
         arguments: dict[str, Any] = {}
         wrong: list[FieldFailure] = []
-        for argument, evaluate, validator in self._arguments:
+        for argument, evaluate, schemas in self._arguments:
             try:
                 value = evaluate(inside)
             except EvaluationError:
                 value = None
             plain = None if value is None else to_json(argument.type, value)
-            broken = list(_broken(argument, plain, validator))
-            if broken and not argument.given:
+            refused = list(_broken(argument, plain, schemas))
+            if refused and not argument.given:
                 raise NotAsStated(f"{self._call.function} takes no such `{argument.name}`")
-            wrong += broken
+            wrong += refused
             arguments[argument.name] = plain
         if wrong:
             raise Refusal([Failure("invalid", fields=tuple(wrong), trace=self._call.trace)])
@@ -123,13 +123,9 @@ class Calling:
         return {**env, "request": {**request, "body": members}}
 
 
-def _validator(schema: Mapping[str, Any]) -> jsonschema_rs.Draft202012Validator:
-    return jsonschema_rs.Draft202012Validator(dict(schema), validate_formats=True, retriever=refuse_to_fetch)
-
-
-def _broken(argument: Argument, plain: Any, validator: jsonschema_rs.Draft202012Validator) -> list[FieldFailure]:
+def _broken(argument: Argument, plain: Any, schemas: Schemas) -> list[FieldFailure]:
     place, *path = argument.given or ("body",)
     if plain is None:
         return [] if argument.nullable else [field_failure(place, path, "required")]  # type: ignore[arg-type]
-    found = dict.fromkeys(rule for error in validator.iter_errors(plain) for rule in rules_of(error))
+    found = dict.fromkeys(islice(broken(schemas, plain), MOST + 1))
     return [field_failure(place, (*path, *more), rule) for more, rule in found]  # type: ignore[arg-type]

@@ -2,95 +2,154 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any, Final
 
-MOST_COPIED: Final = 100_000
-"""Values that the `copy` edits of one patch may make: each may double the document."""
+from ninefold.server.json_text import DEEPEST
+
+MOST_SHIFTED: Final = 100_000_000
+"""Items that the edits of one patch may shift by one place: each does so that is made before the end of an array."""
 
 
 class CannotBeDone(Exception):
     """An edit cannot be done to the document as it is. `member` is the one that says so: `path`, `from` or `value`;
     `rule` is `there` (nothing is where it points), `whole` (nothing would be left), `test` (it is another value),
-    `inside` (moved into itself) or `most` (too much is copied)."""
+    `inside` (moved into itself) or `most` (the document would be too deep, or too much is copied or shifted)."""
 
     def __init__(self, index: int, member: str, rule: str) -> None:
         super().__init__(f"edit {index}: {member}: {rule}")
         self.index, self.member, self.rule = index, member, rule
 
 
-def edited(document: Any, patch: Sequence[Mapping[str, Any]]) -> Any:
-    """The document after all edits of a patch that keeps `SCHEMA`. Neither argument is changed. Raises CannotBeDone."""
-    whole = {"": copy.deepcopy(document)}
-    copied = 0
+def edited(document: Any, patch: Sequence[Mapping[str, Any]], most: int) -> Any:
+    """The document after all edits of a patch that keeps `SCHEMA`. Neither argument is changed. What is copied, and
+    what is moved deeper, has `most` characters in all at most (each value is one, and those of a text are more); no
+    edit leaves a document of more than `DEEPEST` levels. Raises CannotBeDone."""
+    edits = _Edits(document, most)
     for index, edit in enumerate(patch):
         try:
-            copied += _edit(whole, edit)
+            edits.do(edit)
         except _Refused as refused:
             raise CannotBeDone(index, *refused.args) from None
-        if copied > MOST_COPIED:
-            raise CannotBeDone(index, "from", "most")
-    return whole[""]
+    return edits.whole[""]
 
 
 class _Refused(Exception):
     pass
 
 
-def _edit(whole: dict[str, Any], edit: Mapping[str, Any]) -> int:
-    """Do one edit to the member `""` of `whole`; how many values were copied."""
-    path = _tokens(edit["path"])
-    match edit["op"]:
-        case "add":
-            _add(whole, path, copy.deepcopy(edit["value"]))
-        case "remove" if len(path) == 1:
-            raise _Refused("path", "whole")
-        case "remove":
-            _remove(whole, path, "path")
-        case "replace":
-            _remove(whole, path, "path")
-            _add(whole, path, copy.deepcopy(edit["value"]))
-        case "move":
-            origin = _tokens(edit["from"])
-            if len(path) > len(origin) and path[: len(origin)] == origin:
-                raise _Refused("path", "inside")
-            _add(whole, path, _remove(whole, origin, "from"))
-        case "copy":
-            found = _found(whole, _tokens(edit["from"]), "from")
-            size = _size(found)
-            if size > MOST_COPIED:
-                return size
-            _add(whole, path, copy.deepcopy(found))
-            return size
-        case "test":
-            if not same(_found(whole, path, "path"), edit["value"]):
-                raise _Refused("value", "test")
-    return 0
+class _Edits:
+    """A document on its way: the member `""` of `whole`. What came is shared with it until it is changed; `own` are
+    the objects and arrays that were made here and stand in one place, by their `id`."""
+
+    def __init__(self, document: Any, most: int) -> None:
+        self.whole = {"": document}
+        self.own: dict[int, Any] = {}
+        self.left = most
+        self.shifts = MOST_SHIFTED
+
+    def do(self, edit: Mapping[str, Any]) -> None:
+        path = _tokens(edit["path"])
+        match edit["op"]:
+            case "add":
+                self._add(path, self._shared(edit["value"], len(path)))
+            case "remove" if len(path) == 1:
+                raise _Refused("path", "whole")
+            case "remove":
+                self._remove(path, "path")
+            case "replace":
+                self._remove(path, "path")
+                self._add(path, self._shared(edit["value"], len(path)))
+            case "move":
+                origin = _tokens(edit["from"])
+                if len(path) > len(origin) and path[: len(origin)] == origin:
+                    raise _Refused("path", "inside")
+                found = self._remove(origin, "from")
+                self._add(path, self._counted(found, len(path)) if len(path) > len(origin) else found)
+            case "copy":
+                found = _found(self.whole, _tokens(edit["from"]), "from")
+                self._add(path, self._counted(found, len(path)))
+            case "test":
+                if not same(_found(self.whole, path, "path"), edit["value"]):
+                    raise _Refused("value", "test")
+
+    def _counted(self, value: Any, depth: int) -> Any:
+        """A value that is to stand at a depth, counted among what may be copied, and no longer this place's own."""
+        level = [value]
+        while level:
+            below: list[Any] = []
+            for each in level:
+                self.left -= 1
+                if type(each) is str:
+                    self.left -= len(each)
+                elif type(each) is list:
+                    below += each
+                elif type(each) is dict:
+                    below += each.values()
+                    self.left -= sum(map(len, each))
+                else:
+                    continue
+                self.own.pop(id(each), None)
+                if self.left < len(below):
+                    raise _Refused("from", "most")
+            depth += any(type(each) in (dict, list) for each in level)
+            if depth > DEEPEST + 1:
+                raise _Refused("path", "most")
+            level = below
+        if self.left < 0:
+            raise _Refused("from", "most")
+        return value
+
+    def _shared(self, value: Any, depth: int) -> Any:
+        """A value that came with the patch, and is to stand at a depth."""
+        if depth + _levels(value) > DEEPEST + 1:
+            raise _Refused("path", "most")
+        return value
+
+    def _add(self, path: list[str], value: Any) -> None:
+        within, last = self._changeable(path[:-1], "path"), path[-1]
+        if type(within) is dict:
+            within[last] = value
+        elif type(within) is list:
+            at = len(within) if last == "-" else _index(last, len(within) + 1, "path")
+            self._shift(len(within) - at)
+            within.insert(at, value)
+        else:
+            raise _Refused("path", "there")
+
+    def _remove(self, path: list[str], member: str) -> Any:
+        found = _found(self.whole, path, member)
+        within, last = self._changeable(path[:-1], member), path[-1]
+        if type(within) is list:
+            self._shift(len(within) - int(last))
+            del within[int(last)]
+        else:
+            del within[last]
+        return found
+
+    def _shift(self, items: int) -> None:
+        self.shifts -= items
+        if self.shifts < 0:
+            raise _Refused("path", "most")
+
+    def _changeable(self, path: list[str], member: str) -> Any:
+        """What is at a path, with a copy of its own of each object and array that leads there."""
+        _found(self.whole, path, member)
+        within: Any = self.whole
+        for token in path:
+            key = int(token) if type(within) is list else token
+            each = within[key]
+            if type(each) in (dict, list) and id(each) not in self.own:
+                each = within[key] = copy(each)
+                self.own[id(each)] = each
+            within = each
+        return within
 
 
 def _tokens(pointer: str) -> list[str]:
     """The reference tokens of a JSON Pointer (RFC 6901 4); the first, `""`, is the whole document."""
     return [token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")]
-
-
-def _add(whole: Any, path: list[str], value: Any) -> None:
-    within, last = _found(whole, path[:-1], "path"), path[-1]
-    if type(within) is dict:
-        within[last] = value
-    elif type(within) is list:
-        within.insert(len(within) if last == "-" else _index(last, len(within) + 1, "path"), value)
-    else:
-        raise _Refused("path", "there")
-
-
-def _remove(whole: Any, path: list[str], member: str) -> Any:
-    found, within, last = _found(whole, path, member), _found(whole, path[:-1], member), path[-1]
-    if type(within) is list:
-        del within[int(last)]
-    else:
-        del within[last]
-    return found
 
 
 def _found(whole: Any, path: list[str], member: str) -> Any:
@@ -115,8 +174,10 @@ def _index(token: str, length: int, member: str) -> int:
 
 def same(one: Any, other: Any) -> bool:
     """Whether two values are equal (RFC 6902 4.6): numbers by what they are worth, objects in any order."""
+    if one is other:
+        return True
     if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
+        return False
     if type(one) is dict and type(other) is dict:
         return one.keys() == other.keys() and all(same(value, other[name]) for name, value in one.items())
     if type(one) is list and type(other) is list:
@@ -124,11 +185,10 @@ def same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def _size(value: Any) -> int:
-    """How many values there are in one, itself among them."""
-    size, left = 0, [value]
-    while left:
-        each = left.pop()
-        size += 1
-        left += each.values() if type(each) is dict else each if type(each) is list else ()
-    return size
+def _levels(value: Any) -> int:
+    """How many objects and arrays are inside each other, at most."""
+    levels, level = 0, [value]
+    while level := [each for each in level if type(each) in (dict, list)]:
+        levels += 1
+        level = [inner for each in level for inner in (each.values() if type(each) is dict else each)]
+    return levels

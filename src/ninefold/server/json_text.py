@@ -25,6 +25,11 @@ def parse(data: bytes) -> Any:
     return document
 
 
+def is_within(document: Any, most: int) -> bool:
+    """Whether a value takes no more than so many bytes, written as JSON without spaces."""
+    return len(msgspec.json.encode(document)) <= most
+
+
 def _with_huge_numbers(data: bytes) -> Any:
     try:
         document = json.loads(data.decode("utf-8"), parse_float=_huge, parse_int=_huge, parse_constant=_no_number)

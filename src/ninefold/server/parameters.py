@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from itertools import islice
+from typing import Literal, TypeAlias
 from urllib.parse import unquote
-
-import jsonschema_rs
 
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.plan import operations as plan
 from ninefold.plan.responses import In
 from ninefold.plan.routes import Parameter
+from ninefold.server.broken_rules import MOST, broken
 from ninefold.server.problems import Failure, invalid
+from ninefold.server.schemas import Schemas
 from ninefold.values import GREATEST_INTEGER, Array, Integer, Invalid, Type, Value, from_text
 
 Query: TypeAlias = Mapping[str, Sequence[str]]
@@ -78,13 +79,13 @@ class Declared:
 
     def __init__(self, parameters: Iterable[Parameter], place: In) -> None:
         self.parameters = tuple(parameters)
-        self._parameters = tuple((parameter, _validator(parameter.schema)) for parameter in self.parameters)
+        self._parameters = tuple((parameter, Schemas(parameter.schema)) for parameter in self.parameters)
         self._place = place
 
     def read(self, given: Query, failures: list[Failure]) -> dict[str, Value]:
         """The values of those that came; what is wrong is added to `failures`."""
         values: dict[str, Value] = {}
-        for parameter, validator in self._parameters:
+        for parameter, schemas in self._parameters:
             name = parameter.name
             rules: tuple[str, ...] = ()
             if name in given:
@@ -97,7 +98,7 @@ class Declared:
                     rules = (value.rule,)
                 else:
                     values[name] = value
-                    rules = tuple(str(error.schema_path[-1]) for error in validator.iter_errors(value))
+                    rules = tuple(dict.fromkeys(rule for _, rule in islice(broken(schemas, value), MOST)))
             elif parameter.required:
                 rules = ("required",)
             failures.extend(invalid(self._place, name, rule, parameter.code) for rule in rules)
@@ -109,15 +110,6 @@ def _several(texts: Sequence[str], type_: Array) -> Value | Refused:
         return [from_text(type_.items, text) for text in texts]
     except Invalid as invalid:
         return Refused(invalid.rule)
-
-
-def _validator(schema: dict[str, Any]) -> jsonschema_rs.Draft202012Validator:
-    return jsonschema_rs.Draft202012Validator(schema, validate_formats=True, retriever=refuse_to_fetch)
-
-
-def refuse_to_fetch(uri: str) -> Any:
-    """Nothing is fetched: all that a schema refers to is inside it."""
-    raise ValueError(f"{uri} is outside of the contract")
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import islice
+from typing import Any, Final
 
 import msgspec
 
@@ -13,8 +14,12 @@ from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.plan import problems as plan
 from ninefold.plan.places import Place
 from ninefold.plan.responses import Content, In
+from ninefold.server.broken_rules import MOST
 from ninefold.server.encode import NO_ROW, roots, show
 from ninefold.server.messages import HeaderFields, Response, header_value
+
+LONGEST_PATH: Final = 256
+"""Characters of the path to a value that is told of; names come from whoever sends them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +56,22 @@ def invalid(place: In, name: str, rule: str, code: str | None = None) -> Failure
 
 
 def field_failure(place: In, path: Sequence[str | int], rule: str) -> FieldFailure:
-    """The failure of the value at `path`. Its name is that of the nearest member; a body as a whole is `body`."""
+    """The failure of the value at `path`. Its name is that of the nearest member; a body as a whole is `body`. Of a
+    path that is too long to be told, what is told of is the value as deep in it as can be."""
+    length = 0
+    for index, token in enumerate(path):
+        length += len(token) + 1 if isinstance(token, str) else 8
+        if length > LONGEST_PATH:
+            path = path[:index]
+            break
     name = next((token for token in reversed(path) if isinstance(token, str)), place)
     return FieldFailure(place, pointer(path), _sayable(name), rule)
+
+
+def told(fields: Iterable[FieldFailure]) -> tuple[FieldFailure, ...]:
+    """Those that are told, each once: a hundred at most, and then that there are more."""
+    found = tuple(islice(dict.fromkeys(fields), MOST + 1))
+    return found if len(found) <= MOST else (*found[:MOST], FieldFailure(found[-1].place, "", found[-1].place, "more"))
 
 
 def pointer(path: Sequence[str | int]) -> str:
@@ -132,7 +150,7 @@ class Problems:
             return Response(self._statuses.get(first.condition, 500))
         if shape.show is None:
             return Response(code.status)
-        fields = dict.fromkeys(
+        fields = told(
             field
             for failure in failures
             if failure.fields and self.code(failure, own) == name and self.rank(failure, own) == rank
@@ -142,7 +160,7 @@ class Problems:
         if detail is None and code.name in self._details:
             detail = self._detail(code.name, env)
         if fields or detail is not None or not shape.constant:
-            body = shape.show(NO_ROW, (), {**env, "error": self._error(code, tuple(fields), detail)})
+            body = shape.show(NO_ROW, (), {**env, "error": self._error(code, fields, detail)})
             return Response(code.status, shape.content_type, msgspec.json.encode(body))
         known = shape.bodies.get(code.name)
         if known is None:

@@ -49,7 +49,7 @@ _ROOTS = (
     BEFORE,
 )
 
-LARGEST_BODY = 16 * 1024 * 1024
+LARGEST_BODY = 1024 * 1024
 """Bytes that are read of a body where the contract states no limit: what protects the machine is the operator's."""
 
 

@@ -13,19 +13,23 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import islice
 from typing import Any, assert_never
 
 from ninefold.database.protocol import Row, Stored, Unavailable
 from ninefold.plan import environment
 from ninefold.server import granting, media_types
 from ninefold.server.authenticate import ANYONE, NOBODY, AnyCertificate, Caller, Certificates, Passwords, Scheme, Tokens
+from ninefold.server.broken_rules import MOST
 from ninefold.server.certificates import Certificate
 from ninefold.server.certificates import read as read_certificate
 from ninefold.server.credentials import PasswordCheck
+from ninefold.server.decode import Given
 from ninefold.server.endpoints import Endpoint
 from ninefold.server.exchange import NO_DOCUMENT, RATE_LIMITED, TOO_LARGE, Exchange, only, unavailable
 from ninefold.server.execute import Call, List, Read, Write
 from ninefold.server.flow import (
+    Beside,
     Compute,
     Failed,
     Fetch,
@@ -56,6 +60,9 @@ log = logging.getLogger("ninefold.server")
 
 MOST_LOOKS = 1_000
 """How often a request looks at a row that others change all the while, before it is given up."""
+
+DONE_AT_ONCE = 16 * 1024
+"""Bytes of a body that is looked at while the others wait: some milliseconds. A larger one is looked at beside them."""
 
 NOT_IN_FORCE = Response(501)
 """Blocked by a gap, or stated and not in force (fixed meaning 12)."""
@@ -421,7 +428,8 @@ def _read_key(x: Exchange) -> list[Failure]:
 
 
 def _unknown(query: Query, known: frozenset[str]) -> list[Failure]:
-    return [invalid("query", name, "unknown") for name in query if name not in known]
+    unknown = (invalid("query", name, "unknown") for name in query if name not in known)
+    return [*islice(unknown, MOST + 1)]
 
 
 def read_body(x: Exchange) -> Next:
@@ -457,7 +465,20 @@ def decode(x: Exchange, data: bytes | TooLarge) -> Next:
     if x.endpoint.body.unsupported(x.request) is not None:
         return operate(x)
     x.form = x.endpoint.body.is_form(x.request)
-    x.document = x.endpoint.body.members(data) if x.form else x.endpoint.body.parsed(data)
+    parse = x.endpoint.body.members if x.form else x.endpoint.body.parsed
+    return beside(x, partial(parse, data), partial(decoded, x))
+
+
+def beside(x: Exchange, work: Callable[[], Any], resume: Callable[[Any], Next], large: bool = False) -> Next:
+    """Go on with what a body is made into. `large`: it may be, however small the body is."""
+    if large or (x.content is not None and len(x.content) > DONE_AT_ONCE):
+        return Wait(Beside(work), resume)
+    return resume(work())
+
+
+def decoded(x: Exchange, document: Any) -> Next:
+    assert x.endpoint.body is not None
+    x.document = document
     if isinstance(x.document, Failure):
         x.refuse(x.document)
         return operate(x)
@@ -471,7 +492,13 @@ def decode(x: Exchange, data: bytes | TooLarge) -> Next:
             return operate(x)
         in_case(x, found)
     if x.form and x.endpoint.body is not None:
-        x.document = x.endpoint.body.of_form(x.document)
+        return beside(x, partial(x.endpoint.body.of_form, x.document), partial(of_client, x))
+    return of_client(x, x.document)
+
+
+def of_client(x: Exchange, document: Any) -> Next:
+    """The document is that of the case, if there are any; where a token is asked for, the client is named in it."""
+    x.document = document
     if x.endpoint.grants:
         x.document = granting.with_client(x.document, x.request)
         if isinstance(x.document, Failure):
@@ -498,31 +525,43 @@ def looked(x: Exchange, operation: Write, rows: Sequence[Row]) -> Next:
     body = x.endpoint.body
     if body is None or x.document is NO_DOCUMENT:
         return decided(x, x.document)
-    if not body.edits:
-        return decided(x, body.merged(x.document, x.call.current))
-    becomes = body.edited(x.document, x.call.current, operation.resource)
+    make = partial(body.edited, resource=operation.resource) if body.edits else body.merged
+    work = partial(make, x.document, x.call.current, x.service.body_bytes)
+    return beside(x, work, partial(made, x), large=True)
+
+
+def made(x: Exchange, becomes: tuple[Any, frozenset[str]] | Failure) -> Next:
+    """What the body gives is made from the row as it is."""
     if isinstance(becomes, Failure):
         x.refuse(becomes)
         return operate(x)
-    return decided(x, *becomes)
+    return decided(x, *becomes, large=True)
 
 
-def decided(x: Exchange, document: Any, cleared: frozenset[str] = frozenset()) -> Next:
-    """What the body gives is whole: everything that is wrong with it is said at once. `cleared`: the fields that are
-    to have no value any more."""
-    if x.document is not NO_DOCUMENT and x.endpoint.body is not None and x.call is not None:
-        values, wrong = x.endpoint.body.valid(document, cleared, x.form, x.env.get(environment.PATH))
-        if wrong is None:
-            x.call.body = values
-            x.env[environment.REFUSED] = {**x.env.get(environment.REFUSED, {}), "body": False}
-            x.env["request"] = {**x.env["request"], "body": x.endpoint.body.others(document)}
-        else:
-            operation = x.endpoint.any_operation  # also where nobody is admitted
-            resource = operation.resource if operation is not None else None
-            about = granting.narrowed(wrong) if x.endpoint.grants else x.endpoint.body.by_field(wrong, resource)
-            for failure in about:
-                x.refuse(failure)
-            x.call.valid, x.call.wrong = values, x.endpoint.body.given(document) - values.keys()
+def decided(x: Exchange, document: Any, cleared: frozenset[str] = frozenset(), large: bool = False) -> Next:
+    """What the body gives is whole: everything that is wrong with it is said at once. `cleared`: the fields that are to
+    have no value any more. `large`: it may be more than was sent."""
+    body = x.endpoint.body
+    if x.document is NO_DOCUMENT or body is None or x.call is None:
+        return operate(x)
+    valid = partial(body.valid, document, cleared, x.form, x.env.get(environment.PATH))
+    return beside(x, valid, partial(told, x, body.given(document)), large)
+
+
+def told(x: Exchange, names: frozenset[str], given: Given) -> Next:
+    """`names`: the fields that the body gives, whatever it gives them."""
+    assert x.call is not None and x.endpoint.body is not None
+    if given.wrong is None:
+        x.call.body = given.values
+        x.env[environment.REFUSED] = {**x.env.get(environment.REFUSED, {}), "body": False}
+        x.env["request"] = {**x.env["request"], "body": given.others}
+        return operate(x)
+    operation = x.endpoint.any_operation  # also where nobody is admitted
+    resource = operation.resource if operation is not None else None
+    wrong = given.wrong
+    for failure in granting.narrowed(wrong) if x.endpoint.grants else x.endpoint.body.by_field(wrong, resource):
+        x.refuse(failure)
+    x.call.valid, x.call.wrong = given.values, names - given.values.keys()
     return operate(x)
 
 

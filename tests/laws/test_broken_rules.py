@@ -1,0 +1,154 @@
+"""What is told of a value is what jsonschema_rs would tell: found one after another, and no more than is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import islice
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ninefold.server.broken_rules import Broken, broken
+from ninefold.server.named import named
+from ninefold.server.schemas import Node, Schemas
+
+KINDS = st.sampled_from(["string", "integer", "boolean", "null", "array", "object"])
+NAMES = st.sampled_from(["a", "b", "ab", "c"])
+COUNTS = st.integers(0, 3)
+
+_leaves = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(-3, 3), st.sampled_from([0.5, 1.0]), st.text("abx", max_size=4)),
+    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(NAMES, inner, max_size=4)),
+    max_leaves=12,
+)
+
+
+PLAIN: dict[str, st.SearchStrategy[Any]] = {
+    "type": st.one_of(KINDS, st.lists(KINDS, min_size=1, max_size=2, unique=True)),
+    "enum": st.lists(_leaves, min_size=1, max_size=3),
+    "const": _leaves,
+    "pattern": st.sampled_from(["^a", "b$", "a(?=b)"]),
+    "minimum": st.integers(-2, 2),
+    "exclusiveMaximum": st.integers(-2, 2),
+    "minLength": COUNTS,
+    "minItems": COUNTS,
+    "uniqueItems": st.booleans(),
+    "minProperties": COUNTS,
+    "propertyNames": st.just({"maxLength": 1}),
+    "required": st.lists(NAMES, max_size=2, unique=True),
+    "dependentRequired": st.dictionaries(NAMES, st.lists(NAMES, max_size=2, unique=True), max_size=1),
+}
+COUNTING = ("minContains", "maxContains")
+ONE = ("items", "contains", "additionalProperties", "not", "if", "then", "else")
+SEVERAL = ("allOf", "anyOf", "oneOf", "prefixItems")
+BY_NAME = ("properties", "patternProperties", "dependentSchemas")
+
+
+@st.composite
+def _schemas(draw: st.DrawFn, depth: int = 3) -> dict[str, Any]:
+    schema: dict[str, Any] = {}
+    for keyword in draw(st.lists(st.sampled_from(sorted(PLAIN)), max_size=2, unique=True)):
+        schema[keyword] = draw(PLAIN[keyword])
+    inside = draw(st.lists(st.sampled_from((*ONE, *SEVERAL, *BY_NAME)), max_size=3, unique=True)) if depth else ()
+    for keyword in inside:
+        below = _schemas(depth - 1)
+        if keyword in ONE:
+            schema[keyword] = draw(below)
+        elif keyword in SEVERAL:
+            schema[keyword] = draw(st.lists(below, min_size=1, max_size=2))
+        else:
+            names = st.sampled_from(["^a", "b"]) if keyword == "patternProperties" else NAMES
+            schema[keyword] = draw(st.dictionaries(names, below, min_size=1, max_size=2))
+    if "contains" in schema:
+        schema |= draw(st.fixed_dictionaries({}, optional={"minContains": COUNTS, "maxContains": COUNTS}))
+    return schema
+
+
+SCHEMAS: st.SearchStrategy[dict[str, Any]] = _schemas()
+
+
+def _as_told(schema: Any, value: Any) -> set[Broken]:
+    """The same of jsonschema_rs, which tells of a missing member at the object, of a name by the name's own rule, and
+    of too few items sometimes by `maxContains`."""
+    found: set[Broken] = set()
+    for error in jsonschema_rs.Draft202012Validator(schema, validate_formats=True).iter_errors(value):
+        path = tuple(error.instance_path)
+        match error.kind:
+            case jsonschema_rs.ValidationErrorKind.Required(property=name):
+                found.add(((*path, str(name)), "required"))
+            case jsonschema_rs.ValidationErrorKind.PropertyNames():
+                found.add((path, "propertyNames"))
+            case jsonschema_rs.ValidationErrorKind.Contains():
+                found.add((path, "contains"))
+            case _:
+                found.add((path, str(error.schema_path[-1])))
+    return found
+
+
+@given(SCHEMAS, _leaves)
+def test_what_is_found_one_by_one_is_what_is_found_at_once(schema: Any, value: Any) -> None:
+    found = {(path, "contains" if rule in COUNTING else rule) for path, rule in broken(Schemas(schema), value)}
+    assert found == _as_told(schema, value)
+
+
+@given(SCHEMAS, _leaves)
+def test_parts_come_behind_the_whole(schema: Any, value: Any) -> None:
+    paths = [path for path, rule in broken(Schemas(schema), value) if rule != "required"]
+    for at, path in enumerate(paths):
+        assert not any(len(other) < len(path) and path[: len(other)] == other for other in paths[at + 1 :])
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "told"),
+    [
+        ({"maxItems": 2, "items": {"type": "string"}}, [1, 2, 3], [((), "maxItems")]),
+        ({"maxProperties": 1, "additionalProperties": False}, {"a": 1, "b": 2}, [((), "maxProperties")]),
+        ({"maxLength": 1, "pattern": "^b"}, "aa", [((), "maxLength")]),
+        ({"maxLength": 2, "pattern": "^b"}, "aa", [((), "pattern")]),
+        ({"allOf": [{"maxItems": 1}], "uniqueItems": True}, [1, 1], [((), "maxItems")]),
+        ({"properties": {"a": {"maxItems": 0, "contains": {}}, "b": {"type": "null"}}}, {"a": [1], "b": 1},
+         [(("a",), "maxItems"), (("b",), "type")]),
+    ],
+)  # fmt: skip
+def test_what_is_larger_than_its_schema_admits_is_not_looked_into(schema: Any, value: Any, told: list[Broken]) -> None:
+    assert list(broken(Schemas(schema), value)) == told
+
+
+class Counted(Schemas):
+    """How often it was asked whether a value keeps a schema."""
+
+    asked = 0
+
+    def keeps(self, node: Node, *keywords: str) -> Callable[[Any], bool]:
+        def counted(value: Any) -> bool:
+            self.asked += 1
+            return Schemas.keeps(self, node, *keywords)(value)
+
+        return counted
+
+
+def test_no_more_is_looked_for_than_is_asked_for() -> None:
+    schemas = Counted({"items": {"type": "string"}, "minItems": 1})
+    assert list(islice(broken(schemas, [1] * 100_000), 7)) == [((index,), "type") for index in range(7)]
+    assert schemas.asked < 7 * 3
+
+
+# ── What is named ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@given(SCHEMAS, _leaves)
+def test_what_is_left_of_a_valid_value_is_a_part_of_it(schema: Any, value: Any) -> None:
+    schemas = Schemas(schema)
+    if schemas.is_valid(value):
+        assert _is_part(named(schemas, value), value)
+
+
+def _is_part(one: Any, other: Any) -> bool:
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() <= other.keys() and all(_is_part(each, other[name]) for name, each in one.items())
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_is_part, one, other))
+    return type(one) is type(other) and one == other
