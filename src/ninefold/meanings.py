@@ -665,7 +665,7 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         "How much of a request is read and told",
-        "A body may have the bytes that part 8 states under `body size`, else 1 MiB; what is larger is `too large`, and "
+        "A body may have the bytes that part 8 states as `sizes.body`, else 1 MiB; what is larger is `too large`, and "
         "so is what a merge patch or a JSON Patch would make larger than that, or deeper than 128 levels. What is wrong "
         "with a request is told up to 100 failures, then one more entry of `error.fields` by the rule `more`: there are "
         "others. A value that is larger than `maxLength`, `maxItems` or `maxProperties` admit is told to be so, and "

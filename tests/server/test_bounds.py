@@ -1,0 +1,210 @@
+"""What one request may make the service do and say: bounds that hold whatever comes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from tests.events.service import Running, running
+
+pytestmark = pytest.mark.serves
+
+CONTRACT = """# Documents
+
+## 1. What the service does
+
+Keeps documents.
+
+## 2. Resources and their fields
+
+```yaml
+document:
+  identifier: id
+  fields:
+    id:    {type: string, pattern: '^[a-z]+$'}
+    texts: {type: array, items: {type: string}}
+    few:   {type: array, items: {type: string}, maxItems: 10}
+    free:  {type: object}
+    rows:  {type: array, items: {type: object, properties: {kind: {enum: [a, b]}}, required: [kind]}}
+  required: [id]
+```
+
+## 3. States and transitions
+
+States: none.
+
+## 4. Endpoints
+
+```yaml
+requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
+responses: {media type: application/json}
+PUT /documents/{document.id}:
+  does: ensure document
+  body: [texts, few, free, rows]
+  responses: {created: {201: document}, unchanged: {200: document}}
+PATCH /documents/{document.id}:
+  does: update document
+  patch: merge
+  body: [texts, free, rows]
+  responses: {200: {id: document.id}}
+PATCH /edits/{document.id}:
+  does: update document
+  patch: json-patch
+  body: [texts, free, rows]
+  responses: {200: document}
+GET /documents/{document.id}: {does: read document, responses: {200: document}}
+GET /documents:
+  does: list document
+  sorts: {default: [id]}
+  pages: {default: 10, largest: 100, by: offset, parameters: {size: limit, start: offset}}
+  responses: {200: page.items}
+```
+
+## 5. Authentication
+
+```yaml
+schemes: none
+rows: any
+permissions: {all others: anyone}
+```
+
+## 6. Events
+
+Events: none.
+
+## 7. Errors
+
+```yaml
+shape: {media type: application/json, body: {code: error.code, fields: error.fields}}
+codes:
+  not_found:  {status: 404, when: [missing, no such path]}
+  no_method:  {status: 405, when: method not allowed}
+  unreadable: {status: 400, when: [malformed, unsupported media type, not acceptable]}
+  too_large:  {status: 413, when: too large}
+  invalid:    {status: 422, when: invalid}
+  different:  {status: 409, when: [different, conflict]}
+  busy:       {status: 503, when: unavailable}
+  broken:     {status: 500, when: internal}
+```
+
+## 8. Limits
+
+```yaml
+rates: none
+time-outs: none
+sizes: none
+```
+
+## 9. Versioning
+
+Versions: none.
+"""
+
+MIB = 1024 * 1024
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with running(tmp_path_factory.mktemp("bounds") / "documents.db", CONTRACT) as found:
+        yield found
+
+
+def put(service: Running, document: Any, name: str = "a") -> tuple[int, Any]:
+    content = document if isinstance(document, bytes) else json.dumps(document).encode()
+    answer = service.http.put(f"/documents/{name}", content=content, headers={"content-type": "application/json"})
+    return answer.status_code, answer.json() if answer.content else None
+
+
+def patch(service: Running, path: str, document: Any) -> tuple[int, Any]:
+    answer = service.http.patch(path, json=document)
+    return answer.status_code, answer.json() if answer.content else None
+
+
+LARGE: dict[str, bytes] = {
+    "items of another type": b'{"texts":[' + b",".join([b"1"] * (MIB // 2 - 20)) + b"]}",
+    "unknown members": b"{" + b",".join(b'"%d":1' % number for number in range(90_000)) + b"}",
+    "missing members": b'{"rows":[' + b",".join([b"{}"] * (MIB // 3 - 20)) + b"]}",
+    "one long name": b'{"' + b"\\u0001" * (MIB // 6 - 20) + b'":1}',
+    "many long names": b"{" + b",".join(b'"%d%s":1' % (number, b"a" * 5000) for number in range(200)) + b"}",
+    "long names inside": b'{"rows":[{"%s":1}%s]}' % (b"a" * 1000, b",{}" * 300_000),
+}
+
+
+@pytest.mark.parametrize("body", LARGE.values(), ids=LARGE)
+def test_however_much_is_wrong_a_hundred_failures_are_told_and_that_there_are_more(
+    service: Running, body: bytes
+) -> None:
+    status, answer = put(service, body)
+    assert status == 422
+    assert len(answer["fields"]) == 1 or (len(answer["fields"]) == 101 and answer["fields"][100]["rule"] == "more")
+    assert len(json.dumps(answer)) < 200_000
+    assert service.http.get("/documents/a").status_code == 404
+
+
+def test_a_hundred_failures_are_told_without_more(service: Running) -> None:
+    _, answer = put(service, {"texts": [1] * 100})
+    assert [each["pointer"] for each in answer["fields"]] == [f"/texts/{index}" for index in range(100)]
+    _, answer = put(service, {"texts": [1] * 101})
+    assert answer["fields"][100:] == [{"in": "body", "pointer": "", "name": "body", "rule": "more"}]
+
+
+def test_what_is_wrong_behind_the_first_hundred_is_wrong_all_the_same(service: Running) -> None:
+    """Also where the first hundred are of another field: nothing of it is taken for valid."""
+    status, _ = put(service, {"texts": [1] * 200, "rows": [{}]})
+    assert status == 422
+
+
+def test_what_is_too_long_is_told_to_be_so_alone(service: Running) -> None:
+    _, answer = put(service, {"few": [1] * 1000})
+    assert [(each["pointer"], each["rule"]) for each in answer["fields"]] == [("/few", "maxItems")]
+
+
+def test_unknown_parameters_are_told_up_to_a_hundred(service: Running) -> None:
+    answer = service.http.get("/documents?" + "&".join(f"p{number}" for number in range(5000)))
+    assert answer.status_code == 422
+    assert [each["rule"] for each in answer.json()["fields"]] == ["unknown"] * 100 + ["more"]
+
+
+def test_a_body_has_a_mebibyte_where_no_size_is_stated(service: Running) -> None:
+    def of(size: int) -> bytes:
+        return b'{"texts":["' + b"a" * (size - 14) + b'"]}'
+
+    assert len(of(MIB)) == MIB
+    assert put(service, of(MIB), "large")[0] == 201
+    assert put(service, of(MIB + 1), "larger")[0] == 413
+
+
+def test_merging_again_and_again_makes_nothing_that_no_body_may_be(service: Running) -> None:
+    assert put(service, {"free": {}}, "merged")[0] == 201
+    statuses = [patch(service, "/documents/merged", {"free": {f"n{n}": "a" * 400_000}})[0] for n in range(4)]
+    assert statuses == [200, 200, 413, 413]
+    assert patch(service, "/documents/merged", {"free": {"n0": None, "n5": 1}})[0] == 200
+
+
+def test_a_patch_makes_nothing_that_no_body_may_be(service: Running) -> None:
+    assert put(service, {"free": {"a": {}}, "texts": ["a" * 300_000]}, "edited")[0] == 201
+    deeper = [{"op": "add", "path": "/free/a" + "/a" * level, "value": {}} for level in range(1, 500)]
+    assert patch(service, "/edits/edited", deeper)[0] == 413
+    copies = [{"op": "copy", "from": "/texts/0", "path": "/texts/-"}] * 5
+    assert patch(service, "/edits/edited", copies)[0] == 413
+    assert patch(service, "/edits/edited", copies[:2])[0] == 200
+    assert patch(service, "/edits/edited", copies[:1])[0] == 413
+    grown = [{"op": "add", "path": "/free/b", "value": "b" * 200_000}]
+    assert patch(service, "/edits/edited", grown)[0] == 413
+    assert patch(service, "/edits/edited", [{"op": "remove", "path": "/texts/2"}, *grown])[0] == 200
+
+
+def test_a_patch_that_moves_a_level_down_again_and_again_ends(service: Running) -> None:
+    assert put(service, {"free": {"a": {}}}, "moved")[0] == 201
+    moves = []
+    for _ in range(300):
+        moves += [
+            {"op": "add", "path": "/free/b", "value": {}},
+            {"op": "move", "from": "/free/a", "path": "/free/b/a"},
+            {"op": "move", "from": "/free/b", "path": "/free/a"},
+        ]
+    assert patch(service, "/edits/moved", moves[:300])[0] == 200
+    assert patch(service, "/edits/moved", moves)[0] == 413
+    assert service.http.get("/documents/moved").status_code == 200
