@@ -6,6 +6,7 @@ This is the only place that knows ASGI (https://asgi.readthedocs.io/en/latest/sp
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 from asyncio import Future
 from collections.abc import Awaitable, Callable, Coroutine, MutableMapping, Sequence
@@ -318,7 +319,7 @@ class Application:
             case Invoke():
                 return self._callers.begun(work)
             case flow.Beside(function):
-                return asyncio.get_running_loop().run_in_executor(self._bodies, function)
+                return asyncio.get_running_loop().run_in_executor(self._bodies, _uncollected, function)
             case flow.Compute(function):
                 return self._computations.begun(function, address)
             case _:
@@ -336,6 +337,18 @@ def _kept(future: Future[Any]) -> Awaitable[Any]:
     """The database's future, which goes on when nobody waits for it any more."""
     future.add_done_callback(lambda done: done.cancelled() or done.exception())
     return asyncio.shield(future)
+
+
+def _uncollected(function: Callable[[], Any]) -> Any:
+    """Done without looking for garbage: a document is no cycle, and looking at all of it again and again while it is
+    made holds up every thread."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        return function()
+    finally:
+        if collecting:
+            gc.enable()
 
 
 async def _unless_given_up(done: Awaitable[Any], given_up: Callable[[], None]) -> Any:
