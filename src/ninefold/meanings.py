@@ -372,8 +372,8 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "What they leave as it was is not given; what they remove has no value, or is `invalid` where it is required. "
         "A `test` that finds another value is `different`; an edit of what is not there, or that moves something into "
         "itself, is `conflict`; a body that is no patch, and a row that would not keep its schema, are `invalid`, the "
-        "latter with places in the row. What a patch copies, or moves deeper, counts as if it had been sent: a patch that "
-        "does so with more than a body may have is `too large`.",
+        "latter with places in the row. What a patch copies, or moves deeper, counts as if it had been sent: a patch "
+        "that does so with more than a body may have is `too large`.",
     ),
     (
         "Other origins",
@@ -665,12 +665,12 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         "How much of a request is read and told",
-        "A body may have the bytes that part 8 states as `sizes.body`, else 1 MiB; what is larger is `too large`, and "
-        "so is what a merge patch or a JSON Patch would make larger than that, or deeper than 128 levels. What is wrong "
-        "with a request is told up to 100 failures, then one more entry of `error.fields` by the rule `more`: there are "
-        "others. A value that is larger than `maxLength`, `maxItems` or `maxProperties` admit is told to be so, and "
-        "what else may be wrong with it, or in it, is not looked for. Where the path to a value has more than 256 "
-        "characters, the value around it is told of instead.",
+        "A body may have the bytes that part 8 states as `sizes.body`, else 1 MiB; what is larger is `too large`, "
+        "and so is what a merge patch or a JSON Patch would make larger than that, or deeper than 128 levels. What "
+        "is wrong with a request is told up to 100 failures, then one more entry of `error.fields` by the rule "
+        "`more`: there are others. A value that is larger than `maxLength`, `maxItems` or `maxProperties` admit is "
+        "told to be so, and what else may be wrong with it, or in it, is not looked for. Where the path to a value "
+        "has more than 256 characters, the value around it is told of instead.",
     ),
 )
 

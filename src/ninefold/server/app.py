@@ -6,7 +6,6 @@ This is the only place that knows ASGI (https://asgi.readthedocs.io/en/latest/sp
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 from asyncio import Future
 from collections.abc import Awaitable, Callable, Coroutine, MutableMapping, Sequence
@@ -20,6 +19,7 @@ from ninefold.server import flow
 from ninefold.server.access_log import Observe, Record
 from ninefold.server.addresses import ClientAddress, client_address
 from ninefold.server.bell import Bell
+from ninefold.server.beside import Beside
 from ninefold.server.calling import Callers
 from ninefold.server.capacity import Capacity
 from ninefold.server.computing import Computations
@@ -100,8 +100,7 @@ class Application:
         self._beside: list[asyncio.Task[None]] = []
         self._waking: asyncio.Task[None] | None = None
         self._computations = Computations(self._capacity)
-        # All of Python takes turns, so that more of them would only make the others wait for more turns.
-        self._bodies = ThreadPoolExecutor(1, thread_name_prefix="ninefold-bodies")
+        self._thread = Beside()
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         match scope["type"]:
@@ -142,7 +141,7 @@ class Application:
             self._waking = None
         self.stopping()
         self._computations.close()
-        self._bodies.shutdown()
+        self._thread.close()
         self._callers.close()
 
     def begin(self) -> None:
@@ -319,7 +318,7 @@ class Application:
             case Invoke():
                 return self._callers.begun(work)
             case flow.Beside(function):
-                return asyncio.get_running_loop().run_in_executor(self._bodies, _uncollected, function)
+                return self._thread.begun(function)
             case flow.Compute(function):
                 return self._computations.begun(function, address)
             case _:
@@ -337,18 +336,6 @@ def _kept(future: Future[Any]) -> Awaitable[Any]:
     """The database's future, which goes on when nobody waits for it any more."""
     future.add_done_callback(lambda done: done.cancelled() or done.exception())
     return asyncio.shield(future)
-
-
-def _uncollected(function: Callable[[], Any]) -> Any:
-    """Done without looking for garbage: a document is no cycle, and looking at all of it again and again while it is
-    made holds up every thread."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        return function()
-    finally:
-        if collecting:
-            gc.enable()
 
 
 async def _unless_given_up(done: Awaitable[Any], given_up: Callable[[], None]) -> Any:
