@@ -22,7 +22,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 WITH_A_CONVENTION = {convention.question.id for convention in CONVENTIONS if not convention.beside}
 
 NEVER = {
-    "purpose", "resources", "fields", "states", "machine", "does", "body", "schemes", "presented", "credential",
+    "purpose", "resources", "fields", "does", "body", "schemes", "presented", "credential",
     "lasts", "audience", "callers", "rows", "readable", "kinds", "upon", "payload", "body size", "time-outs",
     "idempotency keys", "rate", "versioning", "versions", "default", "changes",
 }  # fmt: skip
@@ -37,7 +37,9 @@ ASKING = {
 LEFT_OPEN = {
     "type": "the field is no identifier, or nothing says that a UUID would fit it",
     "identifier": "what identifies the rows is a number, or means something",
-    "responses": "the endpoint is no deletion",
+    "states": "an endpoint moves a state",
+    "machine": "an endpoint moves a state",
+    "responses": "it is the contract's own to show what is computed, or found to be there",
     "delivery": "how long a stream is kept, and the source of an envelope, are no convention",
     "shape": "the media type is the contract's own",
 }
@@ -95,6 +97,70 @@ def keys(loaded: Loaded) -> set[str]:
     """The endpoints that are served."""
     assert loaded.plan is not None
     return {route.key for route in loaded.plan.routes if isinstance(route, Served)}
+
+
+SKETCH = """
+resources:
+  user:
+    fields:
+      name: {type: string}
+      key:  {type: string, secret: token, on create: token()}
+  board: {identifier: slug, fields: {slug: {type: string}, title: {type: string}}}
+  card:
+    fields:
+      id:    {type: integer, on create: serial()}
+      board: {refers to: board, on delete: cascade}
+      owner: {refers to: user, on create: caller.user, on delete: refuse}
+      text:  {type: string, maxLength: 200}
+endpoints:
+  base: /api
+  POST /users: {does: create user, body: [name]}
+  GET /me: {does: read user, row: caller.user}
+  POST /boards: {does: create board, body: [slug, title]}
+  GET /boards/{slug}: {does: read board}
+  GET /boards: {does: list board}
+  GET /boards/{board.slug}/cards: {does: list card}
+  POST /boards/{board.slug}/cards: {does: create card, body: [text]}
+  GET /boards/{board.slug}/cards/{id}: {does: read card}
+  PUT /boards/{board.slug}/cards/{id}: {does: replace card, body: [text]}
+  PATCH /boards/{board.slug}/cards/{id}: {does: update card, body: [text]}
+  DELETE /boards/{board.slug}/cards/{id}: {does: delete card}
+authentication:
+  schemes: {key: {type: http, scheme: bearer, matches: user.key}}
+  rows: any
+  permissions: {POST /users: anyone, all others: key}
+"""
+"""Resources, endpoints and permissions, and nothing else."""
+
+
+def test_a_sketch_is_a_service_after_propose() -> None:
+    outcome = propose(compiled(SKETCH, "sketch.yaml", accept=True))
+    loaded = compiled(outcome.text, "sketch.yaml", accept=True)
+    assert not wrong(loaded) and len(keys(loaded)) == 11
+    shown = {
+        "POST /users": "{201: {id: user.id, name: user.name, key: issued.key}}",
+        "POST /boards": "{201: board}, headers: !proposed {Location: \"'/api/boards/' + board.slug\"}",
+        "GET /boards": "{200: {items: page.items, next: page.next}}",
+        "POST /boards/{board.slug}/cards": "{201: card}, headers: !proposed"
+        " {Location: \"'/api/boards/' + card.board.slug + '/cards/' + string(card.id)\"}",
+        "GET /boards/{board.slug}/cards/{id}": "{200: card}",
+        "PUT /boards/{board.slug}/cards/{id}": "{200: card}",
+        "PATCH /boards/{board.slug}/cards/{id}": "{200: card}",
+        "DELETE /boards/{board.slug}/cards/{id}": "{204: none}",
+    }
+    for key, answer in shown.items():
+        line = next(line for line in outcome.text.splitlines() if line.strip().startswith(f"{key}: "))
+        assert f"responses: !proposed {answer}" in line, line
+
+
+def test_an_envelope_is_proposed_where_webhooks_do_not_say_what_happened() -> None:
+    text = (EXAMPLES / "orders.md").read_text(encoding="utf-8")
+    [line] = [line for line in text.splitlines(keepends=True) if line.startswith("  envelope: ")]
+    without = compiled(text.replace(line, ""), accept=True)
+    assert [each.code.id for each in without.diagnostics if each.code.severity.value == "warning"] == ["NF0629"]
+    after = compiled(propose(without).text, accept=True)
+    assert not any(each.code.id == "NF0629" for each in after.diagnostics)
+    assert propose(compiled(text.replace(line, "  envelope: none\n"), accept=True)).answers == ()
 
 
 def test_codes_that_are_used_before_any_is_shown() -> None:

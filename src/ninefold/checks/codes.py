@@ -756,8 +756,17 @@ GROWS = _code(
     '`filters: {status: "note.status == value"}` and `responses: {200: {data: page.items}}`, in pages by a cursor',
 )  # fmt: skip
 
+KIND_NOT_TOLD = _code(
+    "NF0629", Severity.WARNING, "webhooks do not say which kind of event they are about",
+    "Without an envelope the payload is sent as it is (fixed meaning 38). Where a receiver gets several kinds and no "
+    "member of their payloads tells them apart, it cannot know what has happened. An envelope carries the kind; a "
+    "member that has another constant in each payload does as well. Where it is meant so, `envelope: none` says it.",
+    "`delivery: {webhooks: {…}}` beside the kinds `order.placed` and `order.paid`, whose payload is `order`",
+    "`delivery: {webhooks: {…}, envelope: {format: cloudevents 1.0, source: \"'/orders'\"}}`",
+)  # fmt: skip
+
 CODES: tuple[Code, ...] = (
-    GROWS,
+    KIND_NOT_TOLD, GROWS,
     CALLED_WITH,
     OF_ALL_ROWS,
     WAS_MADE_OF_OTHERS,

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ninefold.checked.endpoints import Content
+from ninefold.checked.endpoints import Content, Leaf
+from ninefold.checked.endpoints import Object as ContentObject
 from ninefold.checked.events import Broker, Cause, EventKind, Events, Stream, Webhooks
 from ninefold.checked.resources import Field, Resource
-from ninefold.checks.codes import NOT_A_SUBJECT
+from ninefold.checks.codes import KIND_NOT_TOLD, NOT_A_SUBJECT
 from ninefold.checks.contents import check_content
 from ninefold.checks.credentials import check_payload
 from ninefold.checks.event_log import check_log
@@ -25,7 +26,7 @@ from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.scope import ResourceShape, Scope
-from ninefold.expressions.tree import Call, Typed
+from ninefold.expressions.tree import Call, Constant, Typed
 from ninefold.plan.events import SECRET, SUBSCRIPTION
 from ninefold.values import Array, Digest, Object, Text, Type
 
@@ -109,6 +110,8 @@ def check_events(
     log, delivery = check_log(contract, findings), value_of(contract.events.delivery)
     if delivery is None:
         return Events(kinds, log=log)
+    if isinstance(delivery.webhooks, Shown) and delivery.envelope is None:
+        _is_told(kinds, delivery.webhooks.span, findings)
     enveloped, source = _envelope(delivery, findings)
     if not enveloped:
         return Events(kinds, log=log)
@@ -158,6 +161,35 @@ def _causes(
         payload = payloads.get(subject)
         if payload is not None:
             yield Cause(verb, subject, payload, conditions[subject])
+
+
+def _is_told(kinds: Sequence[EventKind], span: Span, findings: Findings) -> None:
+    """Whether a receiver of payloads as they are knows of what kind each is: one member says it in all of them."""
+    told = [[_constants(cause.payload) for cause in kind.causes] for kind in kinds]
+    names = {name for payloads in told for payload in payloads for name in payload}
+    if len(kinds) > 1 and not any(_tells_apart(name, told) for name in names):
+        words = ", ".join(f"`{kind.name}`" for kind in kinds)
+        help = "`envelope: {format: cloudevents 1.0, source: …}` carries it as `type`"
+        findings.say(
+            KIND_NOT_TOLD, f"nothing in a webhook tells of which kind it is: {words}", Label(span), help=(help,)
+        )
+
+
+def _constants(payload: Content) -> dict[str, object]:
+    """The members of a payload that are the same in each event."""
+    if not isinstance(payload, ContentObject):
+        return {}
+    return {
+        name: shown.expression.value
+        for name, shown in payload.members
+        if isinstance(shown, Leaf) and isinstance(shown.expression, Constant)
+    }
+
+
+def _tells_apart(name: str, told: Sequence[Sequence[Mapping[str, object]]]) -> bool:
+    """Whether a member has one value in all payloads of a kind, and another in each kind."""
+    values = [{repr(payload.get(name)) for payload in payloads} for payloads in told]
+    return all(len(each) == 1 for each in values) and len(set().union(*values)) == len(values)
 
 
 def _envelope(delivery: stated.Delivery, findings: Findings) -> tuple[bool, Typed | None]:

@@ -18,12 +18,12 @@ from ninefold.contract.resources import Field, Resource
 from ninefold.propose.facts import Proposed, Value
 from ninefold.propose.paging import pages
 from ninefold.propose.problems import codes, shape, status
+from ninefold.propose.responses import responses
 from ninefold.propose.sources import (
     ADDING,
     BY_IDENTIFIER,
     CLOUD_EVENTS,
     CODED,
-    DELETED,
     EVENT_STREAM,
     HIDDEN,
     JSON,
@@ -33,6 +33,8 @@ from ninefold.propose.sources import (
     PROBLEM,
     RATE_HEADERS,
     REFERENTIAL,
+    SHOWN,
+    STATELESS,
     STRICT,
     UUID,
     WEBHOOKS,
@@ -44,6 +46,7 @@ from ninefold.questions.question import (
     ENDPOINTS,
     IDENTIFIER,
     LIMITS,
+    MACHINE,
     ON_DELETE,
     ORDER,
     PAGES,
@@ -53,6 +56,7 @@ from ninefold.questions.question import (
     RESPONSE_MEDIA_TYPE,
     RESPONSES,
     SHAPE,
+    STATES,
     STATUS,
     TYPE,
     UNKNOWN_MEMBERS,
@@ -60,7 +64,7 @@ from ninefold.questions.question import (
     UNSEEN_ROWS,
     Question,
 )
-from ninefold.questions.survey import Survey, actions
+from ninefold.questions.survey import Survey, actions, is_transition
 
 Facts: TypeAlias = Callable[[Survey, str], tuple[Proposed, ...]]
 """What a convention proposes in a contract about the subject of a question; nothing where it does not apply."""
@@ -147,6 +151,24 @@ def _on_delete(survey: Survey, subject: str) -> tuple[Proposed, ...]:
     return (Proposed(2, (resource, "fields", field, "on delete"), "refuse", REFERENTIAL),)
 
 
+# States
+
+
+def _states(survey: Survey, subject: str) -> tuple[Proposed, ...]:
+    """None, of each resource that is written, has no state among its fields, and takes no transition."""
+    moved = {action.subject for endpoint in survey.endpoints for action in actions(endpoint) if is_transition(action)}
+    return tuple(
+        Proposed(3, (name,), "none", STATELESS)
+        for name, fields in survey.graph.fields.items()
+        if subject in ("states", name) and survey.writing_to(name) and name not in moved | survey.machines.keys()
+        if not any(_is_state(field) for field in fields.values())
+    )
+
+
+def _is_state(field: Field) -> bool:
+    return isinstance(field.state, Shown) and field.state.value
+
+
 # Endpoints
 
 
@@ -184,14 +206,6 @@ def _order(survey: Survey, subject: str) -> tuple[Proposed, ...]:
     return (Proposed(4, path, f"[{identifier}]", BY_IDENTIFIER),) if identifier else ()
 
 
-def _responses(survey: Survey, subject: str) -> tuple[Proposed, ...]:
-    """What a deletion answers. What else a response shows is the contract's to say."""
-    endpoint = survey.by_key[subject]
-    if [action.verb for action in actions(endpoint)] != ["delete"] or not is_open(endpoint.responses):
-        return ()
-    return (Proposed(4, (subject, "responses"), "{204: none}", DELETED),)
-
-
 # Events
 
 
@@ -210,6 +224,19 @@ def _delivery(survey: Survey, subject: str) -> tuple[Proposed, ...]:
         format = Proposed(6, ("delivery", "envelope", "format"), "cloudevents 1.0", CLOUD_EVENTS)
         return (format,) if envelope is None or is_open(envelope.format) else ()
     return webhooks if subject in ("webhooks", "delivery") else ()
+
+
+def _envelope(survey: Survey, subject: str) -> tuple[Proposed, ...]:
+    """What carries the kind of an event, where webhooks are stated and nothing is said of it."""
+    delivery = value_of(survey.contract.events.delivery)
+    kinds = value_of(survey.contract.events.kinds) or ()
+    if delivery is None or not isinstance(delivery.webhooks, Shown) or delivery.envelope is not None or len(kinds) < 2:
+        return ()
+    path = ("delivery", "envelope")
+    return (
+        Proposed(6, (*path, "format"), "cloudevents 1.0", CLOUD_EVENTS),
+        Proposed(6, (*path, "source"), "\"'/'\"", CLOUD_EVENTS),
+    )
 
 
 def _webhooks(said: Webhooks | None) -> Iterator[Proposed]:
@@ -261,9 +288,11 @@ CONVENTIONS = (
     Convention(IDENTIFIER, "a UUID, made by the service", UUID, _identifier),
     Convention(TYPE, "of an identifier: a UUID, made by the service", UUID, _type),
     Convention(ON_DELETE, "it is refused", REFERENTIAL, _on_delete),
+    Convention(STATES, "none, where nothing is a state", STATELESS, _states),
+    Convention(MACHINE, "none, where nothing is a state", STATELESS, _states),
     Convention(ENDPOINTS, "no endpoint, but JSON, and that what no fact names is refused", JSON, _media_types),
     Convention(PATCH, "as a merge patch", MERGE, _patch),
-    Convention(RESPONSES, "of a deletion: 204 and no content", DELETED, _responses),
+    Convention(RESPONSES, "the status that HTTP has for it, and the row or the page", SHOWN, responses),
     Convention(ORDER, "newest first if rows keep their time of creation, else by identifier", NEWEST_FIRST, _order),
     Convention(REQUEST_MEDIA_TYPE, "JSON", JSON,
                _at(4, "requests", "media type", value="application/json", source=JSON)),
@@ -275,6 +304,7 @@ CONVENTIONS = (
                _at(4, "responses", "media type", value="application/json", source=JSON)),
     Convention(UNSEEN_ROWS, "it is missing", HIDDEN, _at(5, "unseen rows", value="missing", source=HIDDEN)),
     Convention(DELIVERY, "by signed webhooks, or by a stream where only one is served", WEBHOOKS, _delivery),
+    Convention(DELIVERY, "an envelope that carries the kind", CLOUD_EVENTS, _envelope, beside=True),
     Convention(SHAPE, "problem details", PROBLEM, shape),
     Convention(CODES, "one for each condition, titled with the phrase of its status", CODED, codes),
     Convention(STATUS, "the bare status of its conditions", CODED, status),

@@ -19,16 +19,11 @@ DEFAULT, LARGEST = 20, 100
 
 def pages(survey: Survey, endpoint: Endpoint | None) -> tuple[Proposed, ...]:
     """What part 8, or the list itself where it has `pages` of its own, does not say of them. No list: all of it."""
-    shared = value_of(survey.contract.limits.pages)
     own = endpoint.pages if endpoint is not None else None
-    said = value_of(own) if own is not None else shared
-    others = shared if own is not None else None
+    said = _stated(survey, endpoint)[0]
 
     def bound(name: str) -> Fact[object] | None:
-        for each in (said, others):
-            if each is not None and (fact := getattr(each, name)) is not None:
-                return fact  # type: ignore[no-any-return]
-        return None
+        return _bound(survey, endpoint, name)
 
     part, path = (8, ("pages",)) if own is None or endpoint is None else (4, (endpoint.key, "pages"))
     found: list[tuple[tuple[str, ...], str]] = []
@@ -48,6 +43,27 @@ def pages(survey: Survey, endpoint: Endpoint | None) -> tuple[Proposed, ...]:
             found.append((("parameters", "size"), "limit"))
         found.append((("parameters", names[by][0]), names[by][1]))
     return tuple(Proposed(part, (*path, *below), value, PAGED) for below, value in found)
+
+
+def reached_by(survey: Survey, endpoint: Endpoint) -> str | None:
+    """How the pages of a list are reached, as it is stated or would be proposed; None: it is given whole."""
+    if isinstance(endpoint.pages, StatedNone):
+        return None
+    return _by(survey, _bound(survey, endpoint, "by"))
+
+
+def _stated(survey: Survey, endpoint: Endpoint | None) -> tuple[Pages | None, Pages | None]:
+    """The bounds that a list states, and those of part 8 behind them."""
+    shared = value_of(survey.contract.limits.pages)
+    own = endpoint.pages if endpoint is not None else None
+    return (value_of(own), shared) if own is not None else (shared, None)
+
+
+def _bound(survey: Survey, endpoint: Endpoint | None, name: str) -> Fact[object] | None:
+    for each in _stated(survey, endpoint):
+        if each is not None and (fact := getattr(each, name)) is not None:
+            return fact  # type: ignore[no-any-return]
+    return None
 
 
 def _first_parameters(said: Pages | None) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ninefold.contract.events import Delivery, Webhooks
-from ninefold.contract.fact import Fact, Shown, StatedNone, value_of, within
+from ninefold.contract.fact import Fact, Gap, Proposal, Shown, StatedNone, value_of, within
 from ninefold.diagnostics.source import Span
 from ninefold.questions.question import (
     DELIVERY,
@@ -103,7 +103,8 @@ def _of_rows(webhooks: Fact[Webhooks] | None) -> tuple[Fact[Any] | None, ...]:
 def _of_delivery(delivery: Delivery, place: Span) -> Iterator[OpenQuestion]:
     webhooks, stream, envelope = delivery.webhooks, delivery.stream, delivery.envelope
     ways: tuple[Fact[Any] | None, ...] = (webhooks, stream, delivery.broker)
-    if not any(isinstance(way, Shown | StatedNone) for way in ways):
+    answered = any(isinstance(way, Shown | StatedNone) for way in ways)
+    if not answered:
         at = first_unanswered(ways, place) or At(place)
         yield leaving_out(DELIVERY, "delivery", at, "the delivery of events")
     asked: tuple[tuple[str, Fact[Any] | None, tuple[Fact[Any] | None, ...], str], ...] = (
@@ -132,5 +133,8 @@ def _of_delivery(delivery: Delivery, place: Span) -> Iterator[OpenQuestion]:
         ),
     )
     for subject, whole, facts, left_out in asked:
-        if isinstance(whole, Shown) and (missing := first_unanswered(facts, whole.span)):
+        # A way that is itself a gap is asked for as one, unless the question above asks for all of them.
+        of_itself = isinstance(whole, Gap | Proposal) and (answered or subject == "envelope")
+        facts = facts if isinstance(whole, Shown) else (whole,) if of_itself else ()
+        if missing := first_unanswered(facts, whole.span if isinstance(whole, Shown) else place):
             yield leaving_out(DELIVERY, subject, missing, left_out, f"how events are delivered: its `{subject}`")
