@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ninefold.checks import codes as checks
+from ninefold.checks import sight_codes as sight
 from ninefold.diagnostics.diagnostic import Code
 from ninefold.expressions import codes as expressions
 from ninefold.resolve import codes as resolve
@@ -11,6 +12,6 @@ from ninefold.versions import codes as versions
 
 CODES: dict[str, Code] = {
     code.id: code
-    for table in (syntax.CODES, resolve.CODES, expressions.CODES, checks.CODES, versions.CODES)
+    for table in (syntax.CODES, resolve.CODES, expressions.CODES, checks.CODES, sight.CODES, versions.CODES)
     for code in table
 }

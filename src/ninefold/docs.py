@@ -20,6 +20,7 @@ from ninefold.questions.question import QUESTIONS, SUBJECTS
 from ninefold.syntax.headings import TITLES
 from ninefold.vocabulary import VOCABULARY, Key, describe
 from ninefold.vocabulary.json_schema import KEYWORDS, REFUSED, keywords
+from ninefold.vocabulary.sight import SIGHTS, Sight
 from ninefold.vocabulary.verbs import table as verbs_table
 
 REFERENCE = Path("docs/language.md")
@@ -44,6 +45,15 @@ def questions() -> str:
 
 def meanings() -> str:
     return _table(("", "about", "meaning"), ((str(each.number), each.about, each.text) for each in MEANINGS))
+
+
+def sights() -> str:
+    """Which rows an expression reads, place by place."""
+    rows = []
+    for sight in Sight:
+        found = [f"`{path}` (part {part})" for (part, path), of in SIGHTS.items() if of is sight]
+        rows.append((sight.value, ", ".join(found)))
+    return _table(("reads", "an expression at"), rows)
 
 
 def conditions() -> str:
@@ -124,6 +134,7 @@ GENERATED: Mapping[str, Callable[[], str]] = {
     "questions": questions,
     "meanings": meanings,
     "conditions": conditions,
+    "sights": sights,
     "conventions": conventions,
     "keywords": schema_keywords,
     "verbs": verbs,

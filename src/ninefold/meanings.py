@@ -70,8 +70,13 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         "Credentials",
-        "No credential or a bad one is `unauthenticated`, also where `anyone` may call besides; a good one that the "
-        "endpoint does not admit is `forbidden`. Schemes are tried in written order. A bad one is `unauthenticated S` "
+        "No credential or a bad one is `unauthenticated`; where `anyone` may call besides, a bad one is. A good one "
+        "that the endpoint does not admit is `forbidden`, or counts as none where `anyone` may call. An endpoint for "
+        "`anyone` alone reads no credential, good or bad: nobody is its caller. Rates of `caller` count the address "
+        "there, idempotency keys are those of callers without a credential, a `default` version that reads `caller` "
+        "sees none where this is so in every version that has the path, and expressions do not read `caller` (but "
+        "`caller.credential`, where the endpoint issues one). What a client that is to be granted a token says of "
+        "itself is no credential here. Schemes are tried in written order. A bad one is `unauthenticated S` "
         "of the first scheme S that looks where it came, of those that the endpoint admits before others.",
     ),
     (
@@ -120,9 +125,14 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         "What row rules narrow",
-        "Row rules narrow what filters, sorts, views and computed fields read of other resources. Row rules, "
-        "permissions, guards and invariants themselves read all rows. A row that a request has just created, or that "
-        "it has just signed in to, is always shown in the response.",
+        "A value is the same for everyone who may see it. All rows are read by `computed`, guards, invariants, "
+        "permissions, row rules, `on create`, `on change`, `sets`, `granted`, `after`, `expires`, effects with their "
+        "`row` and `where`, and `when` and `payload` of events. The rows that the caller may see, and that are not "
+        "gone, are read by what is shown to it, and by what says which rows it is shown: responses, views, headers, "
+        "details of errors, an endpoint's `where` and `row`, filters, sorts and `expand`. A computed field that is "
+        "read there keeps its value, which is made of all rows; nothing is read through a row that the caller may not "
+        "see. Which events a caller is told of is narrowed by the row rules of their rows. A row that a request has "
+        "just created, or that it has just signed in to, is always shown in the response.",
     ),
     (
         "Bodies of `none`",
@@ -210,7 +220,7 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "A row in a state of `gone` answers `gone` to whoever could see it, also where a path only leads through it; "
         "a transition that leaves that state acts on it. It is in no list, total or view; a reference to it shows its "
         "identifier still, and a new one is `invalid`. Its credential is no credential. It keeps its unique values, "
-        "and what refers to it. Row rules, permissions, guards and invariants read it like any other.",
+        "and what refers to it. Row rules, `computed`, permissions, guards and invariants read it like any other.",
     ),
     (
         "Records",

@@ -197,7 +197,10 @@ def test_a_created_row_needs_no_row_rule_and_a_listed_one_does(orders: str, aske
     listing = instead(listing, "  POST /orders:             key\n", "  POST /orders: key\n  GET /customers: anyone\n")
     (only,) = asked(listing)
     assert only.question.id == "rows"
-    assert (only.text, only.blocks) == ("which rows of `customer` may be seen by `anyone`", ("GET /customers",))
+    assert (only.text, only.blocks) == (
+        "which rows of `customer` may be seen by `anyone` (`GET /customers`, `list customer`)",
+        ("GET /customers",),
+    )
 
 
 def test_a_sign_in_needs_a_password_and_no_row_rule(conduit: str, asked: Asked) -> None:

@@ -148,7 +148,8 @@ class Reading:
     def of_field(self, row: Row, name: str, as_row: bool) -> Any:
         field = row.resource.fields[name]
         if field.computed is not None:
-            inner = replace(self, names={**self.names, row.resource.name: at_hand(row)})
+            # A value is the same for everyone who may see it (fixed meaning 17).
+            inner = replace(self, names={**self.names, row.resource.name: at_hand(row)}, sees=all_rows)
             return inner.holds(field.computed) if isinstance(field.type, Boolean) else inner.value(field.computed)
         value = row.fields[name]
         if value is None and field.serial:

@@ -202,6 +202,8 @@ class _Asking:
     def _admission(self, endpoint: Endpoint) -> Admission | None:
         """Fixed meaning 8. None: the caller is not one whom the endpoint admits."""
         admitted = {each.who: each for each in endpoint.admissions}
+        if list(admitted) == [ANYONE]:
+            return admitted[ANYONE]  # no credential is read
         known: list[Caller] = []
         presents: list[str] = []
         for scheme in self.checked.schemes:

@@ -103,9 +103,10 @@ class Work:
         """Whether a row is the one (or one of those) that the path, `row` and `where` say."""
         assert self.values is not None
         reading = self._about(row)
+        narrowed = replace(reading, sees=lambda other: self.is_seen(other) and not other.is_gone)
         if any(not same(reading.value_or_none(name.found), self.values[name.text]) for name in self.endpoint.names):
             return False
-        return all(reading.holds(each) for each in (self.endpoint.row, self.endpoint.where) if each is not None)
+        return all(narrowed.holds(each) for each in (self.endpoint.row, self.endpoint.where) if each is not None)
 
     def _find_parent(self, name: PathName) -> None:
         """A row that the path names on its way: there, belonging to those before it, seen and not gone."""

@@ -20,6 +20,7 @@ from ninefold.checks.growth import growth
 from ninefold.checks.limits import check_limits
 from ninefold.checks.model import known_resources, model
 from ninefold.checks.narrowed import narrowed
+from ninefold.checks.nobody import caller_computed, read_by_nobody
 from ninefold.checks.places import places
 from ninefold.checks.records import check_records
 from ninefold.checks.resources import check_resources
@@ -52,6 +53,8 @@ CHECKS = (
     kept_credentials,
     storable,
     check_scopes,
+    caller_computed,
+    read_by_nobody,
 )
 """What can be said of a contract as it is stated, without types: each takes the contract and says what it finds."""
 

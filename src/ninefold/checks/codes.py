@@ -486,16 +486,6 @@ NEVER_ISSUED = _code(
     "`POST /sessions: {does: sign in user, body: [email, password], issues: token}`",
 )  # fmt: skip
 
-SHOWN_LESS = _code(
-    "NF0593", Severity.NOTE, "a computed field is more where it judges than where it is shown",
-    "Row rules narrow what a computed field reads of other rows where it is shown, filtered or sorted by: nobody "
-    "learns of rows that they may not see. Guards, permissions, invariants and row rules read all rows (fixed meaning "
-    "17). So a caller who sees some of the rows may be refused by a number that it is not shown. That may be meant.",
-    '`total: {computed: "order.lines.map(l, l.price).sum()"}` in a response and in a guard, with a row rule for `line` '
-    "that hides some lines of an order",
-    "a row rule that hides all lines of an order or none, or two fields, of which one is shown",
-)  # fmt: skip
-
 TOLD_BY_EDITS = _code(
     "NF0588", Severity.WARNING, "a JSON Patch tells what no response shows",
     "The edits of a JSON Patch (RFC 6902) read what they change: `test` says whether a field has a value, and `copy` "
@@ -782,7 +772,7 @@ CODES: tuple[Code, ...] = (
     NOT_A_STREAM, TIMER_WITHOUT_REQUEST, RECORD_VALUE, RECORD_INCOMPLETE, RECORD_TWICE, RECORD_REFERENCE,
     SEVERAL_VALUES, NOT_AN_ALGORITHM, ISSUER_TWICE, SIGNED_WITHOUT, WITHOUT_VALUE, SAYS_NOTHING, GIVEN_OTHERWISE,
     STATE_OF_NOTHING, HEADER_OF_HTTP, SAME_BUT_FOR_CASE, SECOND_SERIAL, TYPE_IN_ITSELF, FINAL_IS_LEFT,
-    NOT_AN_IDENTIFIER, GIVEN_VALUE, DETAIL_OF_ANOTHER, OFFERED_TO_NOBODY, NO_SUCH_END, NEEDS_WHAT_IS_NONE, SHOWN_LESS,
+    NOT_AN_IDENTIFIER, GIVEN_VALUE, DETAIL_OF_ANOTHER, OFFERED_TO_NOBODY, NO_SUCH_END, NEEDS_WHAT_IS_NONE,
     ANY_ORIGIN_WITH_CREDENTIALS, NO_SUCH_SCOPE, SCOPES_TWICE, CERTIFICATE_FIELD, TOLD_BY_EDITS, BOTH_ABSENT, ONE_ROW,
     NOT_FOUND_BY, SIGN_IN_BODY, ISSUES_FOR_NOBODY, NEVER_ISSUED, NEVER_TOLD, CREDENTIAL_KEPT, NOT_MADE_OF_ROWS,
     NOT_ANOTHER_ROW, EFFECT_ON_NO_ROW, EACH_OF_NO_ARRAY, NOT_SET, EFFECT_IN_A_CIRCLE, CHOSEN_BY, LOSES,

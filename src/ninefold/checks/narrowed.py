@@ -1,26 +1,51 @@
-"""Computed fields that are one thing where they are shown, and another where they judge."""
+"""What tells a caller of rows that it may not see: computed fields that it is shown or can ask for, and conditions that
+refuse it. They read all rows, and its row rules hide some of these."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
-from ninefold.checked.endpoints import Endpoint
+from ninefold.checked.endpoints import Admission, Endpoint
 from ninefold.checked.resources import Resource
-from ninefold.checks.codes import SHOWN_LESS
 from ninefold.checks.findings import Findings
 from ninefold.checks.responses import all_expressions
+from ninefold.checks.sight_codes import LEARNS
+from ninefold.contract import endpoints as stated
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
-from ninefold.expressions.dependencies import dependencies
-from ninefold.expressions.rewrite import walk
+from ninefold.expressions.dependencies import Dependency, Step, dependencies
+from ninefold.expressions.rewrite import rewrite, walk
 from ninefold.expressions.scope import Model
-from ninefold.expressions.tree import Select, Typed
+from ninefold.expressions.tree import Call, Select, Typed, Variable
 from ninefold.values import Row
 
 Rules = Mapping[str, Mapping[str, Typed | None]]
+
+WRITING = frozenset({"create", "ensure", "update", "replace", "transition"})
+"""What may break an invariant of the row that it writes."""
+
+MOST_USES = 3
+"""How many uses of one field are pointed at."""
+
+
+@dataclass
+class _Learnt:
+    """What is learnt by one thing: of which resources, each with the callers; and where it is used."""
+
+    of: dict[str, dict[str, None]] = field(default_factory=dict)
+    uses: dict[Span, str] = field(default_factory=dict)
+
+    def add(self, found: Iterable[tuple[str, str]]) -> bool:
+        """Resources with callers; whether there are any."""
+        some = False
+        for resource, who in found:
+            some = True
+            self.of.setdefault(resource, {})[who] = None
+        return some
 
 
 def narrowed(
@@ -31,74 +56,192 @@ def narrowed(
     model: Model,
     findings: Findings,
 ) -> None:
-    """Row rules narrow what a computed field counts where it is shown, and not where it judges (fixed meaning 17): says
-    so of each field for which that is two things."""
-    judging = set(_computed(_judging(endpoints, resources, rules), model))
-    told: set[tuple[str, str]] = set()
+    """Notes each computed field and each condition by which a caller learns of rows that row rules hide from it."""
+    written = {(each.key, _case(each)): each for each in value_of(contract.endpoints.endpoints) or ()}
+    hidden = _Hidden(rules, model)
+    fields: dict[tuple[str, str], _Learnt] = {}
+    conditions: dict[Span, tuple[str, _Learnt]] = {}
     for endpoint in endpoints:
-        for name, field in dict.fromkeys(_computed(all_expressions(endpoint.response), model)):
-            if (name, field) not in judging or (name, field) in told:
-                continue
-            found = _narrowing(model[name].computed[field], name, endpoint, rules, model)
-            if found is None:
-                continue
-            other, who = found
-            told.add((name, field))
-            labels = [Label(_field(contract, name, field), f"shown, it reads the `{other}` rows that the caller sees")]
-            rule = _rule(contract, other, who)
-            if rule is not None:
-                labels.append(Label(rule, "which are these"))
-            findings.say(
-                SHOWN_LESS,
-                f"`{name}.{field}` judges by all rows, and shows what is made of fewer",
-                *labels,
-            )
+        own = written.get((endpoint.key, endpoint.case.name if endpoint.case is not None else None))
+        if own is None:
+            continue
+        for name, called, span, use in _asked_for(endpoint, own, model):
+            learnt = fields.setdefault((name, called), _Learnt())
+            if learnt.add(hidden.from_callers(model[name].computed[called], name, endpoint)):
+                learnt.uses.setdefault(span, use)
+        for typed, span, told in _refusing(endpoint, own, resources, contract):
+            if endpoint.resource is not None:
+                conditions.setdefault(span, (told, _Learnt()))[1].add(
+                    hidden.from_callers(typed, endpoint.resource, endpoint)
+                )
+    for (name, called), learnt in fields.items():
+        uses = [Label(span, use) for span, use in list(learnt.uses.items())[:MOST_USES]]
+        _say(f"`{name}.{called}`", Label(_field(contract, name, called), "reads all"), learnt, uses, contract, findings)
+    for span, (told, learnt) in conditions.items():
+        _say(told, Label(span, "reads all"), learnt, [], contract, findings)
 
 
-def _judging(endpoints: Iterable[Endpoint], resources: Mapping[str, Resource], rules: Rules) -> Iterator[Typed]:
-    """What reads all rows, and decides by them."""
-    for resource in resources.values():
-        yield from (each.when for each in resource.invariants)
-        for transition in resource.machine.transitions.values() if resource.machine is not None else ():
-            if transition.guard is not None:
-                yield transition.guard.when
-    for endpoint in endpoints:
-        yield from (each.when for each in endpoint.guards)
-        yield from (each.condition for each in endpoint.admissions if each.condition is not None)
-    for of_resource in rules.values():
-        yield from (each for each in of_resource.values() if each is not None)
+def _case(endpoint: stated.Endpoint) -> str | None:
+    return None if endpoint.case is None else endpoint.case.name
+
+
+def _say(what: str, first: Label, learnt: _Learnt, uses: list[Label], contract: Contract, findings: Findings) -> None:
+    for resource, callers in learnt.of.items():
+        whom = [f"`{who}`" for who in callers]
+        listed = " and ".join(filter(None, (", ".join(whom[:-1]), whom[-1])))
+        spans = dict.fromkeys(span for who in callers if (span := _rule(contract, resource, who)) is not None)
+        findings.say(
+            LEARNS,
+            f"{what} tells {listed} of rows of `{resource}` that {'it' if len(whom) == 1 else 'they'} may not see",
+            first,
+            *uses,
+            *(Label(span, f"which rows of `{resource}` are seen") for span in spans),
+        )
+
+
+# ── What is asked for, and what refuses ───────────────────────────────────────────────────────────────────────
+
+
+def _asked_for(endpoint: Endpoint, own: stated.Endpoint, model: Model) -> Iterator[tuple[str, str, Span, str]]:
+    """The computed fields that callers are shown, or say which rows they want by; each with where, and how."""
+    responses = (endpoint.response, *(() if endpoint.untouched is None else (endpoint.untouched,)))
+    shown = [typed for response in responses for typed in all_expressions(response)]
+    yield from ((*each, own.span, "is shown") for each in _computed(shown, model))
+    filters = value_of(own.filters) or ()
+    for filter_, said in zip(endpoint.filters, filters, strict=False):
+        yield from ((*each, said.span, "can be filtered by") for each in _computed([filter_.condition], model))
+    for typed, fact in ((endpoint.where, own.where), (endpoint.row, own.row)):
+        expression = value_of(fact)
+        if typed is not None and expression is not None:
+            yield from ((*each, expression.span, "says which rows") for each in _computed([typed], model))
+    sorts = value_of(own.sorts)
+    if endpoint.sorts is not None and endpoint.resource is not None and sorts is not None:
+        keys = {name for order in (endpoint.sorts.default, *endpoint.sorts.offered) for name, _ in order}
+        for name in sorted(keys & set(model[endpoint.resource].computed)):
+            yield endpoint.resource, name, own.span, "sorts the list"
 
 
 def _computed(expressions: Iterable[Typed], model: Model) -> Iterator[tuple[str, str]]:
     """The computed fields that expressions read."""
+    found: dict[tuple[str, str], None] = {}
     for typed in expressions:
         for node in walk(typed):
             match node:
                 case Select(operand=operand, name=name, through="computed") if isinstance(operand.type, Row):
                     if name in model[operand.type.resource].computed:
-                        yield operand.type.resource, name
+                        found[operand.type.resource, name] = None
                 case _:
                     pass
+    yield from found
 
 
-def _narrowing(typed: Typed, resource: str, endpoint: Endpoint, rules: Rules, model: Model) -> tuple[str, str] | None:
-    """The resource of which it depends on several rows, and a caller who does not see all of these."""
-    for each in dependencies(typed, resource, model):
-        for admission in endpoint.admissions if each.of_which_rows else ():
-            if rules.get(each.resource, {}).get(admission.who) is not None:
-                return each.resource, admission.who
+def _refusing(
+    endpoint: Endpoint, own: stated.Endpoint, resources: Mapping[str, Resource], contract: Contract
+) -> Iterator[tuple[Typed, Span, str]]:
+    """The conditions of an endpoint that refuse a request by an error of their own; each with what tells."""
+    guards = value_of(own.guards) or ()
+    for guard, said in zip(endpoint.guards, guards, strict=False):
+        yield guard.when, said.when.span, _error(guard.code, "guard")
+    guard_ = None if endpoint.transition is None else endpoint.transition.guard
+    when = None if endpoint.transition is None else _transition(contract, endpoint.resource, endpoint.transition.name)
+    if guard_ is not None and when is not None:
+        yield guard_.when, when.span, _error(guard_.code, "guard")
+    if endpoint.resource is not None and endpoint.verb in WRITING:
+        written = next((e for e in value_of(contract.resources.resources) or () if e.name == endpoint.resource), None)
+        rules = (value_of(written.invariants) if written is not None else None) or ()
+        for invariant, rule in zip(resources[endpoint.resource].invariants, rules, strict=False):
+            yield invariant.when, rule.when.span, _error(invariant.code, "invariant")
+
+
+def _error(code: str | None, condition: str) -> str:
+    return f"the error `{code or condition}`"
+
+
+def _transition(contract: Contract, resource: str | None, name: str) -> Expression | None:
+    for states in value_of(contract.states.machines) or ():
+        machine = value_of(states.machine) if states.resource.text == resource else None
+        for transition in (value_of(machine.transitions) if machine is not None else None) or ():
+            if transition.name == name:
+                return value_of(transition.when)
     return None
 
 
+# ── What is hidden ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class _Hidden:
+    rules: Rules
+    model: Model
+
+    def from_callers(self, typed: Typed, resource: str, endpoint: Endpoint) -> Iterator[tuple[str, str]]:
+        """The resources of which an expression over a row reads others, each with a caller who may not see all of
+        these."""
+        for each in dependencies(typed, resource, self.model):
+            for admission in endpoint.admissions:
+                if each.way != () and not self._seen(each, resource, admission, endpoint):
+                    yield each.resource, admission.who
+
+    def _seen(self, read: Dependency, resource: str, admission: Admission, endpoint: Endpoint) -> bool:
+        """Whether the caller sees every row that is read, because it sees all, or because it sees the row from which
+        the way leads there."""
+        of_resource = self.rules.get(read.resource, {})
+        if admission.who not in of_resource:
+            return False
+        rule = of_resource[admission.who]
+        if rule is None:
+            return True
+        if not read.way or len(read.way) > 1:
+            return False
+        [step] = read.way
+        creates = endpoint.verb in ("create", "ensure")
+        if creates and step.kind == "field" and resource == endpoint.resource:
+            return True  # what a client refers to, it sees
+        known = [admission.condition] if resource == endpoint.resource else []
+        if not (creates and resource == endpoint.resource):
+            known.append(self.rules.get(resource, {}).get(admission.who))
+        holds = [part for each in known if each is not None for part in _conjuncts(each)]
+        wanted = list(_conjuncts(rule))
+        if step.kind == "field":
+            wanted = [_about(part, read.resource, _through(step, resource)) for part in wanted]
+        else:
+            holds = [_about(part, resource, _through(step, read.resource)) for part in holds]
+        return all(part in holds for part in wanted)
+
+
+def _through(step: Step, resource: str) -> Typed:
+    """The row that a step leads between, by the row that refers to the other."""
+    target = step.to if step.kind == "field" else step.resource
+    return Select(Variable(resource, Row(resource=resource)), step.name, Row(resource=target), "field")
+
+
+def _conjuncts(typed: Typed) -> Iterator[Typed]:
+    match typed:
+        case Call(function="&&", arguments=[left, right]):
+            yield from _conjuncts(left)
+            yield from _conjuncts(right)
+        case _:
+            yield typed
+
+
+def _about(typed: Typed, resource: str, row: Typed) -> Typed:
+    """The same of another row. What a reference holds is the identifier of its row, however it is written."""
+
+    def change(node: Typed) -> Typed | None:
+        return row if isinstance(node, Variable) and node.name == resource else None
+
+    return rewrite(typed, change)
+
+
+# ── Where it is written ───────────────────────────────────────────────────────────────────────────────────────
+
+
 def _field(contract: Contract, resource: str, name: str) -> Span:
-    (span,) = (
-        field.span
-        for each in value_of(contract.resources.resources) or ()
-        if each.name == resource
-        for field in value_of(each.fields) or ()
-        if field.name == name
-    )
-    return span
+    for each in value_of(contract.resources.resources) or ():
+        for own in (value_of(each.fields) or ()) if each.name == resource else ():
+            if own.name == name:
+                return own.span
+    return contract.document.part("resources").place
 
 
 def _rule(contract: Contract, resource: str, who: str) -> Span | None:

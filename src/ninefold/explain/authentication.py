@@ -46,6 +46,8 @@ def callers(g: Grounds, endpoint: Endpoint) -> list[Item]:
     items = [g.item(title, line.endpoint.span, admitted, meanings=(8,))]
     named = {each.who.text for each in g.survey.admitted(endpoint)}
     items += [scheme(g, each) for each in g.survey.schemes if each.name in named]
+    if named == {ANYONE}:
+        items.append(g.item("no credential is read", line.endpoint.span, meanings=(8,)))
     if named and ANYONE not in named:
         for each in g.survey.schemes:
             if each.name not in named:

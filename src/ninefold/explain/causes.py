@@ -61,8 +61,9 @@ def of_any(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
         yield Refusal("rate limited", None, words, rate.span, (25, 26))
     words = "there is too much to do, the database cannot be written, or the service is stopping"
     yield Refusal("unavailable", None, words, None, (29,))
+    named = {each.who.text for each in g.survey.admitted(endpoint)}
     for scheme in g.survey.schemes:
-        if is_signed(scheme):
+        if is_signed(scheme) and named != {"anyone"}:
             words = f"a token comes along, and the keys of the issuer of `{scheme.name}` cannot be had"
             yield Refusal("unavailable", None, words, scheme.span, (SIGNED,))
     times = value_of(limits.time_outs)
@@ -79,12 +80,12 @@ def of_callers(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
     admitted = g.survey.admitted(endpoint)
     named = {each.who.text for each in admitted}
     others = [each for each in g.survey.schemes if each.name not in named]
-    if "anyone" in named and g.survey.schemes:
+    if {"anyone"} < named:
         yield Refusal("unauthenticated", None, "a credential comes along that no scheme accepts", at, (8, CHALLENGES))
     elif named - {"anyone"}:
         words = "no credential comes along, or one that no scheme accepts"
         yield Refusal("unauthenticated", None, words, at, (8, CHALLENGES))
-    for scheme in g.survey.schemes if named else ():
+    for scheme in g.survey.schemes if named - {"anyone"} else ():
         if g.codes.narrowest(endpoint, "unauthenticated", scheme.name) is not None:
             words = f"a credential comes along where `{scheme.name}` looks for one, and is not good"
             yield Refusal("unauthenticated", scheme.name, words, scheme.span, (8, CHALLENGES))

@@ -15,9 +15,6 @@ from ninefold.values import Object, Row
 
 BEFORE: Final = "before"
 
-SHOWN: Final = "shown "
-"""In front of a computed field, where it is the value of it that the caller gets to know."""
-
 
 def before(resource: str, maybe: bool) -> Object:
     """The type of the root. `maybe`: there may have been no row before."""
@@ -47,14 +44,13 @@ def reads_before(typed: Typed) -> bool:
     return any(map(is_as_it_was, walk(typed)))
 
 
-def loaded(typed: Typed, shown: bool) -> Typed:
-    """The expression with computed fields of the row as it was read like stored ones: they were worked out then.
-    `shown`: the caller gets to know the value."""
+def loaded(typed: Typed) -> Typed:
+    """The expression with computed fields of the row as it was read like stored ones: they were worked out then."""
 
     def change(node: Typed) -> Typed | None:
         match node:
             case Select(operand=row, name=name, through="computed") if is_as_it_was(row):
-                return Select(row, SHOWN + name if shown else name, node.type, "member")
+                return Select(row, name, node.type, "member")
             case _:
                 return None
 

@@ -126,11 +126,8 @@ class Arrays(Rows):
             case Select(through="computed", operand=operand) if isinstance(operand.type, Row):
                 name, expression = self._inlined(typed)
                 row = self.row(operand, scope)
-                self._inside.append(typed.name)
-                try:
+                with self.inside(typed.name):
                     items = self.relation(expression, {name: row}, ordered)
-                finally:
-                    self._inside.pop()
                 return replace(items, failures=(*items.failures, *self._absent(typed, row)))
             case Comprehension(macro="filter"):
                 items = self._settled(self.relation(typed.range, scope, ordered))

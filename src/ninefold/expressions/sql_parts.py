@@ -8,7 +8,8 @@ condition under which it is an error.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
@@ -28,6 +29,12 @@ from ninefold.values import Type
 
 Visible: TypeAlias = Callable[[str, str], Fragment | None]
 """The condition under which a row of a resource, known by an alias, may be seen; `None`: always."""
+
+
+def everything(resource: str, alias: str) -> Fragment | None:
+    """The `Visible` that hides nothing."""
+    return None
+
 
 MOST_QUERIES: Final = 24
 """How many queries one expression may hold; SQLite takes ever longer to prepare more, and at some point refuses."""
@@ -164,6 +171,17 @@ class Parts(ABC):
     @abstractmethod
     def relation(self, typed: Typed, scope: Bindings, ordered: bool = True) -> Relation:
         """The values of an array-typed expression. `ordered`: their order matters."""
+
+    @contextmanager
+    def inside(self, computed: str) -> Iterator[None]:
+        """The expression of a computed field: its value is the same whoever reads it, so that it reads all rows."""
+        visible, self.visible = self.visible, everything
+        self._inside.append(computed)
+        try:
+            yield
+        finally:
+            self._inside.pop()
+            self.visible = visible
 
     def fresh(self) -> str:
         """An alias that is not in use, quoted."""

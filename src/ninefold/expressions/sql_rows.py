@@ -108,11 +108,8 @@ class Rows(Parts):
     def _computed(self, select: Select, row: TableRow | ReferredRow, positive: bool) -> Scalar:
         """The expression of a computed field in its place; a boolean one is true or false."""
         name, expression = self._inlined(select)
-        self._inside.append(select.name)
-        try:
+        with self.inside(select.name):
             made = self.scalar(expression, {name: row}, positive=isinstance(expression.type, Boolean))
-        finally:
-            self._inside.pop()
         if isinstance(expression.type, Boolean) and not positive and (made.fails or made.nullable):
             made = Scalar(self.dialect.is_true(made.text), made.type)
         absent = self._absent(select, row)

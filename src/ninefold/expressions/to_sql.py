@@ -35,6 +35,7 @@ from ninefold.expressions.sql_parts import (
     Scalar,
     TableRow,
     Visible,
+    everything,
     unless,
 )
 from ninefold.expressions.tree import (
@@ -56,11 +57,6 @@ __all__ = ["LONGEST", "Item", "Items", "NotInSQL", "Visible", "everything", "ite
 
 LONGEST: Final = 60_000
 """Characters of one expression in SQL."""
-
-
-def everything(resource: str, alias: str) -> Fragment | None:
-    """The `Visible` that hides nothing."""
-    return None
 
 
 def to_sql(

@@ -67,7 +67,7 @@ def _before_the_operation(route: Served, service: Service) -> Iterator[Condition
     if route.offers is not None:
         yield Condition("not acceptable")
     who = {admission.who for admission in route.admissions}
-    if "anyone" not in who or service.plan.schemes:
+    if who != {"anyone"} or route.schemes:
         yield Condition("unauthenticated")
         yield from (Condition("unauthenticated", subject=each.scheme) for each in service.plan.schemes)
     strangers = {scheme.scheme for scheme in service.plan.schemes if scheme.in_force} - who

@@ -16,7 +16,7 @@ def to_text(matrix: Matrix, lines: bool = True) -> str:
     """`lines`: with the line of each fact."""
     told = [matrix.title, ""]
     told += [f"{each.name}: whom the scheme knows{_at(each.line, lines)}" for each in matrix.schemes]
-    told += ["anyone: a caller without a credential"]
+    told += ["anyone: a caller without a credential; where no scheme is admitted, no credential is read"]
     told += [f"{UNSEEN} {matrix.unseen.text}{_at(matrix.unseen.line, lines)}"] if matrix.unseen else []
     for each in matrix.lines:
         told += ["", f"{each.endpoint}: {each.does or 'not shown'}{_at(each.line, lines)}"]

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ninefold.checked.endpoints import Array, Choice, Content, Each, Endpoint, Leaf, Object, Rows
 from ninefold.checked.resources import Effect, Resource
-from ninefold.expressions.before import SHOWN, fields_as_they_were, reads_before, unwritten
+from ninefold.expressions.before import fields_as_they_were, reads_before, unwritten
 from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.planner.perspective import Perspective
@@ -20,24 +20,21 @@ def as_it_was(
 ) -> Statement | None:
     """What the response, invariants, events and effects of a change read of the row as it was, and its identifier;
     None: they read nothing. `found`: which row it is."""
-    told = [typed for typed in _told(endpoint) if reads_before(typed)]
-    asked = [typed for typed in _asked(endpoint, resource, perspective) if reads_before(typed)]
-    if not told and not asked:
+    reading = [typed for typed in (*_told(endpoint), *_asked(endpoint, resource, perspective)) if reads_before(typed)]
+    if not reading:
         return None
     row, rows = Variable(resource.name, Row(resource=resource.name)), {resource.name: resource.name}
     cells: dict[str, tuple[Fragment, ResultColumn]] = {}
 
-    def add(select: Select, is_shown: bool) -> None:
-        title = SHOWN + select.name if is_shown else select.name
-        value = perspective.shown(select, rows) if is_shown else perspective.value(select, rows)
-        cells[title] = (value, ResultColumn(title, select.type))
+    def add(select: Select) -> None:
+        cells[select.name] = (perspective.value(select, rows), ResultColumn(select.name, select.type))
 
     for key in resource.identifier:
-        add(Select(row, key, resource.fields[key].type, "field"), False)
-    for typed, is_told in (*((each, True) for each in told), *((each, False) for each in asked)):
+        add(Select(row, key, resource.fields[key].type, "field"))
+    for typed in reading:
         for each in fields_as_they_were(typed, resource.name):
             # What an older version shows of a row is none of its fields here, and is known to expressions alone.
-            add(Select(row, each.name, each.type, each.through), is_told and each.through == "computed")
+            add(Select(row, each.name, each.type, each.through))
     name = identifier(resource.name)
     listed = join(", ", [value for value, _ in cells.values()] or [Fragment("1")])
     text = "SELECT " + listed + f" FROM {name} AS {name} WHERE " + all_of(found)

@@ -134,21 +134,25 @@ class Perspective:
     def holds(self, typed: Typed, rows: Mapping[str, str | Item]) -> Fragment:
         """A condition of the contract's own authority (row rules, permissions, guards, invariants): it reads all
         rows."""
-        typed = loaded(typed, shown=False)
-        return to_sql(typed, model=self.checked.model, rows=rows, dialect=self.dialect, condition=True)
+        return to_sql(loaded(typed), model=self.checked.model, rows=rows, dialect=self.dialect, condition=True)
 
     def value(self, typed: Typed, rows: Mapping[str, str | Item]) -> Fragment:
         """A value that the contract itself gives (`sets`): it reads all rows."""
-        return to_sql(loaded(typed, shown=False), model=self.checked.model, rows=rows, dialect=self.dialect)
+        return to_sql(loaded(typed), model=self.checked.model, rows=rows, dialect=self.dialect)
 
-    def shown(self, typed: Typed, rows: Mapping[str, str | Item]) -> Fragment:
-        """An expression whose value the caller gets to know (views, filters, sorts): of other resources it reads
-        only the rows that the caller sees and that are not gone."""
-        typed = loaded(typed, shown=self.who != OPERATOR)
-        return to_sql(typed, model=self.checked.model, rows=rows, dialect=self.dialect, visible=self.present)
+    def shown(self, typed: Typed, rows: Mapping[str, str | Item], condition: bool = False) -> Fragment:
+        """An expression whose value the caller gets to know (views, filters, sorts, `where`): of other resources it
+        reads only the rows that the caller sees and that are not gone. `condition`: only truth counts."""
+        return to_sql(
+            loaded(typed),
+            model=self.checked.model,
+            rows=rows,
+            dialect=self.dialect,
+            visible=self.present,
+            condition=condition,
+        )
 
     def items(self, typed: Typed, rows: Mapping[str, str | Item]) -> Items:
         """The items of an array that are shown one by one: of rows, those that the caller sees and that are not
         gone."""
-        typed = loaded(typed, shown=self.who != OPERATOR)
-        return items_of(typed, model=self.checked.model, rows=rows, dialect=self.dialect, visible=self.present)
+        return items_of(loaded(typed), model=self.checked.model, rows=rows, dialect=self.dialect, visible=self.present)

@@ -32,11 +32,22 @@ def _chain(resources: dict[str, Resource], resource: str, fields: Sequence[str])
     return typed
 
 
-def path_conditions(endpoint: Endpoint) -> list[Typed]:
+def path_conditions(endpoint: Endpoint, rows: Mapping[str, str | Item], perspective: Perspective) -> list[Fragment]:
     """What says which row is acted on, or which rows a list is of: the path, `row` and `where`. A row of which it
     does not hold is not there."""
-    found = [equals(name.found, inputs.path_value(name.text, name.type)) for name in endpoint.names]
-    return [*found, *(each for each in (endpoint.row, endpoint.where) if each is not None)]
+    found = [
+        perspective.holds(equals(name.found, inputs.path_value(name.text, name.type)), rows) for name in endpoint.names
+    ]
+    return [*found, *_further(endpoint, rows, perspective)]
+
+
+def _further(endpoint: Endpoint, rows: Mapping[str, str | Item], perspective: Perspective) -> list[Fragment]:
+    """`row` and `where` say to a caller which rows there are: of others they read those that this one sees."""
+    found = (each for each in (endpoint.row, endpoint.where) if each is not None)
+    if endpoint.resource is not None:
+        resource = perspective.checked.resources[endpoint.resource]
+        found = (plainly(each, resource) for each in found)
+    return [perspective.shown(each, rows, condition=True) for each in found]
 
 
 WANTED = '"$wanted"'
@@ -84,11 +95,7 @@ def says_which(endpoint: Endpoint, rows: Mapping[str, str | Item], perspective: 
             found.append("(" + reference + " = " + referred_to(name, perspective) + ")")
         else:
             found.append(perspective.holds(equals(name.found, inputs.path_value(name.text, name.type)), rows))
-    further = (each for each in (endpoint.row, endpoint.where) if each is not None)
-    if endpoint.resource is not None:
-        resource = perspective.checked.resources[endpoint.resource]
-        further = (plainly(each, resource) for each in further)
-    return [*found, *(perspective.holds(each, rows) for each in further)]
+    return [*found, *_further(endpoint, rows, perspective)]
 
 
 def referred_to(name: PathName, perspective: Perspective) -> Fragment:

@@ -143,7 +143,10 @@ def _rows(survey: Survey) -> Iterator[OpenQuestion]:
     for resource, callers in missing.items():
         names = [f"`{who}`" for who in callers]
         listed = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-        text = f"which rows of `{resource}` may be seen by {listed}"
+        first, *more = blocked[resource]
+        others = "" if not more else f", and {len(more)} more endpoint{'s' * (len(more) > 1)}"
+        why = f"`{first}`, {survey.reach[first].why[resource]}{others}"
+        text = f"which rows of `{resource}` may be seen by {listed} ({why})"
         at = next(iter(callers.values()))
         yield blocking(ROWS, resource, at, tuple(blocked[resource]), text)
 

@@ -197,7 +197,8 @@ AUDIENCE = Question("audience", 5, "the audience of {}", "blocks", NAMING, "S", 
 CALLERS = Question("callers", 5, "who may call {}", "blocks", "E", "E")
 ROWS = Question(
     "rows", 5, "which rows of {} may be seen", "blocks", "the endpoints by which such callers reach R", "R",
-    "of each resource that an endpoint reaches, for each scheme that it admits, and for `anyone`; "
+    "of each resource of which an endpoint shows or finds rows, for each scheme that it admits, and for `anyone` (what "
+    "computed fields, guards and the like read is not asked for: they read all rows); "
     "a row just created, or just signed in to, is always shown in that response",
 )  # fmt: skip
 UNSEEN_ROWS = Question(

@@ -63,11 +63,17 @@ class Walk:
     root (`order` in an endpoint that acts on orders) is not counted: whoever starts the walk knows it.
 
     Computed fields and views are walked once and one after another, in `finish`: they may refer to each other, in
-    chains of any length.
+    chains of any length. `narrowed`: what is wanted are the rows that row rules narrow, and computed fields, which read
+    all rows, are met and not entered.
     """
 
     graph: Graph
     reached: set[str] = field(default_factory=set)
+    narrowed: bool = False
+    now: str = ""
+    """What is walked, in words: "its response"."""
+    why: dict[str, str] = field(default_factory=dict)
+    """Of what is reached, in what it first was."""
     met: dict[tuple[str, str], None] = field(default_factory=dict)
     """The computed fields (`user`, `following`) and views (`user`, `profile()`) that were met."""
 
@@ -81,9 +87,13 @@ class Walk:
                 self._enter(resource, name)
         return frozenset(self.reached)
 
+    def reach(self, resource: str) -> None:
+        self.reached.add(resource)
+        self.why.setdefault(resource, self.now)
+
     def _enter(self, resource: str, name: str) -> None:
         own = self.graph.fields[resource].get(name)
-        if own is not None and (computed := value_of(own.computed)) is not None:
+        if own is not None and (computed := value_of(own.computed)) is not None and not self.narrowed:
             self.read(computed.ast, {resource: resource})
         views = {f"{view.name}()": view for view in value_of(self.graph.resources[resource].views) or ()}
         if name in views:
@@ -118,7 +128,7 @@ class Walk:
         """From a row to what a name of it leads to: the resource there, if it leads to rows."""
         target = self.graph.back.get(resource, {}).get(name)
         if target is not None:
-            self.reached.add(target)
+            self.reach(target)
             return target
         own = self.graph.fields.get(resource, {}).get(name)
         if own is None:
@@ -126,7 +136,7 @@ class Walk:
         if own.computed is not None:
             self.met[resource, name] = None
         if (refers_to := value_of(own.refers_to)) is not None:
-            self.reached.add(refers_to.text)
+            self.reach(refers_to.text)
             return refers_to.text
         return None
 
@@ -144,7 +154,7 @@ class Walk:
                 if resource is None:
                     return None
                 if isinstance(operand, Member) and operand.operand == _root(operand, "caller"):
-                    self.reached.add(resource)
+                    self.reach(resource)
                 return self.step(resource, name)
             case Index(operand, index):
                 self.read(index, roots)
@@ -173,7 +183,7 @@ class Walk:
     def invoke(self, call: Invocation, roots: Mapping[str, str]) -> str | None:
         match call:
             case Invocation("all", None, (Name(resource),)) if resource in (*self.graph.resources, self.graph.log):
-                self.reached.add(resource)
+                self.reach(resource)
                 return resource
             case Invocation(macro, target, (Name(variable), *bodies)) if macro in MACROS and target is not None:
                 rows = self.read(target, roots)

@@ -50,6 +50,8 @@ class Reach:
 
     touches: frozenset[str]
     sees: frozenset[str]
+    why: Mapping[str, str]
+    """In what it first meets each of those, in words."""
 
 
 @dataclass(frozen=True)
@@ -291,7 +293,9 @@ class Survey:
         for endpoint in self.endpoints:
             own, known = self._reach(endpoint), found.get(endpoint.key)
             # What any of its cases reaches, the endpoint does.
-            found[endpoint.key] = own if known is None else Reach(known.touches | own.touches, known.sees | own.sees)
+            if known is not None:
+                own = Reach(known.touches | own.touches, known.sees | own.sees, {**own.why, **known.why})
+            found[endpoint.key] = own
         return found
 
     def _reach(self, endpoint: Endpoint) -> Reach:
@@ -299,17 +303,11 @@ class Survey:
         roots = {name: name for name in acted_on}
         if acted_on:
             roots["page.items"] = acted_on[0]
-        seen = Walk(self.graph)
-        seen.reached |= {
-            name
-            for action in actions(endpoint)[:1]  # what follows acts on the same row
-            if (name := subject(action)) and action.verb not in _OWN_ROW and not signs_out_caller(endpoint, action)
-        }
-        self._show(seen, endpoint, acted_on, roots)
-        if self.graph.log in seen.finish():
-            # Who sees a row is told of what has happened to it.
-            self._show_events(seen)
+        seen = self._seen(endpoint, acted_on, roots)
         judged = Walk(self.graph, self._looked_up(endpoint))
+        judged.met |= {met: None for met in seen.met if not met[1].endswith(")")}
+        for payload, of in self._payloads() if self._tells_events(endpoint, seen) else ():
+            judged.show(payload, of)
         for expression in self._judging(endpoint):
             judged.read(expression.ast, roots)
         for effect in self.effects(endpoint):
@@ -319,7 +317,42 @@ class Survey:
             for given in (*effect.reads, *(each.value for each in effect.sets)):
                 judged.read(given.ast, within)
         sees = seen.finish()
-        return Reach(self._with_targets(sees | judged.finish() | {*acted_on}), sees)
+        return Reach(self._with_targets(sees | judged.finish() | {*acted_on}), sees, dict(seen.why))
+
+    def _seen(self, endpoint: Endpoint, acted_on: tuple[str, ...], roots: Mapping[str, str]) -> Walk:
+        """What row rules narrow."""
+        seen = Walk(self.graph, narrowed=True)
+        for action in actions(endpoint)[:1]:  # what follows acts on the same row
+            if (name := subject(action)) and action.verb not in _OWN_ROW and not signs_out_caller(endpoint, action):
+                seen.now = f"`{action.written}`"
+                seen.reach(name)
+        self._show(seen, endpoint, acted_on, roots)
+        seen.finish()
+        if self._tells_events(endpoint, seen):
+            # Who sees a row is told of what has happened to it.
+            seen.now = "events tell of them"
+            for kind in value_of(self.contract.events.kinds) or ():
+                for action in value_of(kind.upon) or ():
+                    if action.subject:
+                        seen.reach(action.subject)
+        return seen
+
+    def _tells_events(self, endpoint: Endpoint, seen: Walk) -> bool:
+        about = any(action.verb in ("stream events", "subscribe") for action in actions(endpoint))
+        return about or self.graph.log in seen.reached
+
+    def _payloads(self) -> Iterator[tuple[Template, dict[str, str]]]:
+        for kind in value_of(self.contract.events.kinds) or ():
+            if (payload := value_of(kind.payload)) is not None:
+                yield payload, {each.subject: each.subject for each in value_of(kind.upon) or () if each.subject}
+
+    def met(self, endpoint: Endpoint) -> tuple[tuple[str, str], ...]:
+        """The computed fields (`user`, `following`) and views (`user`, `profile()`) that what it shows is made of."""
+        acted_on = tuple(dict.fromkeys(name for action in actions(endpoint) if (name := subject(action))))
+        walk = Walk(self.graph)
+        self._show(walk, endpoint, acted_on, {name: name for name in acted_on})
+        walk.finish()
+        return tuple(walk.met)
 
     def _with_targets(self, resources: frozenset[str]) -> frozenset[str]:
         """With the resources that their fields refer to or are computed from: rows cannot be kept without."""
@@ -351,12 +384,15 @@ class Survey:
         first = acted_on[0] if acted_on else None
         for segment in endpoint.segments:
             if isinstance(segment, PathName):
+                walk.now = "its path"
                 at = first
                 for name in segment.names:
                     at = walk.step(at, name) if at is not None else None
         for resource, name in self.body_fields(endpoint):
+            walk.now = f"the body gives `{name}`"
             if (target := value_of(self.graph.fields[resource][name].refers_to)) is not None:
-                walk.reached.add(target.text)
+                walk.reach(target.text)
+        walk.now = "its response"
         for response in value_of(endpoint.responses) or ():
             content = value_of(response.content)
             if isinstance(content, Leaf | Members | Items):
@@ -368,25 +404,20 @@ class Survey:
                 elif (whole := walk.step(first, each.field)) is not None:
                     walk.show_all(whole)
         for header in value_of(endpoint.headers) or ():
+            walk.now = f"the header `{header.name}`"
             walk.read(header.value.ast, roots)
         for filter in value_of(endpoint.filters) or ():
             if (condition := value_of(filter.condition)) is not None:
+                walk.now = f"the filter `{filter.name}`"
                 walk.read(condition.ast, roots)
-        for fact in (endpoint.where, endpoint.row):
+        for called, fact in (("where", endpoint.where), ("row", endpoint.row)):
             if (expression := value_of(fact)) is not None:
+                walk.now = f"its `{called}`"
                 walk.read(expression.ast, roots)
         if first is not None and (sorts := value_of(endpoint.sorts)) is not None:
             for key in (*(value_of(sorts.default) or ()), *(value_of(sorts.offered) or ())):
+                walk.now = f"its order by `{key.field}`"
                 walk.step(first, key.field)
-        if any(action.verb in ("stream events", "subscribe") for action in actions(endpoint)):
-            self._show_events(walk)
-
-    def _show_events(self, walk: Walk) -> None:
-        for kind in value_of(self.contract.events.kinds) or ():
-            resources = {action.subject: action.subject for action in value_of(kind.upon) or () if action.subject}
-            walk.reached |= set(resources)
-            if (payload := value_of(kind.payload)) is not None:
-                walk.show(payload, resources)
 
     def _judging(self, endpoint: Endpoint) -> Iterator[Expression]:
         """What decides on a request or gives values, and reads all rows: guards, permissions, `sets`."""

@@ -94,6 +94,8 @@ class Endpoint:
     shape: Shape | None = None
     """What its own errors look like; None: what all look like."""
     lowest: Lowest = Lowest(0, 0, 0)
+    for_anyone: bool = False
+    """It is for `anyone` alone: no credential is read (fixed meaning 8)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +271,7 @@ def _served(
         errors=route.errors,
         shape=None if (looks := route.error_shape) is None else Shape(looks.media_type, looks.content),
         lowest=lowest,
+        for_anyone=bool(admissions) and not route.schemes,
     )
 
 

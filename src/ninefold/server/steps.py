@@ -80,6 +80,8 @@ def start(x: Exchange) -> Next:
             return Response(204, x.allow)
         # Who calls is the same in all versions: every scheme is tried, whichever the endpoint admits.
         x.unplaced = True
+        if service.versions.for_anyone(request, x.query):
+            return as_due(x, lambda: pinned(x, NOBODY))
         return as_due(x, lambda: authenticate(x))
     return placed(x, *service.versions.find(request, x.query))
 
@@ -156,6 +158,8 @@ def authenticate(x: Exchange, first: int = 0) -> Next:
     # A rate counts a request whatever becomes of it, and may count it by its caller.
     if x.settled(x.endpoint.lowest.authentication) and not x.endpoint.rates:
         return x.answer()
+    if x.endpoint.for_anyone:
+        return admit(x)
     schemes = x.service.schemes
     for index in range(first, len(schemes)):
         if index in x.recognised:

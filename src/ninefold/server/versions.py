@@ -99,6 +99,13 @@ class Versions:
         name = None if self._pin is None else self._pin.name(request, env)
         return self._unknown if name is None else self._all.get(name, self._unknown)
 
+    def for_anyone(self, request: Request, query: Query) -> bool:
+        """Whether a request that names no version asks for what every version that has it has for `anyone` alone: then
+        nobody is its caller, whichever version it is given."""
+        matches = [self.find(request, query, each)[1] for each in self._all.values()]
+        found = [each.endpoint for each in matches if isinstance(each, Found) and not each.endpoint.blocked]
+        return bool(found) and all(each.for_anyone for each in found)
+
     def allowed(self, request: Request) -> bytes | None:
         """What some version allows at a path: browsers ask without a credential, of a caller whose version is not known
         then (https://fetch.spec.whatwg.org/#cors-preflight-fetch). None: no version has the path."""

@@ -46,7 +46,7 @@ def _represented(
     holds = [each.holds for each in required]
     name = identifier(resource.name)
     select = "SELECT " + columns.listed + f" FROM {name} AS {name} WHERE "
-    by_path = [perspective.holds(each, columns.rows) for each in path_conditions(endpoint)]
+    by_path = path_conditions(endpoint, columns.rows, perspective)
     by_key = [
         column(resource.name, key) + " = " + bind(inputs.row_key(key, resource.fields[key].type))
         for key in resource.identifier

@@ -116,7 +116,7 @@ def _passwords(assigns: tuple[Assign, ...]) -> tuple[str, ...]:
 
 def _found(endpoint: Endpoint, resource: Resource, named: list[Field], perspective: Perspective) -> list[Fragment]:
     """What says which row it is: the path, and the body. One that is gone has no credential."""
-    found = [perspective.holds(each, {resource.name: resource.name}) for each in path_conditions(endpoint)]
+    found = path_conditions(endpoint, {resource.name: resource.name}, perspective)
     for each in named:
         found.append(column(resource.name, each.name) + " = " + bind(inputs.body_value(each.name, each.type)))
     there = perspective.there(resource.name, resource.name)

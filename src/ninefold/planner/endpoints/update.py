@@ -271,4 +271,4 @@ def _as_it_is(field: Field, resource: Resource, perspective: Perspective) -> Fra
     if field.stored:
         return column(resource.name, field.name)
     row = Variable(resource.name, Row(resource=resource.name))
-    return perspective.shown(Select(row, field.name, field.type, "computed"), {resource.name: resource.name})
+    return perspective.value(Select(row, field.name, field.type, "computed"), {resource.name: resource.name})

@@ -1,0 +1,478 @@
+"""Which rows an expression reads, by the place where it stands (`ninefold.vocabulary.sight`): of each place a contract
+is made in which it counts rows, and callers who see three, one and none of these ask. What they find is compared with
+what the table says, in the service and, as far as it knows the place, in the reference interpreter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import pytest
+from tests.agreement.comparing import Asked, Pair, Scenario, compiled
+from tests.agreement.service import Fate, RealService
+from tests.agreement.test_found import KEYED, NOW, contract, give
+from tests.agreement.writing import NONE
+from tests.reference.messages import Request, Response
+
+from ninefold.vocabulary import VOCABULARY
+from ninefold.vocabulary.sight import SIGHTS, Sight, holds_expressions, place_of
+
+ALL: Final = 3
+SEES: Final = {"high": 3, "low": 1, "nobody": 0}
+"""How many items each caller sees."""
+
+COUNT: Final = "all(item).size()"
+ROWS: Final[list[tuple[str, Any]]] = [
+    *(("box", {"id": str(number), "n": number}) for number in range(4)),
+    ("user", {"id": "spare", "level": 0, "secret": "spare"}),
+    *(
+        ("user", {"id": name, "level": level, "secret": name, "spare": "spare", "home": "1"})
+        for name, level in SEES.items()
+    ),
+    *(("item", {"id": f"item {number}", "level": level}) for number, level in enumerate((1, 2, 3))),
+]
+ASKS_FOR: Final = {"query": {"n": {"type": "integer"}}}
+
+Ask = Callable[..., Response]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A contract in which the expression stands there, and how what it counts is found by asking. `beside`: the
+    interpreter does not know the place."""
+
+    found: Callable[[Ask], Any]
+    endpoints: Mapping[str, Any]
+    box: Mapping[str, Any] = field(default_factory=dict)
+    resource: Mapping[str, Any] = field(default_factory=dict)
+    parts: Mapping[str, Any] = field(default_factory=dict)
+    thing: Mapping[str, Any] = field(default_factory=dict)
+    authentication: Mapping[str, Any] = field(default_factory=dict)
+    beside: bool = False
+
+    def rows(self) -> list[tuple[str, Any]]:
+        """Boxes that are there have 0 where one that is made would be given a value."""
+        given = {name: 0 for name, said in self.box.items() if said.keys() & {"on create", "on change"}}
+        return [(name, {**given, **row} if name == "box" else row) for name, row in ROWS]
+
+    def contract(self) -> dict[str, Any]:
+        box = {"id": {"type": "string"}, "n": {"type": "integer"}, "user": {"refers to": "user"}, **self.box}
+        said = contract(
+            {
+                "user": {
+                    "fields": {
+                        "id": {"type": "string"},
+                        "level": {"type": "integer"},
+                        "spare": {"refers to": "user"},
+                        "home": {"refers to": "box"},
+                        "secret": KEYED,
+                    },
+                    "required": ["level"],
+                },
+                "item": {"fields": {"id": {"type": "string"}, "level": {"type": "integer"}}, "required": ["level"]},
+                "box": {"fields": box, **self.resource},
+                "thing": {"fields": {"id": {"type": "string"}, **self.thing}},
+            },
+            self.endpoints,
+            **{
+                "schemes": {"key": {"type": "http", "scheme": "bearer", "matches": "user.secret"}},
+                "rows": {
+                    "user": {"key": "any"},
+                    "box": {"key": "any"},
+                    "thing": {"key": "any"},
+                    "item": {"key": "item.level <= caller.user.level"},
+                },
+                "unseen rows": "missing",
+                "permissions": {"all others": "key"},
+                **self.authentication,
+            },
+        )
+        return {**said, **self.parts}
+
+
+@contextmanager
+def asking(place: Place, caller: str) -> Iterator[Ask]:
+    said = place.contract()
+    loaded = compiled(said)
+    assert loaded.checked is not None and loaded.plan is not None, [each.message for each in loaded.diagnostics]
+    assert not [each for each in loaded.open_questions if each.blocks], loaded.open_questions
+
+    def request(method: str, target: str, body: Any) -> Request:
+        headers = {"authorization": f"Bearer {caller}"}
+        return Request(method, target, headers) if body is None else give(method, target, body, **headers)
+
+    if place.beside:
+        fate = Fate()
+        with RealService(loaded.plan, place.rows(), fate) as service:
+
+            def alone(method: str, target: str, body: Any = None) -> Response:
+                fate.number += 1
+                return service.answer(request(method, target, body))
+
+            yield alone
+    else:
+        with Pair(loaded.checked, loaded.plan, Scenario(said, tuple(place.rows()))) as pair:
+            yield lambda method, target, body=None: pair.tell(Asked(NOW, request(method, target, body)))
+
+
+def answered(ask: Ask, *request: Any) -> Any:
+    response = ask(*request)
+    assert response.status < 300, (request, response)
+    return response.body
+
+
+def the_one(holds: Callable[[int], bool]) -> int:
+    """The number for which a condition holds."""
+    [found] = [number for number in range(4) if holds(number)]
+    return found
+
+
+def made(member: str = "n") -> Callable[[Ask], Any]:
+    """What a new box has."""
+    return lambda ask: answered(ask, "POST", "/boxes", {"id": "new"})[member]
+
+
+def changed(ask: Ask) -> Any:
+    return answered(ask, "PATCH", "/boxes/1", {"user": "low"})["n"]
+
+
+def succeeds(method: str, target: str, body: Any = None) -> Callable[[Ask], Any]:
+    """Which `n` a request is not refused with."""
+    return lambda ask: the_one(lambda n: ask(method, f"{target}?n={n}", body).status < 300)
+
+
+def shown(member: str = "n", target: str = "/boxes/1") -> Callable[[Ask], Any]:
+    return lambda ask: answered(ask, "GET", target)[member]
+
+
+def lists(ask: Ask) -> int:
+    return the_one(lambda n: bool(answered(ask, "GET", f"/boxes?n={n}")))
+
+
+MAKES: Final = {"does": "create box", "body": ["id"], "responses": {201: "box"}}
+PATCH: Final = {"does": "update box", "body": ["user"], "patch": "merge", "responses": {200: "box"}}
+READ: Final = {"does": "read box", "responses": {200: "box"}}
+LIST: Final = {"does": "list box", "sorts": {"default": ["id"]}, "responses": {200: "page.items"}}
+BOXED: Final = f"request.query.n == {COUNT}"
+
+
+def machine(**transition: Any) -> dict[str, Any]:
+    transitions = {"open": {"from": "shut", "to": "ajar", **transition}}
+    states = {
+        "field": "state",
+        "initial": "shut",
+        "states": ["shut", "ajar"],
+        "final": "ajar",
+        "gone": NONE,
+        "transitions": transitions,
+    }
+    return {"states": {"thing": states, **dict.fromkeys(("user", "item", "box"), NONE)}}
+
+
+OPEN: Final = {"does": "open thing", "body": NONE, "responses": {200: "thing"}}
+
+
+def opens(**transition: Any) -> dict[str, Any]:
+    """A place in a transition, which things can take that are made."""
+    states = {"state": {"state": True}, "n": {"type": "integer"}}
+    return {
+        "endpoints": {
+            "POST /things": {"does": "create thing", "body": ["id", "n"], "responses": {201: "thing"}},
+            "POST /things/{id}/open": OPEN,
+            "GET /boxes": LIST,
+        },
+        "thing": states,
+        "parts": machine(**transition),
+    }
+
+
+def opened(ask: Ask, n: int = 0) -> Response:
+    answered(ask, "POST", "/things", {"id": f"new{n}", "n": n})
+    return ask("POST", f"/things/new{n}/open")
+
+
+def opens_one(ask: Ask) -> None:
+    response = opened(ask)
+    assert response.status == 200, response
+
+
+def created(ask: Ask) -> None:
+    answered(ask, "POST", "/boxes", {"id": "new"})
+
+
+def of_endpoint(part: Mapping[str, Any]) -> dict[str, Any]:
+    """An effect of an endpoint."""
+    return {"endpoints": {"POST /boxes": {**MAKES, "then": [part]}, "GET /boxes": LIST}, "beside": True}
+
+
+def of_transition(part: Mapping[str, Any]) -> dict[str, Any]:
+    return {**opens(then=[part]), "beside": True}
+
+
+def nines(do: Callable[[Ask], Any], found: Callable[[list[Any]], int]) -> Callable[[Ask], int]:
+    """What is made of the boxes that have 9 since an effect."""
+
+    def asked(ask: Ask) -> int:
+        do(ask)
+        return found([each for each in answered(ask, "GET", "/boxes") if each.get("n") == 9])
+
+    return asked
+
+
+def one_box(boxes: list[Any]) -> int:
+    [box] = boxes
+    return int(box["id"])
+
+
+EFFECTS: Final[Mapping[str, tuple[Mapping[str, Any], Callable[[list[Any]], int]]]] = {
+    "where": ({"update": "box", "where": f"has(box.n) && box.n == {COUNT}", "sets": {"n": "9"}}, one_box),
+    "sets.FIELD": (
+        {"create": "box", "sets": {"id": f"'1' + string({COUNT})", "n": "9"}},
+        lambda boxes: one_box(boxes) - 10,
+    ),
+}
+
+
+def promoted(do: Callable[[Ask], Any]) -> Callable[[Ask], Any]:
+    """Whether an effect has found the user as a user who sees all."""
+
+    def asked(ask: Ask) -> int | None:
+        do(ask)
+        return ALL if answered(ask, "GET", "/users/spare")["level"] == 9 else None
+
+    return asked
+
+
+PROMOTES: Final = {"update": "user", "row": f"{COUNT} == {ALL} ? caller.user.spare : null", "sets": {"level": "9"}}
+USERS: Final = {"GET /users/{id}": {"does": "read user", "responses": {200: {"level": "user.level"}}}}
+
+
+def version(change: Mapping[str, Any]) -> dict[str, Any]:
+    """The versioning of a contract whose older version differs by one change."""
+    stated = {
+        "scheme": {"header": "Api-Version"},
+        "default": "one",
+        "versions": {"two": {}, "one": {"changes": [change]}},
+        "compatible": ["deprecate"],
+    }
+    return {"parts": {"versioning": stated}, "beside": True}
+
+
+def events(kind: Mapping[str, Any]) -> dict[str, Any]:
+    """A place in a kind of event, which arises when a box is created, and a log that is read."""
+    logged = {
+        "does": "list event",
+        "sorts": {"default": ["position"]},
+        "responses": {200: "page.items.map(e, e.payload)"},
+    }
+    return {
+        "endpoints": {"POST /boxes": MAKES, "GET /events": logged},
+        "parts": {
+            "events": {"kinds": {"box.made": {"upon": "create box", **kind}}, "log": {"lasts": NONE}, "delivery": NONE}
+        },
+        "authentication": {
+            "rows": {
+                **{each: {"key": "any"} for each in ("user", "box", "thing", "event")},
+                "item": {"key": "item.level <= caller.user.level"},
+            }
+        },
+        "beside": True,
+    }
+
+
+def told(ask: Ask) -> list[Any]:
+    created(ask)
+    events: list[Any] = answered(ask, "GET", "/events")
+    return events
+
+
+PLACES: Final[Mapping[tuple[int, str], Place]] = {
+    (2, "RESOURCE.fields.FIELD.computed"): Place(
+        shown("count"), {"GET /boxes/{id}": READ}, {"count": {"type": "integer", "computed": COUNT}}
+    ),
+    (2, "RESOURCE.fields.FIELD.on create"): Place(
+        made("m"), {"POST /boxes": MAKES}, {"m": {"type": "integer", "on create": COUNT}}
+    ),
+    (2, "RESOURCE.fields.FIELD.on change"): Place(
+        lambda ask: answered(ask, "PATCH", "/boxes/1", {"user": "low"})["m"],
+        {"PATCH /boxes/{id}": PATCH},
+        {"m": {"type": "integer", "on change": COUNT}},
+    ),
+    (2, "RESOURCE.invariants.INVARIANT.when"): Place(
+        lambda ask: the_one(lambda n: ask("POST", "/boxes", {"id": f"new {n}", "m": n}).status == 201),
+        {"POST /boxes": {**MAKES, "body": ["id", "m"]}},
+        {"m": {"type": "integer"}},
+        {"invariants": [{"when": f"!has(box.m) || box.m == {COUNT}"}]},
+    ),
+    (3, "RESOURCE.transitions.TRANSITION.when"): Place(
+        lambda ask: the_one(lambda n: opened(ask, n).status < 300), **opens(when=f"thing.n == {COUNT}")
+    ),
+    (3, "RESOURCE.transitions.TRANSITION.sets.FIELD"): Place(
+        lambda ask: opened(ask).body["n"], **opens(sets={"n": COUNT})
+    ),
+    (3, "RESOURCE.transitions.TRANSITION.then.EFFECT.row"): Place(
+        promoted(opens_one),
+        **{**of_transition(PROMOTES), "endpoints": {**opens()["endpoints"], **USERS}},
+    ),
+    (4, "ENDPOINT.then.EFFECT.row"): Place(
+        promoted(created), {"POST /boxes": {**MAKES, "then": [PROMOTES]}, **USERS}, beside=True
+    ),
+    **{
+        (3, f"RESOURCE.transitions.TRANSITION.then.EFFECT.{key}"): Place(nines(opens_one, found), **of_transition(part))
+        for key, (part, found) in EFFECTS.items()
+    },
+    (4, "ENDPOINT.when"): Place(succeeds("GET", "/boxes/1"), {"GET /boxes/{id}": {**READ, **ASKS_FOR, "when": BOXED}}),
+    (4, "ENDPOINT.guards.GUARD.when"): Place(
+        succeeds("GET", "/boxes/1"), {"GET /boxes/{id}": {**READ, **ASKS_FOR, "guards": [{"when": BOXED}]}}
+    ),
+    (4, "ENDPOINT.sets.FIELD"): Place(changed, {"PATCH /boxes/{id}": {**PATCH, "sets": {"n": COUNT}}}),
+    **{
+        (4, f"ENDPOINT.then.EFFECT.{key}"): Place(nines(created, found), **of_endpoint(part))
+        for key, (part, found) in EFFECTS.items()
+    },
+    (5, "permissions.ENDPOINT.CALLER"): Place(
+        succeeds("GET", "/boxes/1"),
+        {"GET /boxes/{id}": {**READ, **ASKS_FOR}},
+        authentication={"permissions": {"GET /boxes/{id}": {"key": f"box.id != '' && {BOXED}"}}},
+    ),
+    (5, "rows.RESOURCE.CALLER"): Place(
+        lambda ask: int(answered(ask, "GET", "/boxes")[0]["id"]),
+        {"GET /boxes": LIST},
+        authentication={
+            "rows": {
+                "user": {"key": "any"},
+                "item": {"key": "item.level <= caller.user.level"},
+                "box": {"key": f"box.n == {COUNT}"},
+            }
+        },
+    ),
+    (5, "schemes.SCHEME.granted"): Place(
+        lambda ask: ALL if answered(ask, "POST", "/tokens")["scopes"] == ["all"] else None,
+        {
+            "POST /tokens": {
+                "does": "update user",
+                "row": "caller.user",
+                "body": NONE,
+                "issues": "token",
+                "sets": {"level": "0"},
+                "responses": {200: {"scopes": "granted.scopes"}},
+            }
+        },
+        authentication={
+            "schemes": {
+                "key": {"type": "http", "scheme": "bearer", "matches": "user.secret"},
+                "token": {
+                    "type": "apiKey",
+                    "in": "header",
+                    "name": "X-Token",
+                    "issued to": "user",
+                    "lasts": NONE,
+                    "scopes": ["all"],
+                    "granted": f"{COUNT} == {ALL} ? ['all'] : []",
+                },
+            }
+        },
+        beside=True,
+    ),
+    (6, "kinds.KIND.payload"): Place(lambda ask: told(ask)[0]["n"], **events({"payload": {"n": COUNT}})),
+    (6, "kinds.KIND.when"): Place(
+        lambda ask: ALL if told(ask) else None, **events({"when": f"{COUNT} == {ALL}", "payload": {"n": "0"}})
+    ),
+    (9, "versions.VERSION.changes.CHANGE.is"): Place(
+        shown("older"),
+        {"GET /boxes/{id}": READ},
+        **version({"add": "box.older", "schema": {"type": "integer"}, "is": COUNT}),
+    ),
+    (9, "versions.VERSION.changes.CHANGE.on create"): Place(
+        made("m"),
+        {"POST /boxes": MAKES},
+        {"m": {"type": "integer", "on create": "8"}},
+        **version({"change": "box.m", "on create": COUNT}),
+    ),
+    (9, "versions.VERSION.changes.CHANGE.view"): Place(
+        shown(),
+        {"GET /boxes/{id}": {**READ, "responses": {200: "seen(box)"}}},
+        resource={"views": {"seen": {"n": "7"}}},
+        **version({"change": "box.views.seen", "view": {"n": COUNT}}),
+    ),
+    (2, "RESOURCE.views.VIEW"): Place(
+        shown(),
+        {"GET /boxes/{id}": {**READ, "responses": {200: "seen(box)"}}},
+        resource={"views": {"seen": {"n": COUNT}}},
+    ),
+    (2, "terms.TERM"): Place(shown(), {"GET /boxes/{id}": {**READ, "responses": {200: {"n": COUNT}}}}),
+    (4, "ENDPOINT.responses.STATUS"): Place(shown(), {"GET /boxes/{id}": {**READ, "responses": {200: {"n": COUNT}}}}),
+    (4, "ENDPOINT.responses.OUTCOME.STATUS"): Place(
+        lambda ask: answered(ask, "PUT", "/boxes/new")["n"],
+        {
+            "PUT /boxes/{id}": {
+                "does": "ensure box",
+                "body": NONE,
+                "responses": {"created": {201: {"n": COUNT}}, "unchanged": {200: {"n": COUNT}}},
+            }
+        },
+        beside=True,
+    ),
+    (4, "ENDPOINT.headers.HEADER"): Place(
+        lambda ask: int(ask("GET", "/boxes/1").headers["x-count"]),
+        {"GET /boxes/{id}": {**READ, "headers": {"X-Count": f"string({COUNT})"}}},
+    ),
+    (4, "ENDPOINT.expand.offered.NAME"): Place(
+        lambda ask: answered(ask, "GET", "/boxes/1?include=count")["count"]["n"],
+        {
+            "GET /boxes/{id}": {
+                **READ,
+                "expand": {"parameter": "include", "offered": {"count": {"n": COUNT}}, "written": "repeated"},
+            }
+        },
+    ),
+    (4, "ENDPOINT.where"): Place(lists, {"GET /boxes": {**LIST, **ASKS_FOR, "where": BOXED}}),
+    (4, "ENDPOINT.row"): Place(
+        succeeds("GET", "/box"),
+        {"GET /box": {**READ, **ASKS_FOR, "row": f"{BOXED} ? caller.user.home : null"}},
+    ),
+    (4, "ENDPOINT.filters.FILTER"): Place(lists, {"GET /boxes": {**LIST, "filters": {"n": f"value == {COUNT}"}}}),
+    (4, "ENDPOINT.filters.FILTER.is"): Place(
+        lists, {"GET /boxes": {**LIST, "filters": {"n": {"is": f"value == {COUNT}"}}}}
+    ),
+    (7, "codes.CODE.detail"): Place(
+        lambda ask: int(ask("GET", "/boxes/1").body["detail"]),
+        {"GET /boxes/{id}": {**READ, "guards": [{"when": "box.id == 'no'", "otherwise": "no"}]}},
+        parts={
+            "errors": {
+                "codes": {"no": {"status": 409, "detail": f"box.id == '' ? '' : string({COUNT})"}},
+                "shape": {"media type": "application/json", "body": {"detail": "error.detail"}},
+            }
+        },
+    ),
+}
+
+
+WITHOUT_CALLER: Final = {
+    (2, "RESOURCE.expires.at"),
+    (3, "RESOURCE.transitions.TRANSITION.after"),
+    (6, "delivery.webhooks.when"),
+    (6, "delivery.webhooks.url"),
+    (6, "delivery.webhooks.secret"),
+}
+"""What is evaluated when nobody asks."""
+
+
+def test_every_place_is_in_the_table() -> None:
+    places = {place_of(key) for key in VOCABULARY if holds_expressions(key.shape)}
+    assert places == SIGHTS.keys()
+
+
+def test_every_place_that_reads_rows_is_asked() -> None:
+    reading = {place for place, sight in SIGHTS.items() if sight is not Sight.NONE} - WITHOUT_CALLER
+    assert reading - PLACES.keys() == set()
+
+
+@pytest.mark.parametrize("caller", SEES)
+@pytest.mark.parametrize("place", PLACES, ids=lambda place: place[1])
+def test_a_place_reads_what_the_table_says(place: tuple[int, str], caller: str) -> None:
+    sight = SIGHTS[place]
+    with asking(PLACES[place], caller) as ask:
+        assert PLACES[place].found(ask) == (ALL if sight is Sight.ALL else SEES[caller])
