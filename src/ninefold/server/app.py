@@ -10,6 +10,7 @@ import logging
 from asyncio import Future
 from collections.abc import Awaitable, Callable, Coroutine, MutableMapping, Sequence
 from contextlib import suppress
+from functools import partial
 from time import perf_counter
 from typing import Any, TypeAlias, assert_never
 from urllib.parse import quote
@@ -21,7 +22,7 @@ from ninefold.server.addresses import ClientAddress, client_address
 from ninefold.server.bell import Bell
 from ninefold.server.beside import Beside
 from ninefold.server.calling import Callers
-from ninefold.server.capacity import Capacity
+from ninefold.server.capacity import LITTLE_BYTES, Capacity
 from ninefold.server.computing import Computations
 from ninefold.server.exchange import Exchange, arrived, finished, open_to_origins, overloaded, timed_out, unavailable
 from ninefold.server.fetching import Fetcher
@@ -48,6 +49,12 @@ LONGEST_WAIT = 60.0
 
 AFTER_FAILURE = 1.0
 """Seconds until what could not be done is tried again."""
+
+SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
+"""Methods of requests that do nothing (RFC 9110 9.2.1)."""
+
+PIECE_BYTES = 256 * 1024
+"""Bytes of a response that are sent at once."""
 
 _WITHOUT_CONTENT = frozenset((204, 304))
 """Statuses whose responses have no content, and say no length of one (RFC 9110 8.6)."""
@@ -203,11 +210,10 @@ class Application:
                 response = overloaded(x) if used_up else finished(x, await self._answer(x, body))
             finally:
                 x.release()
-            # Until it is sent, a response takes memory as well: whoever is slow to read it still counts.
             if isinstance(response, Follow):
                 response = followed(x, response)
-                if self._capacity.streams_enough(response.caller):
-                    response = unavailable(x)
+            if not self._has_room(response, request.method):
+                response = unavailable(x)
             response = open_to_origins(x, response)
             if self._trace is not None:
                 response = self._trace(x, response)
@@ -229,6 +235,14 @@ class Application:
         if self._watch is not None:
             self._watch(x, head, body.content)
 
+    def _has_room(self, response: Response | Follow, method: str) -> bool:
+        """Whether there is room for a response until it is taken. Where something may have been done, that is told
+        whatever room there is: what comes next finds none."""
+        if isinstance(response, Follow):
+            return not self._capacity.streams_enough(response.caller)
+        size = len(response.body)
+        return size <= LITTLE_BYTES or method not in SAFE or self._capacity.has_room_for(size)
+
     async def _follow(self, request: Request, response: Follow, body: _Body, receive: Receive, send: Send) -> int:
         """Give the head at once, and then what there is to say for as long as the client listens."""
         if request.method == "HEAD":
@@ -237,15 +251,29 @@ class Application:
         last = [(b"connection", b"close")] if _is_last(request, body) else []
         await send({"type": "http.response.start", "status": head.status, "headers": [*head.headers, *last]})
         await send({"type": "http.response.body", "body": HEARTBEAT, "more_body": True})
-        return await self._streams.follow(response, receive, send)
+        return await self._streams.follow(response, receive, partial(self._counted, send))
+
+    async def _counted(self, send: Send, message: Message) -> None:
+        """Send a piece of a response, which counts until it is taken."""
+        size = len(message.get("body", b""))
+        self._capacity.bytes += size
+        try:
+            await send(message)
+        finally:
+            self._capacity.release(size)
 
     async def _send(self, request: Request, response: Response, body: _Body, send: Send) -> int:
-        """The bytes of content that were sent."""
+        """The bytes of content that were sent. All of them count until they are taken: whoever runs us waits with each
+        piece until the one before is."""
         await send(
             {"type": "http.response.start", "status": response.status, "headers": _headers(request, response, body)}
         )
         content = b"" if request.method == "HEAD" else response.body
-        await send({"type": "http.response.body", "body": content})
+        body.answered(len(content))
+        last = max(len(content) - 1, 0) // PIECE_BYTES * PIECE_BYTES
+        for at in range(0, last, PIECE_BYTES):
+            await send({"type": "http.response.body", "body": content[at : at + PIECE_BYTES], "more_body": True})
+        await send({"type": "http.response.body", "body": content[last:] if last else content})
         return len(content)
 
     def _observed(self, x: Exchange, status: int | None, size: int, began: float) -> None:
@@ -348,7 +376,7 @@ async def _unless_given_up(done: Awaitable[Any], given_up: Callable[[], None]) -
 
 class _Body:
     """The body of one request. `read_to_the_end`: nothing of it is still on its way. `content`: what was read, if it is
-    `kept`. `size`: the bytes of it that count for the service's capacity."""
+    `kept`. `size`: the bytes of it, and of its response, that count for the service's capacity."""
 
     __slots__ = ("_capacity", "_kept", "_receive", "content", "read_to_the_end", "size")
 
@@ -381,6 +409,12 @@ class _Body:
                 if self._kept:
                     self.content = content
                 return content
+
+    def answered(self, size: int) -> None:
+        """So many bytes of its response count with it, however many there are already."""
+        if size > LITTLE_BYTES:
+            self._capacity.bytes += size
+            self.size += size
 
     async def _message(self) -> Message:
         waiting = asyncio.timeout(self._capacity.stalled_seconds)

@@ -1,7 +1,8 @@
 """How much work the service takes at once. What is beyond it is told so at once, and costs next to nothing.
 
-These bounds protect the machine, and no contract states them. With those on heads (`protocol.py`), on one body
-(`service.py`) and on the works that wait for the writer (`database/writer.py`), no queue grows without end.
+These bounds protect the machine, and no contract states them. With those on heads (`framing.py`), on who says or takes
+nothing (`protocol.py`), on one body (`service.py`) and on the works that wait for the writer (`database/writer.py`), no
+queue grows without end.
 """
 
 from __future__ import annotations
@@ -23,7 +24,11 @@ STREAMS_OF_ONE = 100
 """Of them, those of one caller; of callers without a credential, those of one address."""
 
 BODY_BYTES = 256 * 1024 * 1024
-"""Bytes of all bodies of requests on their way."""
+"""Bytes of all bodies on their way: those of requests until they are answered, and those of responses until they are
+taken."""
+
+LITTLE_BYTES = 16 * 1024
+"""Bytes of a response that does not count: there are no more of them than requests, and there is always room for it."""
 
 COMPUTATIONS = 100
 """Passwords that are hashed or verified, or wait for that: a processor takes some dozens in a second."""
@@ -60,8 +65,9 @@ class Capacity:
 
     @property
     def is_used_up(self) -> bool:
-        """Whether there are as many requests as there may be."""
-        return self.requests >= self.most_requests
+        """Whether there are as many requests as there may be, or twice the bytes: beyond the bound are answers to what
+        was done already, and parts of streams."""
+        return self.requests >= self.most_requests or self.bytes >= 2 * self.most_bytes
 
     def streams_enough(self, caller: Hashable) -> bool:
         """Whether there are as many streams as there may be, of all or of this caller."""
@@ -106,9 +112,13 @@ class Capacity:
     def called(self) -> None:
         self.calls -= 1
 
+    def has_room_for(self, size: int) -> bool:
+        """Of more bytes of a body."""
+        return self.bytes + size <= self.most_bytes
+
     def hold(self, size: int) -> None:
         """More bytes of a body. Raises Unavailable where they are too many."""
-        if self.bytes + size > self.most_bytes:
+        if not self.has_room_for(size):
             raise Unavailable("too many bodies are on their way")
         self.bytes += size
 

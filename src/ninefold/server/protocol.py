@@ -51,9 +51,9 @@ Note: TypeAlias = Callable[[str, int, str], None]
 class Door:
     """What all connections of one port have in common. `stopping`: each response is the last of its connection."""
 
-    refused: Note = lambda address, status, why: None
+    refused: Note
+    untaken_seconds: float
     stopping: bool = False
-    untaken_seconds: float = UNTAKEN_SECONDS
 
 
 class Protocol(asyncio.Protocol):
@@ -63,7 +63,8 @@ class Protocol(asyncio.Protocol):
         server_state: Any,
         app_state: dict[str, Any],
         _loop: asyncio.AbstractEventLoop | None = None,
-        door: Door | None = None,
+        *,
+        door: Door,
     ) -> None:
         """As uvicorn makes its protocols."""
         if not config.loaded:
@@ -72,7 +73,7 @@ class Protocol(asyncio.Protocol):
         self._root_path = config.root_path
         self._state = server_state
         self._app_state = app_state
-        self._door = door or Door()
+        self._door = door
         self._loop = _loop or asyncio.get_event_loop()
         self.requests = Requests()
         self._cycle: Cycle | None = None
@@ -81,6 +82,7 @@ class Protocol(asyncio.Protocol):
         self._reading = True
         self._in_head = False
         self._silent = False
+        self._said = 0
 
     # ── What asyncio and uvicorn call ─────────────────────────────────────────────────────────────────────────────
 
@@ -154,6 +156,7 @@ class Protocol(asyncio.Protocol):
         if self._transport.is_closing():
             return
         self._transport.write(data)
+        self._said += len(data)
         if self._untaken is None and self._transport.get_write_buffer_size():
             self._untaken = _Untaken(self._loop.time())
             self._look_again(self._untaken)
@@ -298,8 +301,8 @@ class Protocol(asyncio.Protocol):
         if size == 0:
             self._untaken = None
             return
-        if size != untaken.size:
-            untaken.size, untaken.since = size, now
+        if self._said - size != untaken.taken:
+            untaken.taken, untaken.since = self._said - size, now
         patience = STOPPING_UNTAKEN_SECONDS if self._door.stopping else self._door.untaken_seconds
         if now - untaken.since >= patience:
             self.cut()
@@ -308,13 +311,13 @@ class Protocol(asyncio.Protocol):
 
 
 class _Untaken:
-    """Bytes that were written and not taken: how many at the last look, and since when as many."""
+    """That some of what was written is not taken: how much was at the last look, and since when no more."""
 
-    __slots__ = ("since", "size", "timer")
+    __slots__ = ("since", "taken", "timer")
 
     def __init__(self, since: float) -> None:
         self.since = since
-        self.size = -1
+        self.taken = -1
         self.timer: asyncio.TimerHandle
 
 

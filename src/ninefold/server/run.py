@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import uvicorn
 
-from ninefold.server.protocol import Door
+from ninefold.server.protocol import UNTAKEN_SECONDS, Door
 from ninefold.server.protocol import Protocol as Connection
 
 Asgi: TypeAlias = Callable[
@@ -49,15 +49,16 @@ async def serve(
     operator_sockets: Sequence[socket] = (),
     stop: Stop | None = None,
     tls: SSLContext | None = None,
+    untaken_seconds: float = UNTAKEN_SECONDS,
 ) -> None:
     """Serve until `stop`. The service ends what is in flight; the operator's port, which tells that the service is
     stopping, ends after it. The sockets are bound already, and closed on return. `tls`: of the service's port; the
-    operator's speaks plain HTTP."""
+    operator's speaks plain HTTP. `untaken_seconds`: after so many in which it takes nothing, a client is dropped."""
     for each in (*sockets, *operator_sockets):
         _send_at_once(each)
     stop = stop or Stop()
-    main = _Server(service, lifespan="on", tls=tls)
-    second = None if operator is None else _Server(operator, lifespan="off")
+    main = _Server(service, "on", untaken_seconds, tls)
+    second = None if operator is None else _Server(operator, "off", untaken_seconds)
     stop.watch(main)
     with _signals(stop):
         beside = None if second is None else asyncio.create_task(second.serve(list(operator_sockets)))
@@ -115,8 +116,9 @@ class Refusing(Protocol):
 class _Server(uvicorn.Server):
     """A uvicorn server that leaves signals to `serve`, since there are two of them."""
 
-    def __init__(self, application: Asgi, lifespan: Any, tls: SSLContext | None = None) -> None:
-        self._door = Door(application.refused) if isinstance(application, Refusing) else Door()
+    def __init__(self, application: Asgi, lifespan: Any, untaken_seconds: float, tls: SSLContext | None = None) -> None:
+        refused = application.refused if isinstance(application, Refusing) else _unheard
+        self._door = Door(refused, untaken_seconds)
         super().__init__(_config(application, self._door, lifespan, tls))
         self._application = application
 
@@ -131,6 +133,10 @@ class _Server(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
+
+
+def _unheard(address: str, status: int, why: str) -> None:
+    """Nobody is told."""
 
 
 def _config(application: Asgi, door: Door, lifespan: Any, tls: SSLContext | None) -> uvicorn.Config:
