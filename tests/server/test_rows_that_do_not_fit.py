@@ -120,7 +120,7 @@ def test_rows_that_do_not_fit_are_counted(
     assert [*found.words()] == [f"{len(misfits)} {fits} not fit `note.text` any more: {rows}"]
     # As they were, all fit.
     again = looked_at(path, source(before))
-    assert again == Counted()
+    assert isinstance(again, Counted) and not again.fields and not again.unfinished
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_counting_is_cut_and_says_so(tmp_path: Path) -> None:
     found = looked_at(path, source("{type: string, maxLength: 3}"), seconds=0)
     assert isinstance(found, Counted)
     assert [*found.words()] == [
-        "counting was cut after 2 seconds: it has looked at 0 rows of `note`, and there are more"
+        "counting was cut after 0 seconds: it has looked at 0 rows of `note`, and there are more"
     ]
 
 

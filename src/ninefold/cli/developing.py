@@ -39,6 +39,7 @@ from ninefold.diagnostics.render import visible
 from ninefold.operator.app import application
 from ninefold.operator.metrics import Metrics
 from ninefold.operator.rows import Caller
+from ninefold.operator.stored import counted
 from ninefold.pipeline import Loaded
 from ninefold.plan.service import ServicePlan
 from ninefold.server import run
@@ -50,6 +51,9 @@ from ninefold.server.tracing import Tracer
 
 MOST_FIELDS = 3
 """Values of one request that are named in its line."""
+
+COUNTING_SECONDS = 0.5
+"""How long rows that no longer fit are looked for at each save."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +155,8 @@ class Developing:
                 self.plan = None
                 raise Unusable(made.message, *made.help, details=made.details)
             database = made.opened.database
-            metrics = Metrics(database)
+            misfits = await asyncio.to_thread(counted, plan.stored, database.read, COUNTING_SECONDS)
+            metrics = Metrics(database, misfits)
             before, self.answering = self.answering, self._application(plan, values, database, metrics)
             self.database = database
             self.service.application = self.answering
@@ -163,6 +168,8 @@ class Developing:
         self._say_endpoints(plan, values)
         self.plan = plan
         self._say_rows(made)
+        for words in misfits.words():
+            say(visible(words))
         known = [each for each in found if isinstance(each, Known)]
         unknown = [each for each in found if not isinstance(each, Known)]
         tried = [*caller_lines(plan, self.url, values, known), *(f"# {each.scheme}: {each.why}" for each in unknown)]

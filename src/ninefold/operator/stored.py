@@ -37,11 +37,12 @@ class Misfits:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """`fields`: those with rows that do not fit. `unfinished`: the resources of which not all rows were looked at, each
-    with how many were."""
+    """`fields`: those with rows that do not fit. `unfinished`: the resources of which not all rows were looked at in so
+    many `seconds`, each with how many were."""
 
     fields: tuple[Misfits, ...] = ()
     unfinished: tuple[tuple[str, int], ...] = ()
+    seconds: float = SECONDS
 
     def words(self) -> Iterator[str]:
         """A line for each field, and one for what was not looked at. No value of a row is in them."""
@@ -52,7 +53,7 @@ class Counted:
             yield f"{fit} `{each.name}` any more{named}"
         if self.unfinished:
             rows = " and ".join(f"{count:,} rows of `{name}`" for name, count in self.unfinished)
-            yield f"counting was cut after {SECONDS:g} seconds: it has looked at {rows}, and there are more"
+            yield f"counting was cut after {self.seconds:g} seconds: it has looked at {rows}, and there are more"
 
 
 def counted(stored: Sequence[StoredRows], select: Select, seconds: float = SECONDS) -> Counted:
@@ -66,6 +67,7 @@ def counted(stored: Sequence[StoredRows], select: Select, seconds: float = SECON
     return Counted(
         tuple(misfits for each in begun for misfits in each.misfits if misfits.count),
         tuple((each.resource, each.seen) for each in waiting),
+        seconds,
     )
 
 
