@@ -118,7 +118,7 @@ def _keys(keys: Iterable[Key]) -> str:
 def _rows(keys: Iterable[Key]) -> Iterator[tuple[str, ...]]:
     for key in keys:
         path = f"`{key.path.lstrip('.')}`"
-        yield path, key.kind.value, describe(key.shape), key.meaning, key.absence
+        yield path, key.kind_in_words, describe(key.shape), key.meaning, key.absence
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:

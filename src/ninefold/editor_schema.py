@@ -99,6 +99,8 @@ here that JSON Schema has not, without a meaning to others."""
 
 _KINDS: Final[Mapping[Kind, str]] = {
     Kind.ASKED: "It is asked for",
+    Kind.ASKED_WHEN: "It is asked for",
+    Kind.FALLS_BACK: "Another line holds without it",
     Kind.RESTRICTS: "It restricts what is accepted, how often or when",
     Kind.ADDS: "It adds something",
     Kind.NAMES: "Others refer to it by its name",
@@ -260,8 +262,10 @@ def _hover(key: Key) -> Schema:
     """What an editor shows of a key: plainly, and, for those that read it, as Markdown."""
     question = _QUESTIONS.get(key.question or "")
     asked = f" ({question.in_general})" if question is not None else ""
-    written = f"It is written as {describe(key.shape)}. `none` and `not shown` may be written too."
-    absent = f"{_KINDS[key.kind]}{asked}. Where it is absent: {key.absence}"
+    words = "`none` and `not shown`" if key.says_none or not key.is_asked else "`not shown`"
+    written = f"It is written as {describe(key.shape)}. {words} may be written too."
+    so = "" if key.when is None else f" when {key.when}"
+    absent = f"{_KINDS[key.kind]}{asked}{so}. Where it is absent: {key.absence}"
     return {
         "description": f"{key.meaning} {written} {absent}",
         "markdownDescription": f"{key.meaning}\n\n{written}\n\n{absent}",

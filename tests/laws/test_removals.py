@@ -194,6 +194,8 @@ EXCEPTIONS: tuple[tuple[str, tuple[Outcome, ...], str], ...] = (
 
 EXPECTED: dict[Kind, tuple[Outcome, ...]] = {
     Kind.ASKED: ("question", "error", "question and error"),
+    Kind.ASKED_WHEN: ("question", "error", "question and error", "nothing"),
+    Kind.FALLS_BACK: ("question", "error", "question and error", "nothing"),
     Kind.RESTRICTS: ("nothing",),
     Kind.ADDS: ("nothing",),
     Kind.TELLS: ("nothing",),

@@ -15,7 +15,7 @@ from ninefold.plan.routes import Served
 from ninefold.propose.conventions import CONVENTIONS
 from ninefold.propose.propose import propose
 from ninefold.questions.question import QUESTIONS
-from ninefold.vocabulary import VOCABULARY, Kind
+from ninefold.vocabulary import VOCABULARY
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -30,7 +30,7 @@ NEVER = {
 
 ASKING = {
     (key.part, key.path) for key in VOCABULARY
-    if key.kind is Kind.ASKED or key.path.endswith(("on create", "otherwise", "codes", "codes.CODE"))
+    if key.is_asked or key.path.endswith(("on create", "otherwise", "codes", "codes.CODE"))
 }  # fmt: skip
 """The keys without which a question is open."""
 

@@ -86,6 +86,8 @@ def test_a_fact_taken_out_is_accounted_for(name: str) -> None:
         found = {each.question.id for each in ask(outcome.value)}
         if key.kind is Kind.ASKED:
             accounted = bool(found) or any(word in ANSWERED_OTHERWISE[name] for word in words)
+        elif key.is_asked:
+            accounted = True  # it depends on its condition, or on another line: tests/honesty judges which
         elif any(word in ASKING for word in words):
             accounted = found <= set(ASKING.values())
         else:

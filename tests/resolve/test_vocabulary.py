@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 import pytest
@@ -13,6 +14,19 @@ from ninefold.vocabulary.shapes import Integer, ListOf, MappingOf, Names, OneOf,
 
 QUESTION_IDS = {question.id for question in QUESTIONS}
 PATHS = {(key.part, key.path) for key in VOCABULARY}
+
+
+SILENT = (Kind.RESTRICTS, Kind.ADDS, Kind.NAMES, Kind.TELLS)
+
+
+@pytest.mark.parametrize("key", VOCABULARY, ids=lambda key: f"{key.part} {key.path}")
+def test_what_its_absence_hangs_on_is_said(key: Key) -> None:
+    assert (key.kind is Kind.ASKED_WHEN) == (key.when is not None)
+    assert (key.kind is Kind.FALLS_BACK) == (key.line is not None)
+    assert key.line is None or key.line in PATHS
+    assert not key.says_none or key.is_asked
+    # What is a condition of the absence, or another line, is said as data and not as prose.
+    assert not re.search(r"A gap (where|of|unless)", key.absence) or key.kind is Kind.FALLS_BACK
 
 
 def test_each_key_stands_once() -> None:
@@ -28,13 +42,13 @@ def test_a_row_is_whole(key: Key) -> None:
 
 @pytest.mark.parametrize("key", VOCABULARY, ids=lambda key: f"{key.part} {key.path}")
 def test_what_is_asked_names_its_question(key: Key) -> None:
-    assert (key.kind is Kind.ASKED) == (key.question is not None)
+    assert (key.kind in (Kind.ASKED, Kind.ASKED_WHEN)) <= key.is_asked <= (key.kind not in SILENT)
     assert key.question is None or key.question in QUESTION_IDS
 
 
 def test_nothing_in_part_5_and_no_secret_merely_restricts() -> None:
     assert [key.path for key in VOCABULARY if key.part == 5 and key.kind is Kind.RESTRICTS] == []
-    assert [key.kind for key in VOCABULARY if key.name == "secret"] == [Kind.ASKED] * 2
+    assert [key.kind for key in VOCABULARY if key.name == "secret"] == [Kind.ASKED_WHEN] * 2
 
 
 def test_a_keyword_is_used_or_refused() -> None:

@@ -4,11 +4,12 @@ its absence costs."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ninefold.diagnostics.source import Span
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence
-from ninefold.vocabulary import Key, Kind, is_open, key_named, keys_under
+from ninefold.vocabulary import Key, Kind, is_open, key_at, key_named, keys_under
+from ninefold.vocabulary.json_schema import HOLDING, NARROWING
 from ninefold.vocabulary.shapes import JSON, JSONSchema, ListOf, MappingOf, OneOf, Shape, Template
 
 
@@ -53,7 +54,18 @@ class _Part:
     def of_mapping(self, node: Mapping, path: str, holder: Key | None) -> Iterator[Written]:
         for index, entry in enumerate(node.entries):
             key, is_named = _row_of_entry(self.number, path, entry, holder)
+            if not is_named and self._says_values(entry.name, holder):
+                # It is asked of a schema inside another as it is of the other (`questions.resources.unsaid`).
+                row = key_at(2, f"RESOURCE.fields.FIELD.{entry.name}")
+                key, is_named = replace(key, kind=row.kind, question=row.question, when=row.when), True
             yield from self._fact(index, entry.name, key, is_named, entry.span, entry.value)
+
+    def _says_values(self, keyword: str, holder: Key | None) -> bool:
+        """Whether a keyword says which values there are within a value, and does not only narrow them."""
+        if holder is None or not _has(holder.shape, JSONSchema) or keyword not in ("type", "$ref"):
+            return False
+        around = self.names[-1:] if self.names[-1] in HOLDING else self.names[-2:-1]
+        return bool({*around} & {*HOLDING}) and not {*self.names} & {*NARROWING}
 
     def of_sequence(self, node: Sequence, holder: Key) -> Iterator[Written]:
         for index, item in enumerate(node.items):

@@ -3,12 +3,15 @@
 | kind      | taken out                                                                                           |
 |-----------|-----------------------------------------------------------------------------------------------------|
 | asked     | errors at the uses; or a gap that says so, and what it blocks is 501, what it leaves out is missing  |
+| asked when X | the same; or, where X is not so, the response without it                                         |
+| falls back to LINE | the same; or, where LINE stands, what LINE says                                             |
 | restricts | what was refused for it is not; nothing else changes                                                |
 | adds      | the response without it                                                                             |
 | names     | errors at each use                                                                                  |
 | tells     | nothing                                                                                             |
 
-`not shown` is a gap whatever it stands for. `none` is, for what no question asks for, the same as nothing.
+`not shown` is a gap whatever it stands for. `none` is, for what no question asks for, the same as nothing; for what
+one asks for it is an answer only where the table says so.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from ninefold.ablate.compare import is_blocked, is_less, refuses, says_the_same, shows_more
-from ninefold.ablate.facts import Written
+from ninefold.ablate.facts import Written, written
 from ninefold.ablate.fixed import Asked, Whole
 from ninefold.ablate.provenance import Words
 from ninefold.ablate.rehearsal import Seen
@@ -33,7 +36,7 @@ from ninefold.plan.places import Place
 from ninefold.questions.question import OpenQuestion
 from ninefold.questions.survey import Survey
 from ninefold.syntax.nodes import Mapping
-from ninefold.vocabulary import Kind
+from ninefold.vocabulary import Key, Kind, key_named
 
 Outcome: TypeAlias = Literal[
     "no difference", "error at a use", "gap", "less", "no longer refused", "what remains says", "not in the language"
@@ -47,6 +50,8 @@ OUTCOMES: tuple[Outcome, ...] = (
 )  # fmt: skip
 
 REFUSALS = 7
+
+_ASKED = (Kind.ASKED, Kind.ASKED_WHEN, Kind.FALLS_BACK)
 
 VERSIONING = 9
 
@@ -96,6 +101,11 @@ class Change:
     @property
     def words(self) -> str:
         return f"{self.where}: {_said(self.old)} became {_said(self.new)}"
+
+
+def _parent_and_name(path: str) -> tuple[str, str]:
+    parent, _, name = path.rpartition(".")
+    return parent, name
 
 
 def _said(seen: Seen) -> str:
@@ -177,11 +187,14 @@ class _Case:
         if self.removal == "not shown":
             if not any(each.span.meets(fact.place) for each in questions):
                 yield "`not shown` is written, and no gap names it"
-        elif self.removal == "none" and fact.kind is not Kind.ASKED:
+        elif self.removal == "none" and self._key is not None and self._key.is_asked:
+            if not self._key.says_none:
+                yield "`none` is no answer here, and it is taken for one"
+        elif self.removal == "none":
             for question in questions:
                 if question.span.start == fact.place.start:
                     yield f"`none` is written, and a gap says that it is not shown: {question.text}"
-        is_silent = fact.kind is Kind.ASKED and not self.changes and self.opened_less is None
+        is_silent = fact.kind in _ASKED and not self.changes and self.opened_less is None
         if self.removal != "none" and questions and is_silent:
             for each in self.whole.asked:
                 if self._is_named(each.shown):
@@ -191,11 +204,31 @@ class _Case:
             return
         if fact.kind is Kind.TELLS and questions:
             yield f"a gap, and it only tells: {questions[0].text}"
-        elif fact.kind is Kind.ASKED and fact.is_named and not questions:
-            # A question that is asked no longer, or answered by another line: then nothing is different, but for an
-            # error whose condition a wider line of part 7 speaks for.
-            for change in [each for each in self.changes if not self._is_wider_code(each)][:1]:
-                yield f"no gap says that it is missing, and something changes: {change.words}"
+        elif fact.is_named and not questions:
+            yield from self._not_asked()
+
+    def _not_asked(self) -> Iterator[str]:
+        """What is wrong with it that no gap says that the fact is missing."""
+        match self.fact.kind:
+            case Kind.ASKED:
+                yield "no gap says that it is missing"
+            case Kind.ASKED_WHEN:
+                # Its question is asked no longer: then it is as if it added something. An error's condition is spoken
+                # for by a wider line of part 7.
+                for change in self.changes:
+                    if not (is_less(change.new, change.old) or change.turns_on_a_tag or self._is_wider_code(change)):
+                        yield f"no gap says that it is missing, and something changes: {change.words}"
+                        return
+            case Kind.FALLS_BACK:
+                line = None if self._key is None else self._key.line
+                stands = any((each.part, each.path) == line for each in written(self.loaded.document))
+                if not stands and (self.changes or (self._key is not None and self._key.is_asked)):
+                    yield "no gap says that it is missing, and no line holds in its place"
+
+    @property
+    def _key(self) -> Key | None:
+        """The row of the fact; None: it has none of its own."""
+        return key_named(self.fact.part, *_parent_and_name(self.fact.path)) if self.fact.is_named else None
 
     def _changed(self, change: Change) -> Iterator[str]:
         new, old, fact = change.new, change.old, self.fact
@@ -211,6 +244,8 @@ class _Case:
             yield f"a gap blocks it, and it is answered: {change.words}"
         if fact.kind is Kind.TELLS:
             yield f"it only tells, and something changes: {change.words}"
+        elif fact.kind is Kind.ASKED and self.questions and self._is_wider_code(change):
+            yield f"a gap says that it is left out, and another line speaks for it: {change.words}"
         elif not self._explained(change):
             yield f"neither without it nor what it refused: {change.words}"
         elif not self._is_its_own(change):

@@ -56,9 +56,8 @@ def check_errors(
     )
     _details_at_hand(contract, codes, findings)
     conditions: dict[str, str] = {}
+    # A code without a status speaks for its conditions all the same: with a bare status, and no wider one.
     for code in value_of(part.codes) or ():
-        if value_of(code.status) is None:
-            continue
         for when in value_of(code.when) or ():
             conditions[f"{when.condition} {when.subject}" if when.subject else when.condition] = code.name
     return Errors(

@@ -29,7 +29,6 @@ class Codes:
         return {
             f"{when.condition} {when.subject}" if when.subject else when.condition: code.name
             for code in self.by_name.values()
-            if value_of(code.status) is not None
             for when in value_of(code.when) or ()
         }
 
@@ -43,7 +42,10 @@ class Codes:
         wider. None: a bare status."""
         own = {name.text: code.text for name, code in value_of(endpoint.errors) or ()}
         found = names(condition, subject)
-        return next((codes[name] for codes in (own, self._conditions) for name in found if name in codes), None)
+        code = next((codes[name] for codes in (own, self._conditions) for name in found if name in codes), None)
+        stated = self.by_name.get(code or "")
+        # A code that has no status is not told, and no wider one in its place.
+        return None if stated is not None and value_of(stated.status) is None else code
 
     def narrowest(self, endpoint: Endpoint, condition: str, subject: str) -> str | None:
         """As much of a subject as part 7 or the endpoint tells apart; None: nothing of it."""

@@ -16,7 +16,7 @@ from ninefold.openapi.limits import rate_headers, rates
 from ninefold.openapi.schemas import component, error_name, reference, rewritten, value_or_null
 from ninefold.openapi.service import Endpoint, Json, Service
 from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Sweep, Write
-from ninefold.plan.problems import Condition, ErrorCode
+from ninefold.plan.problems import Condition, ErrorCode, names
 from ninefold.plan.routes import PathParameter, Served
 from ninefold.values import required
 
@@ -187,12 +187,9 @@ def answers(refused: list[Condition], service: Service, route: Served | None = N
 def code_of(condition: Condition, service: Service, own: Mapping[str, str]) -> ErrorCode | None:
     """The code with which a condition is answered: its own, else that of its narrowest name (`conflict user.email`,
     `conflict user`, `conflict`), the endpoint's codes before the service's. None: a bare status."""
-    names = [condition.condition]
-    if condition.subject is not None:
-        whole = condition.subject
-        names = [f"{condition.condition} {whole}", f"{condition.condition} {whole.partition('.')[0]}", *names]
+    called = names(condition.condition, condition.subject)
     of_all = service.plan.problems.conditions
-    found = condition.code or next((codes[name] for codes in (own, of_all) for name in names if name in codes), None)
+    found = condition.code or next((codes[name] for codes in (own, of_all) for name in called if name in codes), None)
     return next((code for code in service.plan.problems.codes if code.name == found), None)
 
 

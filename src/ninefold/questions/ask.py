@@ -142,10 +142,15 @@ def _written(survey: Survey, part: Part, asked: tuple[OpenQuestion, ...], *, acc
         blocks = _depending(survey, part, names)
         if key is not None and key.kind is Kind.TELLS:
             yield leaving_out(question, subject, at, "nothing that a caller sees")
-        elif blocks is None or (key is not None and key.kind is Kind.ADDS and not _is_stored(key)):
+        elif blocks is None or (key is not None and _adds(key) and not _is_stored(key)):
             yield leaving_out(question, subject, at, f"`{subject}`")
         else:
             yield blocking(question, subject, at, blocks)
+
+
+def _adds(key: Key) -> bool:
+    """Whether the rest is there without it: it adds, or stands instead of another line and is not asked for."""
+    return key.kind is Kind.ADDS or (key.kind is Kind.FALLS_BACK and not key.is_asked)
 
 
 def _is_stored(key: Key) -> bool:

@@ -22,9 +22,8 @@ from ninefold.questions.question import (
     unanswered,
 )
 from ninefold.questions.survey import Survey, actions
-
-TYPING = frozenset({"type", "$ref", "enum", "const", "anyOf", "oneOf", "allOf"})
-"""The keywords that say which values there are; the others only narrow them."""
+from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence
+from ninefold.vocabulary.json_schema import HOLDING, TYPING
 
 
 def ask(survey: Survey) -> Iterator[OpenQuestion]:
@@ -87,12 +86,34 @@ def _untyped(field: Field) -> At | None:
 
 
 def unsaid(schema: Schema, at: At) -> At | None:
-    """Where a schema says no type: at its `not shown`, if one is written."""
-    for entry in schema.node.entries:
-        if entry.name in TYPING:
-            says_not_shown = getattr(entry.value, "text", None) == "not shown"
-            return At(entry.value.span) if says_not_shown else None
-    return at
+    """Where a schema, or one of the values within, says no type: at its `not shown`, if one is written."""
+    return _unsaid(schema.node, at)
+
+
+def _unsaid(node: Mapping, at: At) -> At | None:
+    entries = {entry.name: entry.value for entry in node.entries if not _says(entry.value, "none")}
+    typing = [entries[name] for name in TYPING if name in entries]
+    if not typing:
+        return at
+    if open_ := next((value for value in typing if _says(value, "not shown")), None):
+        return At(open_.span)
+    held = (each for name in HOLDING if name in entries for each in _schemas(name, entries[name]))
+    return next((found for each in held if (found := _unsaid(each, At(each.span))) is not None), None)
+
+
+def _schemas(keyword: str, value: Node) -> Iterator[Mapping]:
+    """The schemas that a keyword holds; a truth value says all of its values."""
+    match keyword, value:
+        case "properties", Mapping(entries=entries):
+            yield from (entry.value for entry in entries if isinstance(entry.value, Mapping))
+        case "prefixItems", Sequence(items=items):
+            yield from (item for item in items if isinstance(item, Mapping))
+        case _, Mapping():
+            yield value
+
+
+def _says(value: Node, word: str) -> bool:
+    return isinstance(value, Scalar) and value.says(word)
 
 
 def _unreadable(survey: Survey, subject: str, field: Field) -> At | None:

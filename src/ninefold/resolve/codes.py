@@ -117,6 +117,13 @@ KEYWORD_NOT_USED = _error(
     "status: {type: string, default: new}", "status: {type: string, on create: \"'new'\"}",
 )  # fmt: skip
 
+NO_ANSWER = _error(
+    "NF0330", "`none` is no answer to what is asked here",
+    "Of what the service may do without, `none` says that there is none. Of what it cannot do without it would leave "
+    "the answer to nobody: such a question is answered, or left open by `not shown`.",
+    "key: {type: apiKey, in: none, name: X-Key}", "key: {type: apiKey, in: header, name: X-Key}",
+)  # fmt: skip
+
 BARE_WORD = _error(
     "NF0315", "`none` stands where it says nothing",
     "Unquoted, `none` says that the service has none of something. As an item of a list it says nothing: the item is "
@@ -237,6 +244,7 @@ CODES = (
     NOT_A_SCHEMA,
     KEYWORD_NOT_USED,
     BARE_WORD,
+    NO_ANSWER,
     NOT_IN_FORM,
     NOT_AN_ACTION,
     NOT_A_STATUS,

@@ -23,9 +23,9 @@ from ninefold.diagnostics.diagnostic import Code, Diagnostic, Label
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import nearest
 from ninefold.expressions.ast import Ast
-from ninefold.resolve.codes import BARE_WORD, KEYWORD_NOT_USED, UNKNOWN_KEY, WRONG_SHAPE
+from ninefold.resolve.codes import BARE_WORD, KEYWORD_NOT_USED, NO_ANSWER, UNKNOWN_KEY, WRONG_SHAPE
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Part, Scalar, Sequence, Style, Word
-from ninefold.vocabulary import describe, is_open, key_at, key_named, keys_under, names_under
+from ninefold.vocabulary import Key, describe, is_open, key_at, key_named, keys_under, names_under
 from ninefold.vocabulary.shapes import JSONSchema, ListOf, MappingOf, Members, Name, Shape
 
 T = TypeVar("T")
@@ -147,6 +147,18 @@ class Reading:
             return False
         return not (isinstance(node, Scalar) and node.says("none"))
 
+    def is_no_answer(self, key: Key | None, value: Node) -> bool:
+        """Says of `none` that it is no answer to what a question asks for, unless the table says that it is."""
+        if key is None or not key.is_asked or key.says_none or not (isinstance(value, Scalar) and value.says("none")):
+            return False
+        self.say(
+            NO_ANSWER,
+            f"{quoted(key.name)} is `none`",
+            Label(value.span, "it is asked for, and this is no answer"),
+            help=(f"write {describe(key.shape)}; or `not shown`",),
+        )
+        return True
+
     def leaves_open(self, place: Span) -> None:
         """What is read now depends on something that is a gap: the whole fact is one."""
         self._hole = self._hole or place
@@ -243,19 +255,28 @@ class Level:
     gap: Span | None
 
     def slot(self, name: str) -> Slot:
-        return Slot(name, key_at(self.part, f"{self.path}.{name}" if self.path else name).shape)
+        return Slot(name, self._key(name).shape)
+
+    def _key(self, name: str) -> Key:
+        return key_at(self.part, f"{self.path}.{name}" if self.path else name)
 
     def fact(self, name: str, read: Read[T], main: bool = False) -> Fact[T] | None:
         """What is said under a key. `main`: it is what `not shown` for the whole mapping leaves open."""
         if self.gap is not None:
             return Gap(self.gap) if main else None
         entry = self.known.get(name)
-        return None if entry is None else self.reading.fact(entry.value, self.slot(name), read, entry.proposed)
+        if entry is None:
+            return None
+        if self.reading.is_no_answer(self._key(name), entry.value):
+            return Gap(entry.value.span)
+        return self.reading.fact(entry.value, self.slot(name), read, entry.proposed)
 
     def inner(self, name: str, read: Read[T]) -> T | None:
         """What is said under a key of a mapping that stands inside a fact."""
         entry = self.known.get(name)
-        if entry is None or not self.reading.states(entry.value, entry.proposed):
+        if entry is None or self.reading.is_no_answer(self._key(name), entry.value):
+            return None
+        if not self.reading.states(entry.value, entry.proposed):
             return None
         return read(self.reading, entry.value, self.slot(name))
 

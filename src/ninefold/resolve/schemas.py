@@ -80,6 +80,8 @@ def _object(r: Reading, node: Mapping) -> dict[str, Any]:
             )
         elif entry.name not in KEYWORDS:
             _unknown(r, entry.key)
+        elif r.is_no_answer(key_named(2, _FIELD, entry.name), entry.value):
+            continue
         elif r.states(entry.value, entry.proposed):
             try:
                 found[entry.name] = _value(r, entry)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ninefold.vocabulary.json_schema import keywords
-from ninefold.vocabulary.key import Key, adds, asked, names
+from ninefold.vocabulary.key import Key, adds, asked, asked_when, names
 from ninefold.vocabulary.shapes import Expression, JSONSchema, MappingOf, Members, Names
 
 _F = "calls.FUNCTION"
@@ -19,7 +19,7 @@ def functions(part: int, question: str) -> Iterator[Key]:
                 "There is no such function; each use is an error.")  # fmt: skip
     yield asked(part, f"{_F}.takes", MappingOf("names to schemas"), question,
                 "What it is called with, by name: each value is held to its schema.",
-                "A gap: endpoints that call it are not served.")  # fmt: skip
+                "A gap: endpoints that call it are not served.", says_none=True)  # fmt: skip
     yield asked(part, f"{_F}.takes.NAME", JSONSchema(), question, "A value that it is called with, and its schema.",
                 "A gap: endpoints that call it are not served.")  # fmt: skip
     yield from (each for each in keywords(part, f"{_F}.takes.NAME") if each.name != "required")
@@ -32,8 +32,9 @@ def functions(part: int, question: str) -> Iterator[Key]:
 
 
 def given(part: int, endpoint: str, question: str) -> Iterator[Key]:
-    yield asked(part, f"{endpoint}.with", MappingOf("names to expressions"), question,
+    yield asked_when(part, f"{endpoint}.with", MappingOf("names to expressions"), question,
+              "the function takes something",
                 "What the function that it calls is called with, of the request and of who calls.",
-                "A gap where the function takes something: E is not served.")  # fmt: skip
+                "A gap: E is not served.")  # fmt: skip
     yield adds(part, f"{endpoint}.with.NAME", Expression(), "The value of what the function takes by that name.",
                "An error where the function takes it.")  # fmt: skip

@@ -9,8 +9,8 @@ from ninefold.vocabulary.calls import functions, given
 from ninefold.vocabulary.chosen import chosen
 from ninefold.vocabulary.effects import effects
 from ninefold.vocabulary.json_schema import parameter_keywords, path_keywords
-from ninefold.vocabulary.key import Key, adds, asked, names, restricts
-from ninefold.vocabulary.limits import pages
+from ninefold.vocabulary.key import Key, adds, asked, asked_when, falling_back, names, restricts
+from ninefold.vocabulary.limits import own_pages
 from ninefold.vocabulary.shapes import (
     Boolean,
     Duration,
@@ -108,11 +108,12 @@ _KEYS: tuple[Key, ...] = (
           "What it does: one of a closed list or a transition; or a list, of which each after the first is a "
           "transition; a `call` comes before all of it.",
           "A gap: E is not served."),
-    asked(4, f"{_E}.row", Expression(), DOES, "The row that it acts on, where the path names none.",
-          "A gap where the path names no row either: E is not served."),
-    asked(4, f"{_E}.body", OneOf((Names("a field"), Template(), Members())), BODY,
+    asked_when(4, f"{_E}.row", Expression(), DOES, "neither the path nor `where` names the row that it acts on",
+              "The row that it acts on, where the path names none.",
+          "A gap: E is not served. Else they say which."),
+    asked_when(4, f"{_E}.body", OneOf((Names("a field"), Template(), Members())), BODY, "E takes values",
           "What the body gives: a list of fields, a template read backwards, or `$ref`.",
-          "A gap where E takes values: E is not served."),
+          "A gap: E is not served. Else a body is not read.", says_none=True),
     names(4, f"{_E}.body.$ref", Name("a shared schema such as `#/types/line`"),
           "The body is as that schema says; its members that are no fields are `request.body.NAME`.",
           "The body has no other description."),
@@ -143,14 +144,14 @@ _KEYS: tuple[Key, ...] = (
     adds(4, f"{_E}.filters.FILTER.default", Expression(), "The value where the parameter is not given.",
          "The filter takes no part where it is not given."),
     restricts(4, f"{_E}.where", Expression(), "Which rows are listed or acted on.", "All rows that may be seen."),
-    asked(4, f"{_E}.sorts", Members(), ORDER, "The order of a list.", "A gap: the list is not served."),
+    asked(4, f"{_E}.sorts", Members(), ORDER, "The order of a list.", "A gap: the list is not served.", says_none=True),
     adds(4, f"{_E}.sorts.parameter", Name("a query parameter"), "The query parameter that chooses an order.",
          "Clients cannot choose."),
     asked(4, f"{_E}.sorts.default", Names("a field (with `-` before it for descending)", alone=True), ORDER,
           "The order where none is chosen. Ties are ordered by identifier.", "A gap: the list is not served."),
     adds(4, f"{_E}.sorts.offered", Names("a field (with `-` before it for descending)"),
          "The orders that can be chosen.", "Clients cannot choose."),
-    *pages(4, f"{_E}.pages"),
+    *own_pages(f"{_E}.pages"),
     adds(4, f"{_E}.sets", MappingOf("fields to expressions"), "Values that it gives.", "It gives the body's values."),
     adds(4, f"{_E}.sets.FIELD", Expression(), "The value that it gives the field.", "It gives no value of its own."),
     restricts(4, f"{_E}.when", Expression(), "A guard on the row as it was.", "Every row is admitted."),
@@ -162,9 +163,9 @@ _KEYS: tuple[Key, ...] = (
     restricts(4, f"{_E}.guards.GUARD.when", Expression(), "A guard on the row as it was.", "Every row is admitted."),
     adds(4, f"{_E}.guards.GUARD.otherwise", Name("an error code"), "The error when the guard does not hold.",
          "The error is the code of the condition `guard`."),
-    asked(4, f"{_E}.patch", Word(("merge", "json-patch")), PATCH,
+    asked_when(4, f"{_E}.patch", Word(("merge", "json-patch")), PATCH, "E updates and its body gives something",
           "How an update is read: RFC 7396 (`merge`) or RFC 6902 (`json-patch`).",
-          "A gap where E updates: E is not served."),
+          "A gap: E is not served."),
     adds(4, f"{_E}.validators", Word(("etag",)), "Responses carry an entity tag, and conditions on it are honoured.",
          "There is no entity tag, and no condition on one is honoured."),
     adds(4, f"{_E}.idempotency key", Word(("required", "optional")),
@@ -174,29 +175,34 @@ _KEYS: tuple[Key, ...] = (
     adds(4, f"{_E}.issues", Name("a scheme"),
          "A credential of that scheme is made for the row, and is `caller.credential`.",
          "No credential is made."),
-    asked(4, f"{_E}.ends", Word(("presented", "others", "all")), ENDED,
+    asked_when(4, f"{_E}.ends", Word(("presented", "others", "all")), ENDED, "E signs out",
           "Which credentials that were issued to the row it ends: the one that the request presents, all others, or "
           "all.",
-          "A gap where E signs out: E is not served. Else it ends none, but for what a new password ends."),
-    adds(4, f"{_E}.requests", Members(), "How the requests of this endpoint alone are read.",
-         "As is said of all requests."),
-    adds(4, f"{_E}.requests.media type", OneOf((MediaType(), ListOf(MediaType()))), "The media types of its bodies.",
-         "As is said of all requests."),
-    adds(4, f"{_E}.requests.unknown members", Word(("refused", "ignored")),
-         "What happens to members of its body that no fact names.", "As is said of all requests."),
-    adds(4, f"{_E}.requests.unknown parameters", Word(("refused", "ignored")),
-         "What happens to its query parameters that no fact names.", "As is said of all requests."),
-    adds(4, f"{_E}.requests.texts", Word(("read",)), TEXTS, "As is said of all requests."),
-    adds(4, f"{_E}.error shape", Members(), "What the body of an error of this endpoint is.",
-         "The shape of part 7 holds."),
-    adds(4, f"{_E}.error shape.media type", MediaType(), "The media type of its errors.",
-         "The media type of part 7 holds."),
-    adds(4, f"{_E}.error shape.body", Template(), "The body, from `error.code`, `error.title` and so on.",
-         "The body of part 7 holds."),
-    adds(4, f"{_E}.errors", MappingOf("conditions to error codes"), "Codes of conditions on this endpoint alone.",
-         "The codes of part 7 hold."),
-    adds(4, f"{_E}.errors.CONDITION", Name("an error code"), "The code of the condition on this endpoint.",
-         "The code of part 7 holds."),
+          "A gap: E is not served. Else it ends none, but for what a new password ends.", says_none=True),
+    falling_back(adds(4, f"{_E}.requests", Members(), "How the requests of this endpoint alone are read.",
+         "As is said of all requests."), 4, "requests"),
+    falling_back(adds(4, f"{_E}.requests.media type", OneOf((MediaType(), ListOf(MediaType()))),
+    "The media types of its bodies.",
+         "As is said of all requests."), 4, "requests.media type"),
+    falling_back(adds(4, f"{_E}.requests.unknown members", Word(("refused", "ignored")),
+         "What happens to members of its body that no fact names.", "As is said of all requests."), 4,
+         "requests.unknown members"),
+    falling_back(adds(4, f"{_E}.requests.unknown parameters", Word(("refused", "ignored")),
+         "What happens to its query parameters that no fact names.", "As is said of all requests."), 4,
+         "requests.unknown parameters"),
+    falling_back(adds(4, f"{_E}.requests.texts", Word(("read",)), TEXTS, "As is said of all requests."), 4,
+    "requests.texts"),
+    falling_back(adds(4, f"{_E}.error shape", Members(), "What the body of an error of this endpoint is.",
+         "The shape of part 7 holds."), 7, "shape"),
+    falling_back(adds(4, f"{_E}.error shape.media type", MediaType(), "The media type of its errors.",
+         "The media type of part 7 holds."), 7, "shape.media type"),
+    falling_back(adds(4, f"{_E}.error shape.body", Template(), "The body, from `error.code`, `error.title` and so on.",
+         "The body of part 7 holds."), 7, "shape.body"),
+    falling_back(adds(4, f"{_E}.errors", MappingOf("conditions to error codes"),
+                      "Codes of conditions on this endpoint alone.",
+         "The codes of part 7 hold."), 7, "codes"),
+    falling_back(adds(4, f"{_E}.errors.CONDITION", Name("an error code"),
+                      "The code of the condition on this endpoint.", "The code of part 7 holds."), 7, "codes"),
     asked(4, f"{_E}.responses", MappingOf("statuses to what is shown"), RESPONSES,
           "The good responses by status, 200 to 399: a view, a template, `none` or `stream`; or by outcome, then by "
           "status.",
@@ -233,7 +239,8 @@ def _in_a_case() -> Iterator[Key]:
     for key in _KEYS:
         if key.path.startswith(f"{_E}.") and key.path.split(".")[1] in IN_A_CASE:
             path = key.path.replace(f"{_E}.", f"{_E}.cases.CASE.", 1)
-            yield replace(key, path=path, absence="What the endpoint states beside its cases holds.")
+            of_case = falling_back(key, 4, key.path) if key.parent == _E else key
+            yield replace(of_case, path=path)
 
 
 KEYS: tuple[Key, ...] = (*_KEYS, *_in_a_case())

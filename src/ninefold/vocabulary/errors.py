@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ninefold.vocabulary.key import Key, adds, asked, names
+from ninefold.vocabulary.key import Key, adds, asked, asked_when, names
 from ninefold.vocabulary.shapes import (
     Expression,
     Integer,
@@ -32,13 +32,14 @@ RULES = (
 rest."""
 
 KEYS: tuple[Key, ...] = (
-    asked(7, "shape", Members(), SHAPE, "What the body of an error is.", "A gap: errors have an empty body."),
+    asked(7, "shape", Members(), SHAPE, "What the body of an error is.", "A gap: errors have an empty body.",
+    says_none=True),
     asked(7, "shape.media type", MediaType(), SHAPE, "The media type of errors.",
           "A gap: errors have an empty body."),
     asked(7, "shape.body", Template(), SHAPE, "The body, from `error.code`, `error.title` and so on.",
           "A gap: errors have an empty body."),
     asked(7, "codes", MappingOf("codes to what they say"), CODES, "The errors that callers are told.",
-          "A gap: conditions are answered with a bare status."),
+          "A gap: conditions are answered with a bare status.", says_none=True),
     names(7, "codes.CODE", Members(), "An error.", "Each use of its name is an error."),
     asked(7, "codes.CODE.status", Integer(400, 599), STATUS, "The status of its responses.",
           "A gap: what it would answer has a bare status."),
@@ -48,9 +49,10 @@ KEYS: tuple[Key, ...] = (
     adds(7, "codes.CODE.about", Name("a name"),
          "The name under which `error.messages` has it, where no field is at fault.",
          "It has no entry in `error.messages`."),
-    asked(7, "codes.CODE.when", Names("a condition", alone=True), CODES,
+    asked_when(7, "codes.CODE.when", Names("a condition", alone=True), CODES,
+              "nothing else is the code of such a condition, and one can arise",
           "The conditions that it is the code of; each may be narrowed (`missing article`, `conflict user.email`).",
-          "A gap where nothing else is the code of such a condition."),
+          "A gap: the condition is answered with a bare status."),
     adds(7, "messages", MappingOf("rules to words"), "The words for each rule that a field can break.",
          "Errors have no messages."),
     adds(7, "messages.RULE", Text(), "The words for one rule, or, under `otherwise`, for the rest.",

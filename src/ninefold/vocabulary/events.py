@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ninefold.vocabulary.key import Key, adds, asked, restricts
+from ninefold.vocabulary.key import Key, adds, asked, asked_when, restricts
 from ninefold.vocabulary.shapes import (
     Duration,
     Expression,
@@ -32,7 +32,7 @@ _NOT_READ = "A gap where an endpoint reads `event`: it is not served."
 
 KEYS: tuple[Key, ...] = (
     asked(6, "kinds", MappingOf("kinds to when they arise"), KINDS, "The kinds of event.",
-          "A gap: there are no events."),
+          "A gap: there are no events.", says_none=True),
     adds(6, "kinds.KIND", Members(), "A kind of event, written in the transaction of its cause.",
          "No such event arises."),
     asked(6, "kinds.KIND.upon", OneOf((Text("an action such as `place order`"), ListOf(Text("an action")))), UPON,
@@ -42,7 +42,8 @@ KEYS: tuple[Key, ...] = (
     restricts(6, "kinds.KIND.when", Expression(),
               "Which rows the event arises of: those of which it is true, as they have become.",
               "It arises of every row."),
-    asked(6, "delivery", Members(), DELIVERED, "How events reach others.", "A gap: no event is delivered."),
+    asked(6, "delivery", Members(), DELIVERED, "How events reach others.", "A gap: no event is delivered.",
+    says_none=True),
     adds(6, "delivery.webhooks", Members(), "Delivery to the addresses of subscriptions, at least once.",
          "No webhook is called."),
     asked(6, "delivery.webhooks.signature", Word(("standard-webhooks",)), DELIVERED,
@@ -51,8 +52,9 @@ KEYS: tuple[Key, ...] = (
           "How many attempts are made, the first one included.", _NOT_SENT),
     asked(6, "delivery.webhooks.backoff", ListOf(Duration()), DELIVERED,
           "The wait before each further attempt; the last counts for all that come after it.", _NOT_SENT),
-    asked(6, "delivery.stream", Members(), DELIVERED, "Delivery to those who hold a connection.",
-          "A gap where an endpoint streams events; else there is no stream."),
+    asked_when(6, "delivery.stream", Members(), DELIVERED, "an endpoint streams events",
+              "Delivery to those who hold a connection.",
+          "A gap: no event is delivered this way. Else there is no stream.", says_none=True),
     asked(6, "delivery.stream.format", Word(("server-sent events",)), DELIVERED, "How the stream is written.",
           _NOT_SENT),
     adds(6, "delivery.stream.resume", HeaderName(), "The request header that names the last event seen.",
@@ -69,10 +71,14 @@ KEYS: tuple[Key, ...] = (
          "Events of one row are delivered in the order of their commits.", "No order is promised."),
     adds(6, "delivery.webhooks.to", Name("a resource"), "Rows of the contract's own that say where events go.",
          "Events go to the subscriptions that the language has itself."),
-    asked(6, "delivery.webhooks.when", Expression(), DELIVERED,
-          "Which events go to such a row; it reads `event` and the row.", _NOT_SENT),
-    asked(6, "delivery.webhooks.url", Expression(), DELIVERED, "The address of such a row.", _NOT_SENT),
-    asked(6, "delivery.webhooks.secret", Expression(), DELIVERED, "The signing secret of such a row.", _NOT_SENT),
-    asked(6, "log", Members(), LOG, "What of the log can be read, as the resource `event`.", _NOT_READ),
-    asked(6, "log.lasts", Duration(), LOG, "How long an event can be read; `none`: without an end.", _NOT_READ),
+    asked_when(6, "delivery.webhooks.when", Expression(), DELIVERED, "they go `to` rows of a resource",
+          "Which events go to such a row; it reads `event` and the row.", "A gap: no event is delivered this way."),
+    asked_when(6, "delivery.webhooks.url", Expression(), DELIVERED, "they go `to` rows of a resource",
+              "The address of such a row.", "A gap: no event is delivered this way."),
+    asked_when(6, "delivery.webhooks.secret", Expression(), DELIVERED, "they go `to` rows of a resource",
+              "The signing secret of such a row.", "A gap: no event is delivered this way."),
+    asked_when(6, "log", Members(), LOG, "an endpoint reads `event`",
+              "What of the log can be read, as the resource `event`.", "A gap: it is not served."),
+    asked_when(6, "log.lasts", Duration(), LOG, "an endpoint reads `event`",
+              "How long an event can be read; `none`: without an end.", "A gap: it is not served.", says_none=True),
 )  # fmt: skip

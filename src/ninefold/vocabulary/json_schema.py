@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ninefold.vocabulary.key import Key, adds, asked, restricts, tells
+from ninefold.vocabulary.key import Key, adds, asked_when, restricts, tells
 from ninefold.vocabulary.shapes import (
     JSON,
     Boolean,
@@ -106,12 +106,28 @@ REFUSED: dict[str, str] = {
 """Keywords of JSON Schema and of its relatives that are not part of the language, each with what to write."""
 
 
+TYPING = ("type", "$ref", "enum", "const", "anyOf", "oneOf", "allOf")
+"""The keywords that say which values there are; the others only narrow them."""
+
+HOLDING = ("items", "prefixItems", "properties", "additionalProperties")
+"""The keywords whose schemas are those of values within the value, and have to say which these are; the schemas of
+other keywords only narrow."""
+
+NARROWING = (
+    "if", "then", "else", "not", "contains", "propertyNames", "dependentSchemas", "patternProperties", "allOf", "anyOf",
+    "oneOf",
+)  # fmt: skip
+"""The keywords whose schemas only narrow what is said beside them."""
+
+_NOTHING_ELSE_SAYS = "nothing else says which values there are (" + ", ".join(f"`{each}`" for each in TYPING[1:]) + ")"
+
+
 def keywords(part: int, under: str) -> tuple[Key, ...]:
     """The rows for a schema that stands at `under` (a path of the table)."""
     return (
-        asked(part, f"{under}.type", OneOf((Word(TYPES), ListOf(Word(TYPES)))), _QUESTION,
+        asked_when(part, f"{under}.type", OneOf((Word(TYPES), ListOf(Word(TYPES)))), _QUESTION, _NOTHING_ELSE_SAYS,
               "The JSON type or types of its values; `null` admits having no value.", _NO_TYPE),
-        asked(part, f"{under}.$ref", Name("a shared schema such as `#/types/line`"), _QUESTION,
+        asked_when(part, f"{under}.$ref", Name("a shared schema such as `#/types/line`"), _QUESTION, _NOTHING_ELSE_SAYS,
               "A schema that stands under `types`.", _NO_TYPE),
         *(restricts(part, f"{under}.{name}", shape, meaning, _NARROWER) for name, shape, meaning in _RESTRICTING),
         *(tells(part, f"{under}.{name}", shape, meaning) for name, shape, meaning in _TELLING),

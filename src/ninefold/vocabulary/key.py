@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from ninefold.vocabulary.shapes import Shape
@@ -11,12 +11,16 @@ from ninefold.vocabulary.shapes import Shape
 class Kind(Enum):
     """What happens where a key is absent.
 
-    `asked`: a question asks for it, and absence is a gap. `restricts`: it narrows what is accepted, how often or
+    `asked`: a question asks for it, and absence is a gap. `asked when`: it is while something is so (`Key.when`), and
+    adds to it else. `falls back`: another line holds (`Key.line`),
+    and without that one it is asked. `restricts`: it narrows what is accepted, how often or
     when, and the restriction is not there. `adds`: the member, header, filter, code or event is not there.
     `names`: others refer to it, and each use is an error. `tells`: nothing that a caller sees.
     """
 
     ASKED = "asked"
+    ASKED_WHEN = "asked when"
+    FALLS_BACK = "falls back to"
     RESTRICTS = "restricts"
     ADDS = "adds"
     NAMES = "names"
@@ -31,7 +35,9 @@ class Key:
     capitals stands for any name (`RESOURCE.fields.FIELD.on create`), or for an item of a list
     (`ENDPOINT.guards.GUARD.when`). `question` is the id of the question that asks for it
     (`ninefold.questions`);
-    `absence` says what the absence costs, `meaning` what the key says.
+    `absence` says what the absence costs, `meaning` what the key says. `when`: of `asked when`, what has to be so.
+    `line`: of `falls back`, the part and the path of the line that holds instead. `says_none`: of what is asked,
+    whether `none` is an answer (there is none of it); of all else `none` is what absence is.
     """
 
     part: int
@@ -41,6 +47,24 @@ class Key:
     meaning: str
     absence: str
     question: str | None = None
+    when: str | None = None
+    line: tuple[int, str] | None = None
+    says_none: bool = False
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether a question asks for it, always or sometimes."""
+        return self.question is not None
+
+    @property
+    def kind_in_words(self) -> str:
+        """The kind with what it hangs on: `asked when E updates`, "falls back to `pages` of part 8"."""
+        match self.kind, self.line:
+            case Kind.ASKED_WHEN, _:
+                return f"{self.kind.value} {self.when}"
+            case Kind.FALLS_BACK, (part, path):
+                return f"{self.kind.value} `{path}` of part {part}"
+        return self.kind.value
 
     @property
     def name(self) -> str:
@@ -61,8 +85,30 @@ class Key:
 # The rows of a part's file read as a table: one call a row.
 
 
-def asked(part: int, path: str, shape: Shape, question: str, meaning: str, absence: str) -> Key:
-    return Key(part, path, Kind.ASKED, shape, meaning, absence, question)
+def asked(
+    part: int, path: str, shape: Shape, question: str, meaning: str, absence: str, *, says_none: bool = False
+) -> Key:
+    return Key(part, path, Kind.ASKED, shape, meaning, absence, question, says_none=says_none)
+
+
+def asked_when(
+    part: int,
+    path: str,
+    shape: Shape,
+    question: str,
+    when: str,
+    meaning: str,
+    absence: str,
+    *,
+    says_none: bool = False,
+) -> Key:
+    return Key(part, path, Kind.ASKED_WHEN, shape, meaning, absence, question, when, says_none=says_none)
+
+
+def falling_back(key: Key, part: int, path: str) -> Key:
+    """The same key where it stands instead of another line, that of `path` in `part`."""
+    absence = f"`{path}` of part {part} holds" + ("; a gap without that." if key.question is not None else ".")
+    return replace(key, kind=Kind.FALLS_BACK, when=None, line=(part, path), absence=absence)
 
 
 def restricts(part: int, path: str, shape: Shape, meaning: str, absence: str) -> Key:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ninefold.vocabulary.json_schema import keywords
-from ninefold.vocabulary.key import Key, adds, asked, names, restricts, tells
+from ninefold.vocabulary.key import Key, adds, asked, asked_when, names, restricts, tells
 from ninefold.vocabulary.shapes import (
     JSON,
     Boolean,
@@ -32,7 +32,7 @@ KEYS: tuple[Key, ...] = (
           "Each use of its name is an error."),
     asked(2, "RESOURCE.identifier", Names("a field", alone=True), IDENTIFIER,
           "The field, or the fields together, by which a row is known. `none`: there is one row, from the start.",
-          "A gap: endpoints that address or create R are not served."),
+          "A gap: endpoints that address or create R are not served.", says_none=True),
     asked(2, "RESOURCE.fields", MappingOf("fields to schemas"), FIELDS, "What a row holds.",
           "A gap: endpoints that read or write R are not served."),
     names(2, "RESOURCE.includes", Names("a resource", alone=True),
@@ -84,18 +84,19 @@ KEYS: tuple[Key, ...] = (
           _NO_TYPE),
     names(2, f"{_FIELD}.back", Name("a new name"), "How the target calls the rows that refer to it.",
           "Each use of the name is an error."),
-    asked(2, f"{_FIELD}.on delete", Word(("refuse", "cascade", "clear")), DELETING,
+    asked_when(2, f"{_FIELD}.on delete", Word(("refuse", "cascade", "clear")), DELETING, "something deletes the target",
           "What deleting the target does: it is refused, it deletes this row too, or it clears the reference.",
-          "A gap where something deletes the target: that deletion is not served."),
+          "A gap: that deletion is not served."),
     restricts(2, f"{_FIELD}.unique", Boolean(), "No two rows have the same value. Nulls are distinct.",
               "Rows may have the same value."),
     restricts(2, f"{_FIELD}.immutable", Boolean(),
               "The value is given once, and no update changes it; that of an identifier may be repeated.",
               "Updates whose body names the field change it."),
-    asked(2, f"{_FIELD}.secret", Word(("password", "token")), READABLE,
+    asked_when(2, f"{_FIELD}.secret", Word(("password", "token")), READABLE,
+              "credentials or passwords are looked up in the field",
           "`password`: kept as an Argon2id hash and never readable. `token`: random, kept as a SHA-256 digest, found "
           "by it, and readable once, as `issued.NAME`.",
-          "A gap where credentials are looked up in the field; it is readable like any other elsewhere."),
+          "A gap: endpoints that name the scheme are not served. Else it is readable like any other."),
     tells(2, f"{_FIELD}.sensitive", Boolean(), "The value is masked in logs."),
     asked(2, f"{_FIELD}.state", Boolean(only_true=True), TYPE,
           "The field shows the row's state, and moves by transitions alone.", _NO_TYPE),

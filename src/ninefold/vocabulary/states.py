@@ -22,7 +22,7 @@ _TRANSITION = "RESOURCE.transitions.TRANSITION"
 
 KEYS: tuple[Key, ...] = (
     asked(3, "RESOURCE", Members(), MACHINE, "The states of a resource; `none` where it has none.",
-          "A gap: writes of R are not served."),
+          "A gap: writes of R are not served.", says_none=True),
     asked(3, "RESOURCE.field", Name("a field"), MACHINE, "The field, marked `state: true`, that shows the state.",
           "A gap: writes of R are not served."),
     asked(3, "RESOURCE.initial", Name("a state"), INITIAL, "The state of a row just created.",

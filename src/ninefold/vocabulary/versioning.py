@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ninefold.vocabulary.authentication import ADMISSIONS
 from ninefold.vocabulary.json_schema import keywords
-from ninefold.vocabulary.key import Key, adds, asked, names, restricts
+from ninefold.vocabulary.key import Key, adds, asked, asked_when, names, restricts
 from ninefold.vocabulary.shapes import (
     Date,
     Expression,
@@ -43,22 +43,27 @@ _AS_NOW = "The older version is as the one after it."
 KEYS: tuple[Key, ...] = (
     asked(9, "scheme", OneOf((Word(("path",)), Members())), SCHEME,
           "How a request names its version: `path`, `{header: NAME}`, `{query: NAME}` or `{media type: PARAMETER}`.",
-          _NO_VERSIONS),
-    asked(9, "scheme.header", HeaderName(), SCHEME, "The request header that names it.", _NO_VERSIONS),
-    asked(9, "scheme.query", Name("a query parameter"), SCHEME, "The query parameter that names it.", _NO_VERSIONS),
-    asked(9, "scheme.media type", Name("a parameter of the media type"), SCHEME,
-          "The parameter of the media type in Accept and Content-Type that names it.", _NO_VERSIONS),
+          _NO_VERSIONS, says_none=True),
+    asked_when(9, "scheme.header", HeaderName(), SCHEME, "it is a mapping that says no other place",
+              "The request header that names it.", "A gap: there are no versions."),
+    asked_when(9, "scheme.query", Name("a query parameter"), SCHEME, "it is a mapping that says no other place",
+              "The query parameter that names it.", "A gap: there are no versions."),
+    asked_when(9, "scheme.media type", Name("a parameter of the media type"), SCHEME,
+              "it is a mapping that says no other place",
+          "The parameter of the media type in Accept and Content-Type that names it.", "A gap: there are no versions."),
     asked(9, "default", OneOf((Name("a version"), Expression())), DEFAULT,
           "The version of a request that names none; or what gives its name, of who calls.",
-          "A gap: such a request is `unknown version`."),
+          "A gap: such a request is `unknown version`.", says_none=True),
     asked(9, "versions", MappingOf("versions to the way back to them"), VERSIONS,
           "The versions, newest first; the document describes the newest.", _NO_VERSIONS),
     names(9, "versions.VERSION", Members(), "A version.", "Each use of its name is an error."),
-    asked(9, "versions.VERSION.changes", ListOf(Members()), CHANGES, "The way back to it from the version above.",
-          "A gap of an older version: that version is not served. The newest has no way back."),
+    asked_when(9, "versions.VERSION.changes", ListOf(Members()), CHANGES, "the version is an older one",
+              "The way back to it from the version above.",
+          "A gap: that version is not served. The newest has no way back.", says_none=True),
     adds(9, _C, Members(), "One step of the way back: `rename`, `remove`, `add` or `change`.", _AS_NOW),
     adds(9, f"{_C}.rename", Name("what was renamed, such as `order.note`"), "It had another name.", _AS_NOW),
-    asked(9, f"{_C}.to", Text("a name"), CHANGES, "With `rename`: the name that it had.", _NO_VERSIONS),
+    asked_when(9, f"{_C}.to", Text("a name"), CHANGES, "it is a `rename`", "With `rename`: the name that it had.",
+              "A gap: there are no versions."),
     adds(9, f"{_C}.remove", Name("what was added, such as `order.note`"), "It was not there.", _AS_NOW),
     adds(9, f"{_C}.add", Text("what was removed, such as `order.memo`"), "It was there.", _AS_NOW),
     adds(9, f"{_C}.change", Name("what was changed, such as `order.note`"), "It was different.", _AS_NOW),
@@ -90,5 +95,5 @@ KEYS: tuple[Key, ...] = (
     restricts(9, "versions.VERSION.retired", Date(), "Since when it is no longer served (`retired version`).",
               "It is served."),
     asked(9, "compatible", ListOf(Word(COMPATIBLE_CHANGES)), COMPATIBLE, "The kinds of change that keep the promise.",
-          "A gap: `diff` passes no verdict."),
+          "A gap: `diff` passes no verdict.", says_none=True),
 )  # fmt: skip

@@ -1,0 +1,166 @@
+"""The law judges by what the table says: *asked*, *asked when*, *falls back to*, and whether `none` is an answer. What
+the table says and the program does not is found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+
+import msgspec
+import pytest
+
+from ninefold.ablate.ablate import ablate
+from ninefold.ablate.facts import Written, written
+from ninefold.ablate.fixed import Whole
+from ninefold.ablate.law import Found
+from ninefold.ablate.removal import Removal
+from ninefold.ablate.shards import Work
+from ninefold.diagnostics.diagnostic import has_errors
+from ninefold.pipeline import Loaded, compile_tree
+from ninefold.resolve.reading import Reading
+from ninefold.syntax.nodes import Document
+from ninefold.vocabulary import VOCABULARY, Key, Kind
+
+CONTRACT = b"""
+purpose: Keeps weights.
+resources:
+  user:
+    identifier: id
+    fields: {id: {type: integer, on create: serial()}, key: {type: string, secret: token, on create: token()}}
+  w:
+    identifier: id
+    fields:
+      id: {type: integer, on create: serial()}
+      ns: {type: array, items: {type: integer, minimum: 3}}
+states: none
+endpoints:
+  requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
+  responses: {media type: application/json}
+  POST /users: {does: create user, body: none, responses: {201: {id: user.id}}}
+  POST /ws: {does: create w, body: [ns], responses: {201: {id: w.id}}}
+  GET /ws/{id}: {does: read w, responses: {200: {id: w.id}}}
+  GET /ws:
+    does: list w
+    sorts: none
+    pages: {by: offset, default: 2, largest: 3, parameters: {start: from}}
+    responses: {200: {at: page.start}}
+authentication:
+  schemes: {key: {type: apiKey, in: header, name: X-Key, matches: user.key}}
+  rows: any
+  permissions: {all others: [key, anyone]}
+events: none
+errors:
+  shape: {media type: application/json, body: {code: error.code}}
+  codes:
+    no_w:  {status: 404, when: missing w}
+    no:    {status: 410, when: [missing, no such path]}
+    wrong: {status: 422, when: invalid}
+limits:
+  {rates: none, sizes: none, time-outs: none,
+   pages: {by: offset, default: 2, largest: 3, parameters: {start: from}}}
+versioning: none
+"""
+
+REQUESTS = """
+POST /ws
+Content-Type: application/json
+
+{"ns": ["text"]}
+
+HTTP 422
+
+GET /ws/1
+
+HTTP 404
+
+GET /ws?from=0
+
+HTTP 200
+
+GET /ws
+X-Key: nobody
+
+HTTP 401
+"""
+
+
+@cache
+def whole() -> Whole:
+    return Work("weights.yaml", CONTRACT, (("ws.http", REQUESTS),), {}).whole()
+
+
+def fact(address: str) -> Written:
+    (found,) = (each for each in written(whole().loaded.document) if each.address == address)
+    return found
+
+
+def found(
+    fact: Written, removal: Removal = "taken out", compiler: Callable[[Document], Loaded] = compile_tree
+) -> Found:
+    (came,) = ablate(whole(), (fact,), (removal,), compiler)
+    return came
+
+
+FACTS = [
+    "7 codes > no_w > status", "2 w > fields > ns > items > type", "4 GET /ws > pages > parameters > start",
+    "4 GET /ws > pages > default", "5 schemes > key > type", "5 schemes > key > in", "5 schemes > key > name",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("address", FACTS)
+@pytest.mark.parametrize("removal", ["taken out", "not shown", "none"])
+def test_what_the_table_says_is_so(address: str, removal: Removal) -> None:
+    assert found(fact(address), removal).breaches == ()
+
+
+def test_a_wider_code_in_the_place_of_a_gap_is_found() -> None:
+    def wider(document: Document) -> Loaded:
+        loaded = compile_tree(document)
+        assert loaded.plan is not None
+        problems = loaded.plan.problems
+        known = {code.name for code in problems.codes}
+        conditions = {name: code for name, code in problems.conditions.items() if code in known}
+        return replace(
+            loaded,
+            plan=msgspec.structs.replace(
+                loaded.plan, problems=msgspec.structs.replace(problems, conditions=conditions)
+            ),
+        )
+
+    came = found(fact("7 codes > no_w > status"), compiler=wider)
+    assert any("another line speaks" in words for words in came.breaches), came
+
+
+def test_a_schema_inside_another_that_says_nothing_in_silence_is_found() -> None:
+    def silent(document: Document) -> Loaded:
+        loaded = compile_tree(document)
+        # As if no question were asked: what it blocks is served.
+        text = CONTRACT.replace(b"items: {type: integer, minimum: 3}", b"items: {enum: [text]}")
+        plan = Work("weights.yaml", text, (), {}).whole().plan
+        return replace(loaded, open_questions=(), plan=plan)
+
+    came = found(fact("2 w > fields > ns > items > type"), compiler=silent)
+    assert any("something changes" in words for words in came.breaches), came
+
+
+def test_a_line_that_falls_back_in_silence_is_found() -> None:
+    address = "4 GET /ws > pages > largest"
+    assert not found(fact(address)).breaches
+    assert "no gap says that it is missing" in found(replace(fact(address), kind=Kind.ASKED)).breaches
+
+
+def test_a_none_that_is_no_answer_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def taken(self: Reading, key: Key | None, value: object) -> bool:
+        return False
+
+    monkeypatch.setattr(Reading, "is_no_answer", taken)
+    for name in ("type", "in", "name"):
+        came = found(fact(f"5 schemes > key > {name}"), "none")
+        assert any("no answer" in words for words in came.breaches) or came.outcome == "not in the language", came
+
+
+def test_the_kinds_are_data() -> None:
+    kinds = {key.kind for key in VOCABULARY}
+    assert kinds == set(Kind)
+    assert not has_errors(whole().loaded.diagnostics)
