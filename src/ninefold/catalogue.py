@@ -10,8 +10,8 @@ from ninefold.resolve import codes as resolve
 from ninefold.syntax import codes as syntax
 from ninefold.versions import codes as versions
 
-CODES: dict[str, Code] = {
-    code.id: code
-    for table in (syntax.CODES, resolve.CODES, expressions.CODES, checks.CODES, sight.CODES, versions.CODES)
-    for code in table
-}
+TABLES: tuple[tuple[Code, ...], ...] = (
+    syntax.CODES, resolve.CODES, expressions.CODES, checks.CODES, sight.CODES, versions.CODES,
+)  # fmt: skip
+
+CODES: dict[str, Code] = {code.id: code for table in TABLES for code in table}

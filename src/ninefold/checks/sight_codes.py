@@ -10,7 +10,7 @@ def _code(id: str, severity: Severity, title: str, says: str, wrong: str, right:
 
 
 NOBODY_CALLS = _code(
-    "NF0630", Severity.ERROR, "an expression reads `caller` where nobody is the caller",
+    "NF0632", Severity.ERROR, "an expression reads `caller` where nobody is the caller",
     "An endpoint for `anyone` alone reads no credential (fixed meaning 8), so that `caller` has no members there, and "
     "no credential is presented that could be ended. The same is so of what is said of `anyone` beside schemes. "
     "`caller.credential` may be read where the endpoint issues one. What is shared with endpoints that know their "
