@@ -43,9 +43,14 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "`on create` is the client's. Where it is `immutable`, or a number that `serial()` gives, a body by which the "
         "row changes may name it, and repeats what the path says of it, or breaks the rule `immutable`. A state field "
         "moves by transitions alone. What gives a value reads the row as it becomes: what the body gives, and else "
-        "what the row has. Schemas are asked of what clients give. What the contract gives (`on create`, `on change`, "
-        "`sets`) is its own word: constants are held to their field's schema before anything is served, and what has "
-        "to hold of values that it computes is an invariant. A field that has to have a value and is given none makes "
+        "what the row has. What is stored is as its field says, whatever way it takes: what the body gives is held to the "
+        "field's type and schema as it is read, and what the contract gives (`on create`, `on change`, `sets`, effects, "
+        "records, what is made of what a function gave) before it is written. Where that cannot be made, or is not as "
+        "the field says, the request is `invalid` if the expression reads anything of it: at the one member or "
+        "parameter that it reads, by itself or through a field that the request gives (or, of a whole row, leaves "
+        "out), else at the whole body. Otherwise the write is refused as by an invariant without a code, and the error "
+        "names the field. No value is no error (docs/expressions.md says which is which). Constants are held to their "
+        "field's schema before anything is served. A field that has to have a value and is given none makes "
         "the request `invalid`, and is named in the error where a body may give it.",
     ),
     (
@@ -211,7 +216,7 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "`after` counts from when the row entered `from`; a transition enters its `to` also where the row was there "
         "already, and the time counts anew. What falls due is taken in the order in which it does, each as of that "
         "time: it is the `now` of guard, `sets` and `on change`. Where its guard, an invariant, a unique value that is "
-        "taken or a required one that cannot be made keeps a row, it waits: it is asked again after every write and, "
+        "taken or one that cannot be made or stored keeps a row, it waits: it is asked again after every write and, "
         "where its guard reads `now`, as time passes, and is taken as of then. Nothing of such a transition reads "
         "`caller` or `request`.",
     ),
@@ -397,9 +402,11 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "What an error tells",
         "`error.code` is the code's name, `error.status` its status; `error.title` and `error.detail` have no value "
         "where the code states none. `error.fields` lists what is wrong with values of the request: `in` (`body`, "
-        "`query`, `path` or `header`), `pointer` (RFC 6901, into the body, or into the parameters as one object), "
+        "`query`, `path` or `header`; `row` of a value that the contract gives and that is made of nothing in the "
+        "request), `pointer` (RFC 6901, into the body, into the row, or into the parameters as one object), "
         "`name` (of the nearest member, or `body`), `rule` (the keyword of JSON Schema, or `unknown`, `immutable`, "
-        "`unique`, `refers to`, `repeated`, `stored`, `more`) and `message`, where `messages` has words for the rule. "
+        "`unique`, `refers to`, `repeated`, `stored` where nothing can be stored of it, `more`) and `message`, where "
+        "`messages` has words for the rule. "
         "`error.messages` has these words by name, each once; of a code with `about` and nothing wrong with a value, "
         "the title under that name.",
     ),
@@ -600,7 +607,8 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "of its item where the body gives it. What an item of the body gives a field (`quantity: each.quantity`) is "
         "held to the field's schema, `required` included, before anything is written; `product: each.product` may be "
         "the identifier of a row that is there and that the caller sees. Two new rows that would have the same values "
-        "in unique fields are `conflict`. Without an array, or without rows, nothing happens. Where an effect is of "
+        "in unique fields are `conflict`. Without an array, or without rows, nothing happens; an array that cannot be made, "
+        "by one of its items too, refuses the whole as a value that cannot be made does. Where an effect is of "
         "the resource acted on, its name is the row that changes, and `this` is the row acted on. A `token` of a row "
         "that an effect creates alone is `issued.NAME` in the response; one of the row acted on comes before it.",
     ),

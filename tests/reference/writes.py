@@ -7,16 +7,18 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tests.reference.bodies import Given
-from tests.reference.expressions import Reading, Reference, at_hand, same
+from tests.reference.expressions import Fails, Reading, Reference, at_hand, same
 from tests.reference.failures import Broken, Failure, invalid
 from tests.reference.lists import Page
 from tests.reference.messages import Request
 from tests.reference.rows import Fields, Row
+from tests.reference.values import Path, broken_rules
 
 from ninefold.checked.endpoints import Admission, Endpoint, PathName
 from ninefold.checked.resources import Field, Guard, Resource
 from ninefold.checked.service import Checked
-from ninefold.expressions.tree import Call, Comprehension, MakeArray, MakeObject, Select, Typed, Variable
+from ninefold.expressions.tree import All, Call, Comprehension, MakeArray, MakeObject, Select, Typed, Variable
+from ninefold.values import Row as RowType
 
 
 def opaque_tag(endpoint: Endpoint, row: Row) -> str:
@@ -187,7 +189,9 @@ class Work:
         condition = None if admission.of_request else admission.condition
         change = Change(self, given)
         failures = self._of_values(change, given, None) if given.readable else []
-        is_valid = given.readable and given.is_valid and not any(each.condition == "invalid" for each in failures)
+        looked_up = [change.unfit[name] for name in change.looked_up & change.unfit.keys()]
+        is_valid = given.readable and given.is_valid and not change.unfit.keys() - change.looked_up
+        is_valid = is_valid and not any(each.condition == "invalid" and each not in looked_up for each in failures)
         # One that reads nothing of the row is judged whatever the body is (fixed meaning 74).
         if condition is not None and (is_valid or not _reads(condition, self.resource.name)):
             if not self._holds(condition, change.row):
@@ -202,7 +206,8 @@ class Work:
 
     def _of_values(self, change: Change, given: Given, was: Row | None) -> list[Failure]:
         """What is wrong with the values that would be stored: of those that are known, whatever the others are."""
-        row, failures = change.row, list(change.failures)
+        row = change.row
+        failures = [each for name, each in change.unfit.items() if name not in change.looked_up] + change.failures
         unknown = change.unknown if failures or not given.is_valid else set()
         pointers = {leaf.field: leaf.pointer for leaf in self.endpoint.body or ()}
         for each in self.resource.fields.values():
@@ -228,6 +233,8 @@ class Work:
                 fields = (Broken("body", pointers[named], "unique"),) if named in pointers else ()
                 narrowed = f"{self.resource.name}.{named}" if len(group) == 1 else self.resource.name
                 failures.append(Failure("conflict", narrowed, fields=fields))
+        if not any(each.condition in ("invalid", "conflict") for each in failures):
+            failures += [change.unfit[name] for name in change.unfit if name in change.looked_up]
         return failures
 
     def _groups(self) -> list[tuple[str, ...]]:
@@ -293,6 +300,8 @@ class Change:
     def __init__(self, work: Work, given: Given) -> None:
         self.work, self.given, self.endpoint = work, given, work.endpoint
         self.failures: list[Failure] = []
+        self.unfit: dict[str, Failure] = {}
+        self.looked_up: set[str] = set()
         self.issued: dict[str, Any] = {}
         self.unknown = set(given.wrong)
         self.now = work.reading.names["now"]
@@ -325,6 +334,11 @@ class Change:
         if machine is not None and old is None:
             fields[machine.field] = machine.initial
         making = [(each, source) for each in stored if (source := self._source(each, old)) is not None]
+        self.looked_up = {
+            each.name
+            for each, source in making
+            if _is_looked_up(source, resource.name, old is not None and each.name in self._stated)
+        }
         for each, source in making:
             if not _reads(source, resource.name):
                 self._give(each, source)
@@ -337,6 +351,8 @@ class Change:
         if machine is not None and transition is not None:
             fields[machine.field] = transition.to
         for each in stored:
+            if each.name in self.unfit:
+                continue
             if each.required and fields.get(each.name) is None and each.name not in self.work.parents:
                 if not each.serial and self.given.is_valid and self._is_touched(each, old):
                     can_be_given = any(leaf.field == each.name for leaf in self.endpoint.body or ())
@@ -377,8 +393,61 @@ class Change:
 
     def _give(self, each: Field, source: Typed) -> None:
         reading = self.work.reading.also(**{self.work.resource.name: at_hand(self._as_it_becomes())})
-        value = reading.value_or_none(source)
-        self.row.fields[each.name] = value.key if isinstance(value, Reference) else value
+        rules: list[tuple[Path, str]] = []
+        try:
+            value = _alone(source, reading)
+        except Fails:
+            value, rules = None, [((), "stored")]
+        value = value.key if isinstance(value, Reference) else value
+        if value is not None and each.refers_to is None:
+            rules = list(broken_rules(each.schema, value, ()))
+        self.row.fields[each.name] = None if rules else value
+        resource = self.work.resource
+        if rules and self.given.is_valid and not any(_reads_field(source, resource, name) for name in self.unfit):
+            self.unfit[each.name] = self._unfit(each, source, *rules[0])
+
+    def _unfit(self, each: Field, source: Typed, path: Path, rule: str) -> Failure:
+        """A value that the field does not take: what the request gave of it is `invalid`, else the row would be."""
+        resource, endpoint = self.work.resource, self.endpoint
+        places = list(dict.fromkeys(self._of_request(source, (each.name,))))
+        if not places:
+            return Failure("invariant", resource.name, fields=(Broken("row", (each.name, *path), rule),))
+        if len(places) > 1:
+            of = "body" if any(place == "body" for place, _ in places) else places[0][0]
+            return Failure("invalid", resource.name, fields=(Broken(of, (), rule),))
+        place, way = places[0]
+        leaf = next((leaf.field for leaf in endpoint.body or () if place == "body" and leaf.pointer == way), None)
+        parameters = {"query": endpoint.query, "header": endpoint.request_headers, "path": endpoint.path}.get(place, ())
+        code = next((each.code for each in parameters if (each.name,) == way), None)
+        subject = None if place != "body" else resource.name if leaf is None else f"{resource.name}.{leaf}"
+        return Failure("invalid", subject, code, (Broken(place, way, rule),))
+
+    def _of_request(self, typed: Typed, beyond: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Where the request gives what an expression reads."""
+        match typed:
+            case Select(operand=Select(operand=Variable(name="request"), name=part), name=name):
+                yield {"headers": "header"}.get(part, part), (name,)
+            case Select(operand=Variable(name=root), name=name) if root == self.work.resource.name:
+                if name not in beyond:
+                    yield from self._through(name, beyond)
+            case _:
+                for each in _within(typed):
+                    yield from self._of_request(each, beyond)
+
+    def _through(self, name: str, beyond: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
+        field_, endpoint = self.work.resource.fields[name], self.endpoint
+        if field_.computed is not None:
+            yield from self._of_request(field_.computed, (*beyond, name))
+        whole = endpoint.verb in ("create", "replace")
+        made = self._stated.get(name) or (field_.on_create if endpoint.verb == "create" else None) or field_.on_change
+        for leaf in endpoint.body or ():
+            if leaf.field == name and (name in self.given.values or (whole and made is None)):
+                yield "body", leaf.pointer
+        for named in endpoint.names:
+            if named.field == name and not named.through and endpoint.verb == "create":
+                yield "path", (named.text,)
+        if made is not None:
+            yield from self._of_request(made, (*beyond, name))
 
     def _as_it_becomes(self) -> Row:
         return replace(self.row, fields=dict(self.row.fields))
@@ -416,18 +485,63 @@ class Change:
 
 def _reads(typed: Typed, name: str) -> bool:
     """Whether an expression reads a root."""
+    return (isinstance(typed, Variable) and typed.name == name) or any(_reads(each, name) for each in _within(typed))
+
+
+def _within(typed: Typed) -> list[Typed]:
+    """The expressions in one."""
     match typed:
-        case Variable():
-            return typed.name == name
         case Select(operand=operand):
-            return _reads(operand, name)
+            return [operand]
         case Call(arguments=arguments):
-            return any(_reads(each, name) for each in arguments)
-        case Comprehension(range=range_, body=body):
-            return _reads(range_, name) or _reads(body, name)
+            return list(arguments)
+        case Comprehension(range=range_, condition=condition, body=body):
+            return [range_, body, *([] if condition is None else [condition])]
         case MakeArray(items=items):
-            return any(_reads(each, name) for each in items)
+            return list(items)
         case MakeObject(members=members):
-            return any(_reads(each, name) for _, each in members)
+            return [each for _, each in members]
         case _:
-            return False
+            return []
+
+
+def _alone(typed: Typed, reading: Reading) -> Any:
+    """What an expression gives. A member of the caller, or of what the request gives, that is left out is no value
+    where it stands alone, and an error where something is made of it."""
+    match typed:
+        case Call(function="?:", arguments=[condition, yes, no]):
+            chosen = reading.value(condition)
+            if not isinstance(chosen, bool):
+                raise Fails("no condition")
+            return _alone(yes if chosen else no, reading)
+        case Select() if _root(typed) in ("caller", "request"):
+            return reading.value_or_none(typed)
+        case _:
+            return reading.value(typed)
+
+
+def _root(typed: Typed) -> str | None:
+    if isinstance(typed, Select):
+        return _root(typed.operand)
+    return typed.name if isinstance(typed, Variable) else None
+
+
+def _reads_field(typed: Typed, resource: Resource, name: str) -> bool:
+    """Whether an expression reads a field of the row, also by way of a computed one."""
+    if isinstance(typed, Select) and typed.operand == Variable(resource.name, typed.operand.type):
+        computed = resource.fields[typed.name].computed if typed.name in resource.fields else None
+        return typed.name == name or (computed is not None and _reads_field(computed, resource, name))
+    return any(_reads_field(each, resource, name) for each in _within(typed))
+
+
+def _is_looked_up(typed: Typed, resource: str, changes: bool) -> bool:
+    """Whether the value is worked out with the rows as it is written."""
+    match typed:
+        case All() | Select(through="back"):
+            return True
+        case Select(operand=Select(type=RowType()), through="field" | "computed"):
+            return True
+        case Select(operand=Variable(name=name), through=through) if name == resource:
+            return changes or through == "computed"
+        case _:
+            return any(_is_looked_up(each, resource, changes) for each in _within(typed))

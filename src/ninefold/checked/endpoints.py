@@ -384,6 +384,10 @@ class Endpoint:
 
     call: Call | None = None
     """What is called before any of it."""
+    host: Endpoint | None = None
+    """Of an effect: the operation that it follows from."""
+    each: Typed | None = None
+    """Of an effect: the array for each item of which a row is made."""
 
     @property
     def names(self) -> tuple[PathName, ...]:

@@ -53,7 +53,18 @@ from ninefold.sql.dialect import SQLITE, Dialect
 from ninefold.sql.fragment import Fragment, bind, identifier, join
 from ninefold.values import Anything, Array, Boolean, Digest, Object, Row, Type
 
-__all__ = ["LONGEST", "Item", "Items", "NotInSQL", "Visible", "everything", "items_of", "sql_problem", "to_sql"]
+__all__ = [
+    "LONGEST",
+    "Item",
+    "Items",
+    "NotInSQL",
+    "Visible",
+    "everything",
+    "failure_of",
+    "items_of",
+    "sql_problem",
+    "to_sql",
+]
 
 LONGEST: Final = 60_000
 """Characters of one expression in SQL."""
@@ -80,6 +91,21 @@ def to_sql(
         raise NotInSQL(codes.SECRET, "what is stored of a secret is not readable", typed)
     writer, scope = _begun(typed, model, rows or {}, dialect, visible)
     return writer.scalar(typed, scope, condition).text
+
+
+def failure_of(
+    typed: Typed,
+    *,
+    model: Model,
+    rows: Mapping[str, str | Item] | None = None,
+    dialect: Dialect = SQLITE,
+    visible: Visible = everything,
+) -> Fragment | None:
+    """The condition (true or false) under which an expression is an error, where it may be null, too. None: it is an
+    error where it is NULL, if it can be one at all."""
+    writer, scope = _begun(typed, model, rows or {}, dialect, visible)
+    made = writer.scalar(typed, scope)
+    return made.failure or (Fragment(dialect.false) if made.nullable and not made.fails else None)
 
 
 @dataclass(frozen=True, slots=True)

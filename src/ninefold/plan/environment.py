@@ -39,6 +39,7 @@ Names with a dollar sign cannot be written in a contract: they are between plann
 | `$due`     | of a sweep: `until`, the last time of entering that is due; `beyond`, the last that is not   |
 |            | asked for; `skip`, how many rows to leave; `most`, how many are wanted                  |
 | `$signing` | `key`: from which the secrets of subscriptions are made                                  |
+| `$requested` | true, by field, for what the body gives fields of the row that the request is about       |
 | `$refused` | `body`, `parameters`: true of what the request gives there and is refused for           |
 | `$judge`   | `values`: whether the values of the body are all there (`$new`); `read`: whether it was  |
 |            | read at all; `wrong F`: whether the value of the field F is not what was meant           |
@@ -70,6 +71,7 @@ LOG = "$log"
 AFFECTED = "$affected"
 SEVERAL = "$several"
 REFUSED = "$refused"
+REQUESTED = "$requested"
 THIS = "this"
 EACH = "each"
 SIGNING = "$signing"

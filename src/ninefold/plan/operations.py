@@ -9,6 +9,7 @@ import msgspec
 from ninefold.expressions.tree import Typed
 from ninefold.plan.chosen import Choices
 from ninefold.plan.events import Event
+from ninefold.plan.held import Held, HeldColumns
 from ninefold.plan.places import Place
 from ninefold.plan.problems import Condition, Judge
 from ninefold.plan.responses import Response
@@ -96,7 +97,7 @@ class Assign(msgspec.Struct, frozen=True, omit_defaults=True):
     field has no value on create, and is kept on update. `again`: on update, evaluated (instead of kept) when one
     of these fields is given. `secret`: what is stored is a digest, and the value itself is in `issued`. `reads`: the
     fields of the row, as it is being made, that `otherwise` reads. `in_statement`: where the body does not give it, the
-    statement makes it.
+    statement makes it. `held`: what `otherwise` gives is held to the field.
     """
 
     field: str
@@ -107,6 +108,7 @@ class Assign(msgspec.Struct, frozen=True, omit_defaults=True):
     secret: Literal["token", "password"] | None = None
     reads: tuple[str, ...] = ()
     in_statement: bool = False
+    held: Held | None = None
 
 
 class Untouched(msgspec.Struct, frozen=True):
@@ -176,10 +178,11 @@ class Represented(msgspec.Struct, frozen=True, omit_defaults=True):
 
 class Each(msgspec.Struct, frozen=True, omit_defaults=True):
     """A row is made for each item of an array, which is the root `each` of its values. `pointer`: where the body gives
-    the array."""
+    the array. `held`: who answers for an array that cannot be made, which is no field's."""
 
     items: Typed
     pointer: str | None = None
+    held: Held | None = None
 
 
 class Effect(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -232,6 +235,9 @@ class Write(_Operation, frozen=True, tag="write"):
     statement: Statement
     judge: Judge
     assigns: tuple[Assign, ...] = ()
+    held: tuple[HeldColumns, ...] = ()
+    """What the statement makes, by columns of the judge. Where one has a schema, the judge is asked before the
+    statement."""
     key: tuple[str, ...] = ()
     read: Statement | None = None
     current: Statement | None = None

@@ -97,4 +97,4 @@ class Response(msgspec.Struct, frozen=True, omit_defaults=True):
     places: dict[str, tuple[Place, ...]] = {}
 
 
-In: TypeAlias = Literal["body", "query", "path", "header"]
+In: TypeAlias = Literal["body", "query", "path", "header", "row"]

@@ -17,6 +17,7 @@ from ninefold.plan.environment import EACH, THIS
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.planner.endpoints.create import create
 from ninefold.planner.endpoints.delete import delete
+from ninefold.planner.endpoints.held import left_out, making
 from ninefold.planner.endpoints.remove import as_removed
 from ninefold.planner.endpoints.update import update
 from ninefold.planner.endpoints.writes import pointer
@@ -102,6 +103,8 @@ def _effect(effect: Effect, host: Endpoint, acting: Resource, perspective: Persp
         body=given_by_items(effect),
         errors=host.errors,
         several=effect.where is not None or effect.each is not None,
+        host=host,
+        each=effect.each,
     )
     if effect.verb != "delete":
         endpoint = replace(endpoint, sets=effect.sets)
@@ -109,7 +112,10 @@ def _effect(effect: Effect, host: Endpoint, acting: Resource, perspective: Persp
     plan_of = create if inserts else delete if effect.verb == "delete" else update
     write = with_effects(plan_of(endpoint, admission, perspective), endpoint, perspective)
     found = _find(effect, write, resource, acting, perspective)
-    items = None if effect.each is None else plan.Each(effect.each, _pointer_of(effect.each))
+    items = None
+    if effect.each is not None:
+        held = making(endpoint, resource, perspective).held_array(effect.each)
+        items = plan.Each(left_out(effect.each), _pointer_of(effect.each), held)
     return plan.Effect(of_several(write, endpoint, perspective), found, items)
 
 

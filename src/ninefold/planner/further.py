@@ -32,6 +32,7 @@ def with_further(operation: plan.Write, endpoint: Endpoint, perspective: Perspec
             key=endpoint.key,
             errors=endpoint.errors,
             then=endpoint.then if number == last else (),
+            host=endpoint,
             follows="in its state" if is_known or number else "in any state",
         )
         following.append(_write(each, own))

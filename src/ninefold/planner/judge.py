@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ninefold.checked.endpoints import Endpoint
 from ninefold.checked.resources import Resource
@@ -14,7 +15,20 @@ from ninefold.planner import inputs
 from ninefold.planner.perspective import Perspective
 from ninefold.planner.requirements import THERE, Requirement, Scope
 from ninefold.sql.fragment import Fragment, all_of, bind, column, join
-from ninefold.values import Boolean, Text
+from ninefold.values import Boolean, Text, Type, optional
+
+
+@dataclass(frozen=True)
+class Made:
+    """A value that the statement makes for `field`, and when it cannot be made. `asked`: where it is made at all.
+    `is_held`: it is to be held to the field's schema."""
+
+    field: str
+    type: Type
+    value: Fragment
+    fails: Fragment
+    is_held: bool = False
+    asked: tuple[Fragment, ...] = ()
 
 
 def judge(
@@ -23,6 +37,7 @@ def judge(
     endpoint: Endpoint,
     resource: Resource,
     perspective: Perspective,
+    made: Sequence[Made] = (),
 ) -> Judge:
     """One row that says of each requirement whether it fails. What is about a row that is not there or not seen
     is false, so that nothing is told of it; so is what reads of the request what it is refused for, and what may be
@@ -55,11 +70,19 @@ def judge(
                 columns.append("(" + all_of([present, there, fails]) + ")")
     told = details(requirements, endpoint, resource, perspective)
     columns += ["CASE WHEN " + present + " THEN " + detail + " END" for _, detail in told]
+    for value in made:
+        asked = all_of([present, *_values_there(()), *value.asked])
+        columns.append("(" + asked + " AND " + value.fails + ")")
+        if value.is_held:
+            columns.append("CASE WHEN " + asked + " THEN " + value.value + " END")
     text = "SELECT " + join(", ", columns or [Fragment("1")]) + " FROM " + source
     if endpoint.several:
         text = text + ' ORDER BY "$n"'
     results = [ResultColumn(_condition_title(each.condition), Boolean()) for each in requirements]
     results += [ResultColumn(f"detail of {name}", Text(nullable=True)) for name, _ in told]
+    for value in made:
+        results.append(ResultColumn(f"{value.field} cannot be made", Boolean()))
+        results += [ResultColumn(value.field, optional(value.type))] if value.is_held else []
     statement = Statement((Piece(text.text, text.binds),), tuple(results))
     return Judge(statement, tuple(each.condition for each in requirements), tuple(name for name, _ in told))
 

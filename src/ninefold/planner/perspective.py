@@ -14,7 +14,7 @@ from ninefold.checked.service import Checked
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.before import loaded
 from ninefold.expressions.sql_log import ABOUT, SEEN, source
-from ninefold.expressions.to_sql import Item, Items, items_of, to_sql
+from ninefold.expressions.to_sql import Item, Items, failure_of, items_of, to_sql
 from ninefold.expressions.tree import Constant, Typed
 from ninefold.sql.dialect import Dialect
 from ninefold.sql.fragment import FALSE, TRUE, Fragment, bind, identifier, join
@@ -139,6 +139,10 @@ class Perspective:
     def value(self, typed: Typed, rows: Mapping[str, str | Item]) -> Fragment:
         """A value that the contract itself gives (`sets`): it reads all rows."""
         return to_sql(loaded(typed), model=self.checked.model, rows=rows, dialect=self.dialect)
+
+    def failing(self, typed: Typed, rows: Mapping[str, str | Item]) -> Fragment | None:
+        """The condition under which such a value is an error and not only none; None: under which it is none."""
+        return failure_of(loaded(typed), model=self.checked.model, rows=rows, dialect=self.dialect)
 
     def shown(self, typed: Typed, rows: Mapping[str, str | Item], condition: bool = False) -> Fragment:
         """An expression whose value the caller gets to know (views, filters, sorts, `where`): of other resources it

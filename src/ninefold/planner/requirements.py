@@ -213,9 +213,11 @@ def reference_there(
     return Requirement(condition, holds, Scope.VALUES, (field.name,))
 
 
-def has_value(field: Field, value: Fragment, resource: Resource, given: str | None = None) -> Requirement:
-    """A value that the database makes as it writes can be made, where the field is not to be without one. `given`:
-    where a body may give it (meaning 4)."""
+def has_value(
+    field: Field, value: Fragment, fails: Fragment, resource: Resource, given: str | None = None
+) -> Requirement:
+    """A value that the database makes as it writes is there, where the field is not to be without one. Where it
+    `fails`, that is told. `given`: where a body may give it (meaning 4)."""
     condition = Condition(
         "invalid",
         subject=f"{resource.name}.{field.name}",
@@ -223,7 +225,7 @@ def has_value(field: Field, value: Fragment, resource: Resource, given: str | No
         rule=None if given is None else "required",
         trace=_of_rule(field, "required"),
     )
-    return Requirement(condition, "(" + value + ") IS NOT NULL", Scope.VALUES)
+    return Requirement(condition, "((" + value + ") IS NOT NULL OR (" + fails + ") IS TRUE)", Scope.VALUES)
 
 
 def _of_rule(field: Field, keyword: str) -> tuple[PlanPlace, ...]:

@@ -6,7 +6,7 @@ what refuses it is raised as `Refusal`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
@@ -15,12 +15,12 @@ from typing import Any, TypeAlias
 
 from ninefold.database.protocol import Conflicting, Row, Session, Stored
 from ninefold.expressions.before import BEFORE
-from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.expressions.reads import of_request
 from ninefold.expressions.rewrite import free_variables
 from ninefold.plan import environment
 from ninefold.plan import operations as plan
 from ninefold.plan.events import SECRET
+from ninefold.plan.held import refusals
 from ninefold.server import conditional, flow, granting, signing, upheld
 from ninefold.server.chosen import NOTHING, Chooser
 from ninefold.server.credentials import Ending, Issue, PasswordCheck
@@ -29,6 +29,7 @@ from ninefold.server.effects import Do, Effects
 from ninefold.server.encode import NO_ROW, Shape
 from ninefold.server.events import Event, Form, subscribe
 from ninefold.server.flow import Next, Select, Transact, Wait
+from ninefold.server.held import Unfit, making, requested
 from ninefold.server.judge import Judge, NothingFound, Refusal
 from ninefold.server.messages import Request, Response
 from ninefold.server.pages import page_told
@@ -85,14 +86,6 @@ AS_IT_WAS = "as it was"
 
 KEPT = object()
 """The value of a field that a write does not touch."""
-
-
-def _made(make: Callable[[Mapping[str, Any]], Value], making: Mapping[str, Any]) -> Value:
-    """A value that the contract makes; none where it cannot be made (fixed meaning 2)."""
-    try:
-        return make(making)
-    except EvaluationError:
-        return None
 
 
 def _conditional(call: Call, shape: Shape, validator: bool, row: Row, rows: Sequence[Row] = ()) -> Response:
@@ -203,7 +196,7 @@ class List:
 
     def _empty(self, call: Call, judged: Sequence[Row]) -> Next:
         assert self.judge is not None
-        refusal = self.judge.refusal(judged)
+        refusal = self.judge.refusal(judged, call.env)
         if refusal is not None:
             raise refusal
         return self._counted(call, [])
@@ -242,7 +235,7 @@ class Write:
 
     def __init__(self, operation: plan.Write) -> None:
         self.resource: str | None = operation.resource
-        self.judge: Judge | None = Judge(operation.judge)
+        self.judge: Judge | None = Judge(operation.judge, operation.held)
         self._judge = self.judge
         self._row = operation.resource
         self._verb = operation.verb
@@ -259,7 +252,8 @@ class Write:
         self._invariants = tuple(map(failed_condition, operation.invariants))
         self._details = operation.details
         self._assigns = tuple(
-            (assign, None if assign.otherwise is None else compile(assign.otherwise)) for assign in operation.assigns
+            (assign, None if assign.otherwise is None else making(assign.otherwise, assign.held))
+            for assign in operation.assigns
         )
         self._current = None if operation.current is None else Prepared(operation.current)
         self._read_current = None if operation.current is None else RowReader(operation.current)
@@ -271,7 +265,9 @@ class Write:
             for assign in operation.assigns
             if assign.otherwise is not None and not assign.type.nullable
         )
-        """The failures of values that the contract makes and that have to be there."""
+        """The failures of values that the contract makes and that have to be there, or do not fit."""
+        held = (*(each.held for each in operation.held), *(each.held for each in operation.assigns if each.held))
+        self.may_lack += tuple(failed_condition(refused) for each in held for refused in refusals(each))
         self._made_of_row = frozenset(
             assign.field
             for assign in operation.assigns
@@ -341,13 +337,16 @@ class Write:
         if call.body is None:
             return
         env[environment.BODY] = body = call.body
+        requested(env, body)
         if self._verb == "grant token":
             env[environment.ASKED] = granting.asked(body)
         new: Values = {}
         issued: Values = {}
+        unfit: list[Failure] = []
+        told: set[str] = set()
         env |= {environment.NEW: new, environment.GIVEN: dict.fromkeys(body, True), "issued": issued}
         # A value made on create or on change reads the row as it is being made, under the resource's name.
-        making = {**env, self._row: made}
+        of_the_row = {**env, self._row: made}
         for assign, otherwise in self._assigns:
             if assign.given and assign.field in body:
                 value = body[assign.field]
@@ -356,7 +355,13 @@ class Write:
             elif not self._creates and assign.again and not body.keys() & set(assign.again):
                 continue
             elif otherwise is not None:
-                value = _made(otherwise, making)
+                try:
+                    value = otherwise(of_the_row)
+                except Unfit as failed:
+                    value = None
+                    is_consequence = assign.held is not None and not told.isdisjoint(assign.held.reads)
+                    unfit += [] if is_consequence else [failed.failure]
+                    told.add(assign.field)
             elif self._verb == "replace":
                 value = None
             else:
@@ -373,10 +378,10 @@ class Write:
             key = env[environment.SIGNING]["key"]
             issued[SECRET] = signing.written(signing.secret(key, str(new["id"])))
         absent = None if self._creates else KEPT
-        missing = [name for name in self._required if new.get(name, absent) is None]
+        unfit += [self._without(name) for name in self._required if new.get(name, absent) is None and name not in told]
         # What is made of a row that is not there says nothing; the judge says that it is not there.
-        if missing and (call.current is not None or not call.on_current):
-            raise Refusal([self._without(name) for name in missing])
+        if unfit and (call.current is not None or not call.on_current):
+            raise Refusal(unfit)
         if self._issues is not None:
             self._issues.make(env, call.sources)
 
@@ -453,6 +458,10 @@ class Write:
             if self._represented is not None and self.is_conditional(call):
                 self._represented.narrow(env, _if_match(call), session.run(*self._represented.asked(env)))
             self._remember(session, env)
+            if self._judge.holds:
+                refusal = self._judge.refusal(session.run(*self._judge.bound(env, True)), env)
+                if refusal is not None:
+                    raise refusal
             text, binds = self._statement.bound(env, switches)
             if self._upholds:
                 env[environment.AFFECTED] = upheld.before(self._upholds, session, env)
@@ -468,7 +477,7 @@ class Write:
             if self._untouched is not None and not touched:
                 rows = session.run(*self._untouched.bound(env))
             if not rows:
-                raise self._judge.refusal(session.run(*self._judge.bound(env, True))) or NothingFound
+                raise self._judge.refusal(session.run(*self._judge.bound(env, True)), env) or NothingFound
             row, after = rows[0], env
             if self._read is not None:
                 after = {**env, environment.ROW: self._written(row)}

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from ninefold.database.protocol import Row, Stored
 from ninefold.plan import environment, problems
+from ninefold.plan.held import HeldColumns
 from ninefold.server.flow import Next, Select, Wait
+from ninefold.server.held import CANNOT_BE_MADE, Held, Unfit
 from ninefold.server.problems import Failure, failed_condition
 from ninefold.server.statements import Prepared
 from ninefold.values import sqlite_reader
@@ -30,10 +33,21 @@ class NothingFound(Exception):
 class Judge:
     """The select that names why nothing was found or touched."""
 
-    def __init__(self, judge: problems.Judge) -> None:
+    def __init__(self, judge: problems.Judge, made: Sequence[HeldColumns] = ()) -> None:
         self._statement = Prepared(judge.statement)
         self.failures = tuple(map(failed_condition, judge.conditions))
         columns = judge.statement.columns[len(self.failures) :]
+        self._made = tuple(
+            (
+                each.fails,
+                each.value,
+                None if each.value is None else sqlite_reader(judge.statement.columns[each.value].type),
+                Held(each.held),
+            )
+            for each in made
+        )
+        self.holds = any(each.value is not None for each in made)
+        """Whether what a statement makes has to be held to a schema."""
         self._details = tuple(
             (code, sqlite_reader(columns[index].type) if index < len(columns) else None)
             for index, code in enumerate(judge.details)
@@ -51,22 +65,40 @@ class Judge:
         }
         return self._statement.bound({**env, environment.JUDGE: judging})
 
-    def refusal(self, rows: Sequence[Row]) -> Refusal | None:
+    def refusal(self, rows: Sequence[Row], env: Mapping[str, Any]) -> Refusal | None:
         """What the judge's row says; None: nothing stands in the way."""
         row = rows[0]
         failures = [failure for failure, failed in zip(self.failures, row, strict=False) if failed]
+        # What is made of a value that is refused, or of a row that is not there, says nothing.
+        if not any(each.condition in ("invalid", "conflict") for each in failures):
+            failures += self._unfit(row, env)
         if not failures:
             return None
         details = {
             code: stored if read is None or stored is None else read(stored)
-            for (code, read), stored in zip(self._details, row[len(self.failures) :], strict=True)
+            for (code, read), stored in zip(self._details, row[len(self.failures) :], strict=False)
         }
         return Refusal(failures, details)
 
-    def raised(self, rows: Sequence[Row]) -> Next:
+    def _unfit(self, row: Row, env: Mapping[str, Any]) -> list[Failure]:
+        """What the statement cannot make, and what is not as its field says."""
+        failures: list[Failure] = []
+        refused: set[str] = set()
+        for fails, at, read, held in self._made:
+            value = None if at is None else row[at]
+            try:
+                if row[fails]:
+                    raise Unfit(held.failure((), CANNOT_BE_MADE, env))
+                held.fits(value if read is None or value is None else read(value), env)
+            except Unfit as unfit:
+                failures += [] if held.is_made_of(refused) else [unfit.failure]
+                refused.add(held.field)
+        return failures
+
+    def raised(self, env: Mapping[str, Any], rows: Sequence[Row]) -> Next:
         """A step: nothing was found, and this is why."""
-        raise self.refusal(rows) or NothingFound
+        raise self.refusal(rows, env) or NothingFound
 
     def asked(self, env: Mapping[str, Any]) -> Next:
         """Ask why nothing was found."""
-        return Wait(Select(*self.bound(env, False)), self.raised)
+        return Wait(Select(*self.bound(env, False)), partial(self.raised, env))

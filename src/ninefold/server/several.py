@@ -10,12 +10,12 @@ import msgspec
 
 from ninefold.database.protocol import Conflicting, Session, Stored
 from ninefold.expressions.before import BEFORE
-from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.plan import environment
 from ninefold.plan import operations as plan
 from ninefold.server import upheld
 from ninefold.server.effects import Effects
 from ninefold.server.events import Event, subscribe
+from ninefold.server.held import Unfit, making
 from ninefold.server.judge import Judge, Refusal
 from ninefold.server.problems import Failure, failed_condition
 from ninefold.server.sources import Sources
@@ -61,11 +61,11 @@ class Several(Generic[T]):
         self._resource, self._width = write.resource, len(write.key)
         self._find = None if effect.find is None else Prepared(effect.find)
         self._read_found = None if effect.find is None else RowReader(effect.find)
-        self._each = None if effect.each is None else compile(effect.each.items)
+        self._each = None if effect.each is None else making(effect.each.items, effect.each.held)
         self._pointer = None if effect.each is None else effect.each.pointer
         self._values, self._then = values, then
         self._stored = tuple((each.field, sqlite_writer(each.type)) for each in write.assigns if not each.in_statement)
-        self._judge = Judge(write.judge)
+        self._judge = Judge(write.judge, write.held)
         self._statement = Prepared(write.statement)
         self._read = None if write.read is None else Prepared(write.read)
         self._invariants = tuple(map(failed_condition, write.invariants))
@@ -154,8 +154,8 @@ class Several(Generic[T]):
         assert self._each is not None
         try:
             items: Any = self._each(env) or ()
-        except EvaluationError:
-            items = ()
+        except Unfit as unfit:
+            raise Refusal([unfit.failure]) from None
         wanted: list[list[Stored]] = []
         failures: list[Failure] = []
         for position, item in enumerate(items):
@@ -182,7 +182,7 @@ class Several(Generic[T]):
         failures: list[Failure] = []
         details: dict[str, Any] = {}
         for position, row in enumerate(session.run(*self._judge.bound(env, True))):
-            refusal = self._judge.refusal([row])
+            refusal = self._judge.refusal([row], env)
             if refusal is not None:
                 failures += [self._at(failure, position) for failure in refusal.failures]
                 details = details or dict(refusal.details)

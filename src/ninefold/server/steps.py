@@ -645,7 +645,7 @@ def admitted_first(x: Exchange, calling: Calling) -> Next:
         operation.prepare(call)
 
     def judged_so(rows: Sequence[Row]) -> Next:
-        refusal = judge.refusal(rows)
+        refusal = judge.refusal(rows, x.env)
         return invoke(x, calling) if refusal is None else refused(x, refusal)
 
     def ask() -> Next:
@@ -714,7 +714,7 @@ def judged(x: Exchange) -> Next:
     wrong = operation.wrong(call) if partly and isinstance(operation, Write) else None
 
     def ask() -> Next:
-        return Wait(Select(*judge.bound(x.env, values, wrong)), lambda rows: refused(x, judge.refusal(rows)))
+        return Wait(Select(*judge.bound(x.env, values, wrong)), lambda rows: refused(x, judge.refusal(rows, x.env)))
 
     if isinstance(operation, Write) and operation.is_conditional(call):
         return Wait(Select(*operation.shown(call)), partial(compared, operation, call, ask))
@@ -735,7 +735,7 @@ def judged_sign_in(x: Exchange, operation: Write, password: PasswordCheck, judge
         return x.answer()
     operation.prepare(x.call)
     bound = partial(judge.bound, x.env, True)
-    return password.step(x.env, lambda _: Wait(Select(*bound()), lambda rows: refused(x, judge.refusal(rows))))
+    return password.step(x.env, lambda _: Wait(Select(*bound()), lambda rows: refused(x, judge.refusal(rows, x.env))))
 
 
 def refused(x: Exchange, refusal: Refusal | None) -> Response:

@@ -13,6 +13,7 @@ from ninefold.plan import operations as plan
 from ninefold.server.encode import NO_ROW, Shape
 from ninefold.server.execute import Call, Write, effects
 from ninefold.server.flow import Next, Transact, Wait
+from ninefold.server.held import requested
 from ninefold.server.judge import Judge
 from ninefold.server.parameters import FilterReader
 from ninefold.server.several import Asking, Several
@@ -43,6 +44,7 @@ class Sweep:
     def prepare(self, call: Call) -> None:
         """What the body gives, each row is given; what the contract makes, is made for each."""
         body = call.body or {}
+        requested(call.env, body)
         call.env |= {environment.BODY: body, environment.GIVEN: dict.fromkeys(body, True), "issued": {}}
 
     def _values(self, call: Call, env: dict[str, Any], current: dict[str, Value]) -> dict[str, Any]:
@@ -67,7 +69,7 @@ class Sweep:
             if self._items is not None and not self._deletes:
                 items = session.run(*self._items.bound(own))
         elif self.judge is not None:
-            refusal = self.judge.refusal(session.run(*self.judge.bound(env, False)))
+            refusal = self.judge.refusal(session.run(*self.judge.bound(env, False)), env)
             if refusal is not None:
                 raise refusal
         env["page"] = {"count": len(wanted.rows), "total": len(wanted.rows)}

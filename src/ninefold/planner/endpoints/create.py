@@ -15,7 +15,8 @@ from ninefold.plan.operations import Assign, Write
 from ninefold.plan.statement import Statement
 from ninefold.planner import inputs
 from ninefold.planner.credentials import issue
-from ninefold.planner.endpoints.made import with_made
+from ninefold.planner.endpoints.held import can_be_made, left_out, made_columns, making
+from ninefold.planner.endpoints.made import failing, with_made
 from ninefold.planner.endpoints.rows import acted_on, answer, pieces, row_columns
 from ninefold.planner.endpoints.writes import invariants, pointers, read_after, uniques
 from ninefold.planner.events import caused
@@ -54,6 +55,8 @@ def create(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
     distinct = uniques(endpoint, resource, perspective, on_update=False)
     required += distinct
 
+    of_row = {name: of_the_row(name, resource) for name in made}
+    held_values, held_to = making(endpoint, resource, perspective).as_made(made, of_row)
     row, targets = row_to_store(endpoint, resource, from_path, made, perspective)
     if endpoint.several:
         row, among_themselves = distinct_among_themselves(row, distinct, resource)
@@ -76,18 +79,20 @@ def create(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
         + " FROM "
         + source
         + " WHERE "
-        + all_of([each.holds for each in required])
+        + all_of([*(each.holds for each in required), *can_be_made(held_values)])
         + (f' ORDER BY {name}."$n"' if endpoint.several else "")
         + " ON CONFLICT DO NOTHING RETURNING "
         + returning
     )
+    judged = judge(source, required, endpoint, resource, perspective, held_values)
     return Write(
         resource=resource.name,
         response=response,
         verb="create",
         statement=Statement(pieces(statement), tuple(columns.results)),
-        judge=judge(source, required, endpoint, resource, perspective),
+        judge=judged,
         assigns=assigns,
+        held=made_columns(held_values, held_to, judged),
         key=resource.identifier,
         read=read,
         invariants=tuple(each.condition for each in checks),
@@ -153,13 +158,17 @@ def references_there(
     ]
 
 
-def values_there(resource: Resource, made: Collection[str], given: Mapping[str, str]) -> list[Requirement]:
-    """What the statement makes can be made, where the row is not to be without it."""
-    fields = (resource.fields[name] for name in made)
+def of_the_row(name: str, resource: Resource) -> tuple[Fragment, Fragment]:
+    """What the statement makes of a field, in the row as it would be, and whether that failed."""
+    return column(resource.name, name), column(resource.name, failing(name))
+
+
+def values_there(resource: Resource, made: Mapping[str, Typed], given: Mapping[str, str]) -> list[Requirement]:
+    """What the statement makes is there, where the row is not to be without it. What cannot be made is told as that."""
     return [
-        has_value(field, column(resource.name, field.name), resource, given.get(field.name))
-        for field in fields
-        if not field.type.nullable
+        has_value(resource.fields[name], *of_the_row(name, resource), resource, given.get(name))
+        for name, typed in made.items()
+        if typed.type.nullable and not resource.fields[name].type.nullable
     ]
 
 
@@ -213,7 +222,9 @@ def values_made(
             made = Constant(resource.machine.initial, Text())
         if made is not None:
             otherwise[field.name] = made
+    otherwise = {name: left_out(typed) for name, typed in otherwise.items()}
     by_statement = in_statement(otherwise, resource.name, perspective.checked.model)
+    hold = making(endpoint, resource, perspective).held
     assigns = [
         Assign(
             field.name,
@@ -222,6 +233,9 @@ def values_made(
             otherwise=None if field.name in by_statement else otherwise.get(field.name),
             in_statement=field.name in by_statement,
             secret=field.secret,
+            held=hold(field, otherwise[field.name])
+            if field.name in otherwise and field.name not in by_statement
+            else None,
         )
         for field in fields
     ]

@@ -21,12 +21,15 @@ from ninefold.plan.statement import Statement
 from ninefold.planner import inputs
 from ninefold.planner.endpoints.create import (
     belonging,
+    of_the_row,
     references_from_path,
     references_there,
     row_to_store,
     values_made,
     values_there,
 )
+from ninefold.planner.endpoints.held import can_be_made, made_columns, making
+from ninefold.planner.endpoints.made import failing
 from ninefold.planner.endpoints.representation import represented
 from ninefold.planner.endpoints.rows import acted_on, answer, pieces, row_columns
 from ninefold.planner.endpoints.writes import RANDOM, invariants, pointers, read_after, uniques
@@ -66,6 +69,9 @@ def ensure(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
     new_row, targets = row_to_store(endpoint, resource, from_path, made, perspective)
     name = identifier(resource.name)
     wanted = {each: "(SELECT " + column(resource.name, each) + " FROM (" + new_row + f") AS {name})" for each in made}
+    of_row = {each: of_the_row(each, resource) for each in made}
+    not_there = "NOT " + column(resource.name, THERE)
+    held_values, held_to = making(endpoint, resource, perspective).as_made(made, of_row, not_there)
     columns = row_columns(resource, perspective)
     created = answer(endpoint, columns, perspective)
     unchanged_ = answer(endpoint, columns, perspective, endpoint.untouched)
@@ -78,7 +84,7 @@ def ensure(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
     returning, read, told = read_after(endpoint, resource, columns, checks, perspective, by_key)
 
     def requirements(row: _Row) -> list[Requirement]:
-        return _requirements(endpoint, admission, resource, from_path, wanted, perspective, row)
+        return _requirements(endpoint, admission, resource, from_path, wanted, made, perspective, row)
 
     insert = (
         f"INSERT INTO {name} ({', '.join(targets)}) SELECT "
@@ -86,7 +92,7 @@ def ensure(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
         + " FROM ("
         + new_row
         + f") AS {name} WHERE "
-        + all_of([each.holds for each in requirements(_Row.AS_IT_WOULD_BE)])
+        + all_of([*(each.holds for each in requirements(_Row.AS_IT_WOULD_BE)), *can_be_made(held_values)])
         + " ON CONFLICT DO NOTHING RETURNING "
         + returning
     )
@@ -94,6 +100,14 @@ def ensure(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
     which += [each.holds for each in requirements(_Row.AS_IT_IS)]
     found = "SELECT " + returning + f" FROM {name} AS {name} WHERE " + all_of(which)
     results = tuple(columns.results)
+    judged = judge(
+        _either(endpoint, resource, from_path, wanted, new_row),
+        requirements(_Row.EITHER),
+        endpoint,
+        resource,
+        perspective,
+        held_values,
+    )
     return Write(
         resource=resource.name,
         response=created,
@@ -101,14 +115,9 @@ def ensure(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
         version=version,
         statement=Statement(pieces(insert), results),
         untouched=Untouched(Statement(pieces(found), results), unchanged_),
-        judge=judge(
-            _either(endpoint, resource, from_path, wanted, new_row),
-            requirements(_Row.EITHER),
-            endpoint,
-            resource,
-            perspective,
-        ),
+        judge=judged,
         assigns=assigns,
+        held=made_columns(held_values, held_to, judged),
         key=resource.identifier,
         read=read,
         invariants=tuple(each.condition for each in checks),
@@ -126,6 +135,7 @@ def _requirements(
     resource: Resource,
     from_path: dict[str, Fragment],
     made: Mapping[str, Fragment],
+    by_statement: Mapping[str, Typed],
     perspective: Perspective,
     row: _Row,
 ) -> list[Requirement]:
@@ -135,7 +145,7 @@ def _requirements(
     of_the_row = [*presence(endpoint, resource, perspective), *still_there(endpoint, resource, perspective)]
     required += _where(row, _Row.AS_IT_IS, of_the_row, resource)
     required += references_there(resource, given, from_path, made, perspective)
-    required += _where(row, _Row.AS_IT_WOULD_BE, values_there(resource, made, given), resource)
+    required += _where(row, _Row.AS_IT_WOULD_BE, values_there(resource, by_statement, given), resource)
     required += permission(admission, resource, perspective, Scope.EITHER)
     if endpoint.validator:
         stale = unchanged(resource, endpoint.place, perspective)
@@ -227,8 +237,11 @@ def _either(
     if resource.machine is not None:
         shown.append(ENTERED_COLUMN)
     shown += [field.name for field in resource.fields.values() if field.serial]
+    failed = [failing(each) for each in made]
     the_one = f" FROM {name} AS {identifier(alias)} WHERE " + _is_the_one(alias, endpoint, resource, from_path, made)
-    would = "SELECT " + join(", ", [column(resource.name, each) for each in shown]) + f", FALSE AS {identifier(THERE)}"
+    cells = [column(resource.name, each) for each in (*shown, *failed)]
+    would = "SELECT " + join(", ", cells) + f", FALSE AS {identifier(THERE)}"
     would = would + " FROM (" + new_row + f") AS {name} WHERE NOT EXISTS (SELECT 1" + the_one + ")"
-    there = "SELECT " + join(", ", [column(alias, each) for each in shown]) + ", TRUE" + the_one
+    cells = [*(column(alias, each) for each in shown), *(Fragment("FALSE") for _ in failed)]
+    there = "SELECT " + join(", ", cells) + ", TRUE" + the_one
     return "(" + would + " UNION ALL " + there + f") AS {name}"

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ninefold.checked.endpoints import Endpoint
+from ninefold.checked.places import Places
 from ninefold.checked.resources import Resource
 from ninefold.plan.places import Place
 from ninefold.planner.perspective import Perspective
@@ -28,12 +29,17 @@ def which_rows(endpoint: Endpoint, resource: Resource, perspective: Perspective)
 def givers(endpoint: Endpoint, resource: Resource, perspective: Perspective) -> dict[str, tuple[Place, ...]]:
     """By field: the body that gives it, `sets`, the state that a row begins or comes to be in, `on create` and `on
     change`."""
-    found = {name: tuple(_of(name, endpoint, resource, perspective)) for name in resource.fields}
+    found = {name: giver(name, endpoint, resource, perspective.checked.places) for name in resource.fields}
     return {name: places for name, places in found.items() if places}
 
 
-def _of(name: str, endpoint: Endpoint, resource: Resource, perspective: Perspective) -> Iterator[Place]:
-    places, machine = perspective.checked.places, resource.machine
+def giver(name: str, endpoint: Endpoint, resource: Resource, places: Places) -> tuple[Place, ...]:
+    """The same of one field."""
+    return tuple(_of(name, endpoint, resource, places))
+
+
+def _of(name: str, endpoint: Endpoint, resource: Resource, places: Places) -> Iterator[Place]:
+    machine = resource.machine
     if any(leaf.field == name for leaf in endpoint.body or ()):
         yield from stated(places, "endpoints", endpoint.key, "body")
     yield from stated(places, "endpoints", endpoint.key, "sets", name)

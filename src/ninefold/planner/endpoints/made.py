@@ -29,8 +29,9 @@ def with_made(
 ) -> Fragment:
     """A select of the row as it would be, with what is made of it. `row` is a select of its `columns` without: each is
     called as its field, and a field of `given` has what the body gives. `again`: what is made only where the body gives
-    one of these."""
+    one of these. Beside each value that is made stands whether that failed (`failing`)."""
     name = identifier(resource.name)
+    columns = [*columns]
     for level in _levels(made, resource.name, perspective.checked.model):
         cells = []
         for each in columns:
@@ -41,8 +42,35 @@ def with_made(
                     value = if_given(again[each], value, cell)
                 cell = if_given((each,), cell, value) if each in given else value
             cells.append(cell + f" AS {identifier(each)}")
+        for each in sorted(level):
+            cells.append(
+                _fails(each, made[each], given, again, resource, perspective) + f" AS {identifier(failing(each))}"
+            )
         row = "SELECT " + join(", ", cells) + " FROM (" + row + f") AS {name}"
+        columns += [failing(each) for each in sorted(level)]
     return row
+
+
+def failing(field: str) -> str:
+    """The column that says whether a value could not be made."""
+    return f"{field} fails"
+
+
+def _fails(
+    field: str,
+    typed: Typed,
+    given: Collection[str],
+    again: Mapping[str, Sequence[str]] | None,
+    resource: Resource,
+    perspective: Perspective,
+) -> Fragment:
+    rows = {resource.name: resource.name}
+    fails = perspective.failing(typed, rows)
+    if fails is None:
+        fails = "((" + perspective.value(typed, rows) + ") IS NULL)"
+    if again is not None and field in again:
+        fails = if_given(again[field], fails, Fragment("FALSE"))
+    return if_given((field,), Fragment("FALSE"), fails) if field in given else fails
 
 
 def if_given(fields: Sequence[str], then: Fragment, otherwise: Fragment) -> Fragment:

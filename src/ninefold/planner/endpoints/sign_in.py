@@ -8,17 +8,19 @@ from ninefold.checked.endpoints import Admission, Endpoint
 from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Issued
 from ninefold.plan.environment import REVISION_COLUMN
+from ninefold.plan.held import Held
 from ninefold.plan.operations import Assign, PasswordCheck, Write
 from ninefold.plan.problems import Condition
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.planner import inputs
 from ninefold.planner.before import as_it_was
 from ninefold.planner.credentials import endings, issue, only_granted
+from ninefold.planner.endpoints.held import can_be_made, made_columns, making
 from ninefold.planner.endpoints.rows import acted_on, answer, pieces, row_columns
 from ninefold.planner.endpoints.update import changes, values_computed, written_further
 from ninefold.planner.endpoints.writes import invariants, read_after, uniques
 from ninefold.planner.events import caused
-from ninefold.planner.judge import judge
+from ninefold.planner.judge import Made, judge
 from ninefold.planner.perspective import Perspective
 from ninefold.planner.places import traced
 from ninefold.planner.requirements import Requirement, Scope, guard, parents, permission
@@ -49,11 +51,15 @@ def sign_in(endpoint: Endpoint, admission: Admission, perspective: Perspective) 
     required += _granted(endpoint, resource, perspective)
     required += [guard(each, resource, perspective) for each in endpoint.guards]
     computed: dict[str, Fragment] = {}
+    held_values, held_to = list[Made](), dict[str, Held]()
     assigns: tuple[Assign, ...] = ()
     if endpoint.sets:
         writes = replace(endpoint, body=())  # what the body gives says which row it is, and is not stored
         changed = changes(writes, resource, perspective)
-        computed, assigns = values_computed(changed, writes, resource, perspective), changed.assigns
+        values, assigns = values_computed(changed, writes, resource, perspective), changed.assigns
+        computed = {field: value for field, (value, _) in values.items()}
+        by_statement = {**dict(changed.sets), **changed.made}
+        held_values, held_to = making(writes, resource, perspective).as_made(by_statement, values)
         required += uniques(writes, resource, perspective, on_update=True, in_statement=computed)
 
     columns = row_columns(resource, perspective)
@@ -61,7 +67,9 @@ def sign_in(endpoint: Endpoint, admission: Admission, perspective: Perspective) 
     checks = invariants(resource, perspective) if endpoint.sets or endpoint.further else []
     written = {*computed, *(each.field for each in assigns)} | written_further(endpoint, resource, perspective)
     keys, read, told = read_after(endpoint, resource, columns, checks, perspective, by_key=True)
-    which = " WHERE " + all_of([*found, *[each.holds for each in required]])
+    which = " WHERE " + all_of([*found, *(each.holds for each in required), *can_be_made(held_values)])
+    source = f"(SELECT 1) LEFT JOIN {name} AS {name} ON " + all_of(found)
+    judged = judge(source, required, endpoint, resource, perspective, held_values)
     if endpoint.sets:
         begin = f"UPDATE {name} SET {identifier(REVISION_COLUMN)} = " + bind(inputs.REVISION)
         sets = [Piece(f", {identifier(field)} = {value.text}", value.binds) for field, value in computed.items()]
@@ -79,10 +87,9 @@ def sign_in(endpoint: Endpoint, admission: Admission, perspective: Perspective) 
         response=response,
         verb=endpoint.verb if endpoint.verb == "grant token" else "sign in",
         statement=Statement(text, tuple(columns.results)),
-        judge=judge(
-            f"(SELECT 1) LEFT JOIN {name} AS {name} ON " + all_of(found), required, endpoint, resource, perspective
-        ),
+        judge=judged,
         assigns=assigns,
+        held=made_columns(held_values, held_to, judged),
         key=resource.identifier,
         read=read,
         was=as_it_was(endpoint, resource, found, perspective) if endpoint.sets or endpoint.further else None,

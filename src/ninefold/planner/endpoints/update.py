@@ -20,7 +20,8 @@ from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.planner import inputs
 from ninefold.planner.before import as_it_was
 from ninefold.planner.credentials import endings, issue
-from ninefold.planner.endpoints.made import if_given, with_made
+from ninefold.planner.endpoints.held import can_be_made, left_out, made_columns, making
+from ninefold.planner.endpoints.made import failing, if_given, with_made
 from ninefold.planner.endpoints.read import requirements_of_row
 from ninefold.planner.endpoints.representation import represented
 from ninefold.planner.endpoints.rows import acted_on, answer, outer_join, row_columns
@@ -69,12 +70,15 @@ def update(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
 
     changed = changes(endpoint, resource, perspective)
     assigns = changed.assigns
-    values = values_computed(changed, endpoint, resource, perspective)
+    computed = values_computed(changed, endpoint, resource, perspective)
+    values = {field_name: value for field_name, (value, _) in computed.items()}
+    by_statement = {**dict(changed.sets), **changed.made}
+    held_values, held_to = making(endpoint, resource, perspective).as_made(by_statement, computed)
     required += uniques(endpoint, resource, perspective, on_update=True, in_statement=values)
-    for field_name, value in values.items():
-        if not resource.fields[field_name].type.nullable:
+    for field_name, (value, fails) in computed.items():
+        if by_statement[field_name].type.nullable and not resource.fields[field_name].type.nullable:
             pointer = given.get(field_name) if field_name in changed.made else None
-            required.append(has_value(resource.fields[field_name], value, resource, pointer))
+            required.append(has_value(resource.fields[field_name], value, fails, resource, pointer))
     name = identifier(resource.name)
     pieces = [_piece(f"UPDATE {name} SET {identifier(REVISION_COLUMN)} = " + bind(inputs.REVISION))]
     if transition is not None and resource.machine is not None:
@@ -104,20 +108,24 @@ def update(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
     if endpoint.several:
         pieces.append(_piece(Fragment(f" FROM {WANTED}")))
         found = is_wanted(resource)
-    pieces.append(_piece(" WHERE " + all_of([*found, *[each.holds for each in required]])))
+    asked = [*(each.holds for each in required), *can_be_made(held_values)]
+    pieces.append(_piece(" WHERE " + all_of([*found, *asked])))
     current = _current(resource, endpoint, assigns, [*found, *to_read], perspective)
     if current is not None:
         as_read = " AND " + column(resource.name, REVISION_COLUMN) + " = " + bind(inputs.REVISION_AS_READ)
         pieces.append(_piece(as_read, "as it was"))
     pieces.append(_piece(" RETURNING " + returning))
+    source = outer_join(resource, endpoint, perspective)
+    judged = judge(source, required, endpoint, resource, perspective, held_values)
     verb = "transition" if transition is not None else "replace" if endpoint.verb == "replace" else "update"
     return Write(
         resource=resource.name,
         response=response,
         verb=verb,  # type: ignore[arg-type]
         statement=Statement(tuple(pieces), tuple(columns.results)),
-        judge=judge(outer_join(resource, endpoint, perspective), required, endpoint, resource, perspective),
+        judge=judged,
         assigns=assigns,
+        held=made_columns(held_values, held_to, judged),
         key=resource.identifier,
         read=read,
         current=current,
@@ -150,9 +158,9 @@ class Changes:
 
 def changes(endpoint: Endpoint, resource: Resource, perspective: Perspective) -> Changes:
     given = pointers(endpoint)
-    stated = dict(endpoint.sets)
+    stated = {name: left_out(typed) for name, typed in endpoint.sets}
     if endpoint.transition is not None:
-        stated |= dict(endpoint.transition.sets)
+        stated |= {name: left_out(typed) for name, typed in endpoint.transition.sets}
         if resource.machine is not None:
             stated[resource.machine.field] = Constant(endpoint.transition.to, Text())
     in_database = {name: typed for name, typed in stated.items() if needs_database(typed, (resource.name,))}
@@ -165,12 +173,13 @@ def changes(endpoint: Endpoint, resource: Resource, perspective: Perspective) ->
         replaced = endpoint.verb == "replace" and is_given
         if is_given or otherwise is not None or field.again_on:
             again = () if otherwise is not None or replaced else field.again_on
+            made_of = otherwise or (field.on_create if again or replaced else None)
             assigns.append(
                 Assign(
                     field.name,
                     field.type,
                     given=is_given,
-                    otherwise=otherwise or (field.on_create if again or replaced else None),
+                    otherwise=None if made_of is None else left_out(made_of),
                     again=again,
                     secret=field.secret,
                 )
@@ -181,8 +190,15 @@ def changes(endpoint: Endpoint, resource: Resource, perspective: Perspective) ->
     assigns = [
         replace(each, otherwise=None, again=(), in_statement=True) if each.field in made else each for each in assigns
     ]
+    hold = making(endpoint, resource, perspective).held
     assigns = [
-        each if each.otherwise is None else replace(each, reads=tuple(_fields_in(each.otherwise, resource)))
+        each
+        if each.otherwise is None
+        else replace(
+            each,
+            reads=tuple(_fields_in(each.otherwise, resource)),
+            held=hold(resource.fields[each.field], each.otherwise),
+        )
         for each in assigns
     ]
     ordered = tuple(sorted(assigns, key=lambda each: bool(each.reads)))
@@ -191,13 +207,18 @@ def changes(endpoint: Endpoint, resource: Resource, perspective: Perspective) ->
 
 def values_computed(
     changed: Changes, endpoint: Endpoint, resource: Resource, perspective: Perspective
-) -> dict[str, Fragment]:
-    """What the statement computes, over the row that it writes. What is made of the row as it becomes is made of a row
-    beside that one."""
+) -> dict[str, tuple[Fragment, Fragment]]:
+    """What the statement computes, over the row that it writes, each with when it cannot be. What is made of the row as
+    it becomes is made of a row beside that one."""
     rows = {resource.name: resource.name}
-    sets = {name: perspective.value(as_it_becomes(typed, endpoint, resource), rows) for name, typed in changed.sets}
+    becoming = {name: as_it_becomes(typed, endpoint, resource) for name, typed in changed.sets}
+    sets = {name: perspective.value(typed, rows) for name, typed in becoming.items()}
+    found = {
+        name: (value, perspective.failing(becoming[name], rows) or "((" + value + ") IS NULL)")
+        for name, value in sets.items()
+    }
     if not changed.made:
-        return sets
+        return found
     given = [each.field for each in changed.assigns if each.given]
     assigns = {each.field: each for each in changed.assigns}
     fields = [field for field in resource.fields.values() if field.stored]
@@ -218,7 +239,13 @@ def values_computed(
     columns = [field.name for field in fields]
     row = with_made(row, columns, changed.made, given, resource, perspective, changed.again)
     source = " FROM (" + row + f") AS {identifier(resource.name)})"
-    return sets | {name: "(SELECT " + column(resource.name, name) + source for name in changed.made}
+    return found | {
+        name: (
+            "(SELECT " + column(resource.name, name) + source,
+            "(SELECT " + column(resource.name, failing(name)) + source,
+        )
+        for name in changed.made
+    }
 
 
 def written_further(endpoint: Endpoint, resource: Resource, perspective: Perspective) -> set[str]:

@@ -1,0 +1,119 @@
+"""What the contract gives fields, held to them before it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import jsonschema_rs
+
+from ninefold.expressions.evaluate import Env, EvaluationError, compile
+from ninefold.expressions.tree import Call, Typed
+from ninefold.plan import environment, held
+from ninefold.server.broken_rules import Path, rules_of
+from ninefold.server.parameters import refuse_to_fetch
+from ninefold.server.problems import Failure, FieldFailure
+from ninefold.server.problems import pointer as json_pointer
+from ninefold.values import Invalid, Value, json_reader, required, to_json
+
+CANNOT_BE_MADE = "stored"
+"""The rule that is broken where nothing can be stored of what a request gives (fixed meaning 51)."""
+
+
+class Unfit(Exception):
+    """A value that cannot be written, as the failure that refuses the request."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure)
+        self.failure = failure
+
+
+class Held:
+    """A field that the contract gives a value, made ready."""
+
+    def __init__(self, planned: held.Held) -> None:
+        self._planned = planned
+        self._validator = (
+            None
+            if planned.schema is None
+            else jsonschema_rs.Draft202012Validator(planned.schema, validate_formats=True, retriever=refuse_to_fetch)
+        )
+
+    @property
+    def field(self) -> str:
+        return self._planned.field
+
+    def is_made_of(self, refused: set[str]) -> bool:
+        """Whether it is made of a field that is refused, and so says nothing."""
+        return not refused.isdisjoint(self._planned.reads)
+
+    def made(self, evaluate: Callable[[Env], Value], env: Env) -> Value:
+        """The value, which fits. Raises Unfit."""
+        try:
+            value = evaluate(env)
+        except EvaluationError:
+            raise Unfit(self.failure((), CANNOT_BE_MADE, env)) from None
+        self.fits(value, env)
+        return value
+
+    def fits(self, value: Value, env: Env) -> None:
+        """Raises Unfit where it does not."""
+        if self._validator is not None and value is not None:
+            self.fits_as_json(to_json(self._planned.type, value), env)
+
+    def fits_as_json(self, value: Any, env: Env) -> None:
+        if self._validator is None or value is None or self._validator.is_valid(value):
+            return
+        path, rule = next(each for error in self._validator.iter_errors(value) for each in rules_of(error))
+        raise Unfit(self.failure(path, rule, env))
+
+    def failure(self, path: Path, rule: str, env: Env) -> Failure:
+        """What refuses the request: `invalid` at the one place in it that the value is made of, or at the whole body;
+        else, as of an invariant, the field."""
+        planned, given = self._planned, env.get(environment.REQUESTED, {})
+        origins = [each for each in planned.origins if each.given is None or each.given in given]
+        places = dict.fromkeys(each.location for each in origins)
+        if not origins:
+            field = FieldFailure("row", json_pointer((planned.field, *path)), planned.field, rule)
+            fields = (field,) if planned.field else ()
+            return Failure("invariant", planned.resource, fields=fields, trace=planned.trace)
+        origin = origins[0]
+        if len(places) == 1:
+            where = origin.location
+            field = FieldFailure(where.place, where.pointer, where.name, rule)
+            return Failure("invalid", origin.subject, origin.code, (field,), planned.trace)
+        place = next((each.place for each in places if each.place == "body"), origin.location.place)
+        field = FieldFailure(place, "", place, rule)
+        return Failure("invalid", planned.resource, fields=(field,), trace=planned.trace)
+
+
+def making(typed: Typed, planned: held.Held | None) -> Callable[[Env], Value]:
+    """What makes a value that the contract gives; it raises Unfit. Of a value of any type, what came is held to the
+    field, and not what the field's type makes of it."""
+    if planned is None:
+        return compile(typed)
+    own = Held(planned)
+    if not (isinstance(typed, Call) and typed.function == "narrow"):
+        evaluate = compile(typed)
+        return lambda env: own.made(evaluate, env)
+    came, read = compile(typed.arguments[0]), json_reader(required(planned.type))
+
+    def narrowed(env: Env) -> Value:
+        try:
+            value = came(env)
+        except EvaluationError:
+            raise Unfit(own.failure((), CANNOT_BE_MADE, env)) from None
+        if value is None:
+            return None
+        own.fits_as_json(value, env)
+        try:
+            return read(value)
+        except Invalid as invalid:
+            raise Unfit(own.failure(invalid.path, invalid.rule, env)) from None
+
+    return narrowed
+
+
+def requested(env: dict[str, Any], body: Mapping[str, Any]) -> None:
+    """Remember which fields the request gives, for what follows from it, too."""
+    env.setdefault(environment.REQUESTED, dict.fromkeys(body, True))
