@@ -91,7 +91,15 @@ def making(typed: Typed, planned: held.Held | None) -> Callable[[Env], Value]:
     """What makes a value that the contract gives; it raises Unfit. Of a value of any type, what came is held to the
     field, and not what the field's type makes of it."""
     if planned is None:
-        return compile(typed)
+        sure = compile(typed)
+
+        def surely(env: Env) -> Value:
+            try:
+                return sure(env)
+            except EvaluationError:  # of what is refused, types promise nothing
+                return None
+
+        return surely
     own = Held(planned)
     if not (isinstance(typed, Call) and typed.function == "narrow"):
         evaluate = compile(typed)

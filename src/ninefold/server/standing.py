@@ -113,5 +113,5 @@ def _permitted(x: Exchange, caller: Caller, env: Mapping[str, Any]) -> Standing:
     if judge is None:
         return Holds(env)
     return Asks(
-        Select(*judge.bound(env, False)), lambda rows: Holds(env) if judge.refusal(rows) is None else Over.ENDED
+        Select(*judge.bound(env, False)), lambda rows: Holds(env) if judge.refusal(rows, env) is None else Over.ENDED
     )

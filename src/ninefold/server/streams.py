@@ -51,7 +51,7 @@ class Stream:
         return Wait(Select(*self.judge.bound(call.env, False)), partial(self._judged, call, self.judge))
 
     def _judged(self, call: Call, judge: Judge, rows: Sequence[Row]) -> Next:
-        refusal = judge.refusal(rows)
+        refusal = judge.refusal(rows, call.env)
         if refusal is not None:
             raise refusal
         return self._begun(call)

@@ -1,0 +1,216 @@
+"""What is stored is as its schema says: every way in which a contract gives a field a value, by values of every kind."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import httpx
+import jsonschema_rs
+import pytest
+from tests.http_cases import serving
+from tests.parts import LIMITS_AND_VERSIONS
+
+from ninefold.pipeline import compile_document
+
+pytestmark = pytest.mark.serves
+
+FIELDS: dict[str, dict[str, Any]] = {
+    "small": {"type": "integer", "minimum": 1, "maximum": 10},
+    "number": {"type": "number", "exclusiveMinimum": 0},
+    "short": {"type": "string", "minLength": 1, "maxLength": 3},
+    "day": {"type": "string", "format": "date"},
+    "time": {"type": "string", "format": "date-time"},
+    "kind": {"enum": ["a", "b"]},
+    "flag": {"type": "boolean"},
+    "list": {"type": "array", "items": {"type": "object"}, "maxItems": 2},
+    "tags": {"type": "array", "items": {"type": "string", "maxLength": 2}, "uniqueItems": True},
+    "deep": {
+        "type": "object",
+        "properties": {"n": {"type": "integer", "maximum": 3}, "s": {"type": "string", "pattern": "^x"}},
+        "required": ["n"],
+    },
+}
+
+VALUES: tuple[Any, ...] = (
+    5, 11, 0, -1, 2.5, True, "a", "abcd", "", "2026-01-31", "2026-01-31T09:30:00Z", [], [{}], [{}, {}, {}], ["a", "a"],
+    ["a", "bcd"], [1], {}, {"n": 1}, {"n": 9}, {"n": 1, "s": "y"}, {"n": 1, "s": "x"},
+)  # fmt: skip
+
+V = "request.body.v"
+ONE = {"where": "w.id == 1", "patch": "merge", "responses": {200: "w"}}
+NEW = {"does": "create w", "responses": {201: "w"}}
+
+WAYS: dict[str, tuple[str, dict[str, Any]]] = {
+    "sets of a new row": ("POST", {**NEW, "sets": {"F": V}}),
+    "sets": ("PATCH", {"does": "update w", **ONE, "sets": {"F": V}}),
+    "sets that read the row": ("PATCH", {"does": "update w", **ONE, "sets": {"F": f"w.id > 0 ? {V} : {V}"}}),
+    "sets that read rows": ("POST", {**NEW, "sets": {"F": f"all(w).size() > 0 ? {V} : {V}"}}),
+    "replace": ("PUT", {"does": "replace w", "where": "w.id == 1", "sets": {"F": V}, "responses": {200: "w"}}),
+    "ensure": (
+        "PUT",
+        {"does": "ensure w", "sets": {"F": V, "id": "999"}, "responses": {"created": {201: "w"}, "unchanged": {200: "w"}}},
+    ),
+    "transition": ("POST", {"does": "turn w", "where": "w.id == 1", "sets": {"F": V}, "responses": {200: "w"}}),
+    "all rows": ("PATCH", {"does": "update all w", "patch": "merge", "sets": {"F": V}, "responses": {204: "none"}}),
+    "a new row of an effect": ("POST", {**NEW, "then": [{"create": "w", "sets": {"F": V}}]}),
+    "the rows of an effect": ("POST", {**NEW, "then": [{"update": "w", "where": "w.id < 3", "sets": {"F": V}}]}),
+    "rows that read themselves": (
+        "POST",
+        {**NEW, "then": [{"update": "w", "where": "w.id < 3", "sets": {"F": f"w.id > 0 ? {V} : {V}"}}]},
+    ),
+    "each": ("POST", {**NEW, "then": [{"create": "w", "each": "['x']", "sets": {"F": V}}]}),
+    "what a function gives": ("POST", {**NEW, "does": ["call same", "create w"], "with": {"v": V}, "sets": {"F": "result.same"}}),
+}  # fmt: skip
+"""Where a contract gives a field F what a request has."""
+
+CONTRACT = """# Ways
+
+## 1. What the service does
+
+Stores what comes, however it comes.
+
+## 2. Resources and their fields
+
+```yaml
+w:
+  identifier: id
+  fields:
+    id:    {type: integer, on create: "all(w).size() + 1"}
+    state: {state: true}
+FIELDS
+types:
+  any: {fields: {v: {type: [string, number, boolean, array, object]}}, required: [v]}
+LOOSE
+```
+
+## 3. States and transitions
+
+```yaml
+w:
+  field: state
+  initial: open
+  states: [open]
+  final: none
+  transitions: {turn: {from: open, to: open}}
+```
+
+## 4. Endpoints
+
+```yaml
+requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
+responses: {media type: application/json}
+calls: {same: {takes: {v: {type: [string, number, boolean, array, object]}}, gives: {type: [string, number, boolean, array, object]}}}
+POST /w: {does: create w, body: none, responses: {201: w}}
+GET /w: {does: list w, sorts: {default: id}, pages: {by: none}, responses: {200: page.items}}
+ENDPOINTS
+```
+
+## 5. Authentication
+
+```yaml
+schemes: none
+rows: any
+permissions: {all others: anyone}
+```
+
+## 6. Events
+
+Events: none.
+
+## 7. Errors
+
+```yaml
+shape: {media type: application/problem+json, body: {code: error.code, fields: error.fields}}
+codes:
+  wrong:    {status: 422, title: Wrong, when: invalid}
+  nowhere:  {status: 404, title: Nowhere, when: missing}
+  conflict: {status: 409, title: Refused, when: [guard, illegal transition, conflict, different]}
+  broken:   {status: 409, title: Broken, when: invariant}
+```
+"""
+
+
+def _filled(facts: Any, field: str) -> Any:
+    match facts:
+        case dict():
+            return {re.sub(r"\bF\b", field, str(name)): _filled(each, field) for name, each in facts.items()}
+        case list():
+            return [_filled(each, field) for each in facts]
+        case str():
+            return re.sub(r"\bF\b", field, facts)
+        case _:
+            return facts
+
+
+def _path(way: str, field: str) -> str:
+    return f"/{way}-{field}".replace(" ", "-")
+
+
+def _contract() -> str:
+    endpoints = []
+    for way, field in product(WAYS, FIELDS):
+        method, facts = WAYS[way]
+        of = f"loose_{field}" if "?" in str(facts) else "any"
+        stated = json.dumps(_filled(facts, field) | {"body": {"$ref": f"#/types/{of}"}})
+        endpoints.append(f"{method} {_path(way, field)}: {stated}".replace('"none"', "none"))
+    fields = [f"    {name}: {json.dumps(schema)}" for name, schema in FIELDS.items()]
+    loose = [
+        f"  loose_{name}: {{fields: {{v: {json.dumps(_loose(schema))}}}, required: [v]}}"
+        for name, schema in FIELDS.items()
+    ]
+    text = CONTRACT
+    for name, lines in (("FIELDS", fields), ("LOOSE", loose), ("ENDPOINTS", endpoints)):
+        text = text.replace(name, "\n".join(lines))
+    return text + LIMITS_AND_VERSIONS
+
+
+def _loose(schema: dict[str, Any]) -> dict[str, Any]:
+    """The type alone. What the database works out has one type, which is known beforehand."""
+    stated = {"type": schema.get("type", "string")}
+    if schema.get("format") == "date-time":
+        return stated | {"format": "date-time"}
+    return stated | ({"items": {"type": schema["items"]["type"]}} if "items" in schema else {})
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    loaded = compile_document("contract.md", _contract().encode())
+    assert loaded.plan is not None, [each.message for each in loaded.diagnostics]
+    path: Path = tmp_path_factory.mktemp("ways") / "db"
+    with serving(loaded.plan, path, {}, functions={"same": lambda v: v}) as client:
+        for _ in range(2):
+            assert client.post("/w").status_code == 201
+        yield client
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_stored_is_as_its_schema_says(service: httpx.Client, way: str) -> None:
+    found, method = [], WAYS[way][0]
+    validators = {
+        name: jsonschema_rs.Draft202012Validator(schema, validate_formats=True) for name, schema in FIELDS.items()
+    }
+    for field, value in product(FIELDS, VALUES):
+        response = service.request(method, _path(way, field), json={"v": value})
+        fits = validators[field].is_valid(value)
+        if way == "ensure" and fits:
+            assert response.status_code in (201, 200, 409), response.text  # it is there, with another value
+            continue
+        if fits != (response.status_code < 300):
+            found.append(f"{field} given {value!r}: {response.status_code} {response.text}")
+        elif not fits:
+            told = [(each["in"], each["pointer"]) for each in response.json()["fields"]]
+            # What a function gave, the request did not.
+            expected = ("row", f"/{field}") if "result" in str(WAYS[way]) else ("body", "/v")
+            pointers = [(place, pointer) for place, pointer in told if not pointer.startswith(expected[1])]
+            if pointers or response.status_code != (409 if expected[0] == "row" else 422):
+                found.append(f"{field} given {value!r}: {response.status_code} {told}")
+    rows = service.get("/w").json()
+    for row, (name, validator) in product(rows, validators.items()):
+        if name in row and not validator.is_valid(row[name]):
+            found.append(f"{name} of {row['id']} is {row[name]!r}")
+    assert not found, "\n".join(found)
