@@ -13,7 +13,7 @@ from ninefold.explain.causes import Refusal
 from ninefold.explain.errors import own_code
 from ninefold.explain.explanation import Cause, Item
 from ninefold.explain.grounds import Grounds
-from ninefold.plan.operations import Compute, Stream, Write
+from ninefold.plan.operations import Compute, Stream, Write, of_values
 from ninefold.plan.problems import Condition
 
 NO_ENDPOINT = frozenset({"no such path", "method not allowed"})
@@ -86,6 +86,7 @@ def every_refusal(g: Grounds, endpoint: Endpoint) -> list[Refusal]:
         if name not in told:
             found.append(Refusal(name, g.acted_on(endpoint), "it can arise here", endpoint.span))
     found += _by_functions(g, endpoint)
+    found += dict.fromkeys(_of_values(g, endpoint))
     known = {(each.condition, each.subject, each.code) for each in found}
     for after, judged in dict.fromkeys(judged_conditions(g, endpoint.key)):
         if (judged.condition, judged.subject, judged.code) not in known:
@@ -104,6 +105,19 @@ def _by_functions(g: Grounds, endpoint: Endpoint) -> list[Refusal]:
         if each.name == name
         for code in value_of(each.refuses) or ()
     ]
+
+
+def _of_values(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
+    """What the service gives fields, and may not be able to."""
+    route = g.routes.get(endpoint.key)
+    for admission in route.admissions if route is not None else ():
+        operation = admission.operation
+        writes = (operation, *operation.further) if isinstance(operation, Write) else ()
+        for after, each in enumerate(writes):
+            for judged in of_values(each):
+                words = "what a field is given cannot be made, or is not as the field says"
+                span = _span(g, judged) or endpoint.span
+                yield Refusal(judged.condition, judged.subject, words, span, (4,), judged.code, after=after)
 
 
 def judged_conditions(g: Grounds, key: str) -> Iterator[tuple[int, Condition]]:

@@ -15,7 +15,7 @@ from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.openapi.limits import rate_headers, rates
 from ninefold.openapi.schemas import component, error_name, reference, rewritten, value_or_null
 from ninefold.openapi.service import Endpoint, Json, Service
-from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Sweep, Write
+from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Sweep, Write, of_values
 from ninefold.plan.problems import Condition, ErrorCode, names
 from ninefold.plan.routes import PathParameter, Served
 from ninefold.values import required
@@ -108,6 +108,7 @@ def _of_operation(operation: Operation) -> Iterator[Condition]:
         case Write(judge=judge):
             yield from judge.conditions
             yield from operation.invariants
+            yield from of_values(operation)
             yield from (each.condition for each in operation.upholds)
             for effect in () if operation.then is None else operation.then.effects:
                 yield from _of_operation(effect.write)

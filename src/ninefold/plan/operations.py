@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -9,7 +10,7 @@ import msgspec
 from ninefold.expressions.tree import Typed
 from ninefold.plan.chosen import Choices
 from ninefold.plan.events import Event
-from ninefold.plan.held import Held, HeldColumns
+from ninefold.plan.held import Held, HeldColumns, refusals
 from ninefold.plan.places import Place
 from ninefold.plan.problems import Condition, Judge
 from ninefold.plan.responses import Response
@@ -267,6 +268,14 @@ class Write(_Operation, frozen=True, tag="write"):
     """It is of all rows of `$several`: each of them is judged before, and the judge gives a row for each."""
     places: dict[str, tuple[Place, ...]] = {}
     """Where it is stated what gives the fields of the row their values, by field."""
+
+
+def of_values(write: Write) -> Iterator[Condition]:
+    """The conditions with which a write may be refused for what the contract gives fields."""
+    held = (*(each.held for each in write.held), *(each.held for each in write.assigns if each.held is not None))
+    arrays = () if write.then is None else (each.each for each in write.then.effects)
+    held += tuple(each.held for each in arrays if each is not None and each.held is not None)
+    yield from dict.fromkeys(condition for each in held for condition in refusals(each))
 
 
 class Sweep(_Operation, frozen=True, tag="sweep"):

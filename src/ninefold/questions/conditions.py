@@ -14,6 +14,7 @@ from ninefold.contract.fact import Shown, value_of
 from ninefold.contract.resources import Field
 from ninefold.expressions.ast import Invocation
 from ninefold.questions.endpoints import reads_content, shows_content
+from ninefold.questions.given import may_break
 from ninefold.questions.known_by import compared, known_by, stored_of_path
 from ninefold.questions.reach import names_in
 from ninefold.questions.survey import SUBSCRIPTION, Survey, actions, as_action, is_transition, signs_out_caller, subject
@@ -212,6 +213,10 @@ def _of_action(survey: Survey, endpoint: Endpoint, action: Action, resource: str
         for invariant in invariants or ():
             if invariant.otherwise is None:
                 yield "invariant", resource
+        sets = _set_by(survey, endpoint, action)
+        body = frozenset(name for owner, name in survey.body_fields(endpoint) if owner == resource)
+        if may_break(survey, resource, sets, action.verb in ("create", "ensure"), body):
+            yield "invariant", resource
         yield from (("conflict", about) for about in _conflicts(survey, endpoint, action, resource))
     patch = value_of(endpoint.patch)
     if action.verb == "update" and patch is not None and patch.text == "json-patch":
@@ -220,6 +225,14 @@ def _of_action(survey: Survey, endpoint: Endpoint, action: Action, resource: str
         yield "different", resource
     if action.verb in ("delete", "remove") and resource != SUBSCRIPTION and _may_be_refused(survey, endpoint):
         yield "conflict", resource
+
+
+def _set_by(survey: Survey, endpoint: Endpoint, action: Action) -> dict[str, Expression]:
+    """What `sets` of the endpoint, and of the transition that it takes, give."""
+    transition = survey.transition(action)
+    own = value_of(endpoint.sets) if actions(endpoint)[0] == action else None
+    taken = value_of(transition.sets) if transition is not None else None
+    return {each.name: each.value for each in (*(own or ()), *(taken or ()))}
 
 
 def may_be_in_any_state(endpoint: Endpoint, action: Action) -> bool:
@@ -249,6 +262,10 @@ def _of_effect(survey: Survey, effect: Effect) -> Iterator[tuple[str, str | None
     for invariant in (value_of(own.invariants) if own is not None else None) or ():
         if invariant.otherwise is None:
             yield "invariant", resource
+    sets = {each.name: each.value for each in effect.sets}
+    sets |= {each.name: each.value for each in (value_of(transition.sets) if transition is not None else None) or ()}
+    if may_break(survey, resource, sets, effect.verb == "create"):
+        yield "invariant", resource
     given = {each.name for each in effect.sets}
     given |= {each.name for each in (value_of(transition.sets) if transition is not None else None) or ()}
     yield from (("conflict", about) for about in _taken(survey, resource, given, effect.verb == "create", ()))

@@ -20,7 +20,6 @@ from ninefold.expressions.rewrite import free_variables
 from ninefold.plan import environment
 from ninefold.plan import operations as plan
 from ninefold.plan.events import SECRET
-from ninefold.plan.held import refusals
 from ninefold.server import conditional, flow, granting, signing, upheld
 from ninefold.server.chosen import NOTHING, Chooser
 from ninefold.server.credentials import Ending, Issue, PasswordCheck
@@ -266,8 +265,7 @@ class Write:
             if assign.otherwise is not None and not assign.type.nullable
         )
         """The failures of values that the contract makes and that have to be there, or do not fit."""
-        held = (*(each.held for each in operation.held), *(each.held for each in operation.assigns if each.held))
-        self.may_lack += tuple(failed_condition(refused) for each in held for refused in refusals(each))
+        self.may_lack += tuple(map(failed_condition, plan.of_values(operation)))
         self._made_of_row = frozenset(
             assign.field
             for assign in operation.assigns
