@@ -235,7 +235,7 @@ codes:
   nowhere: {status: 404, title: Nowhere, when: missing}
   refused: {status: 409, title: Refused, when: guard}
 CODES
-precedence: [guard, refused, forbidden, conflict, missing, invalid]
+precedence: [guard, forbidden, conflict, missing, invalid]
 ```
 """
 

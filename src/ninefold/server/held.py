@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import jsonschema_rs
-
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.expressions.tree import Call, Typed
 from ninefold.plan import environment, held
-from ninefold.server.broken_rules import Path, rules_of
-from ninefold.server.parameters import refuse_to_fetch
+from ninefold.server.broken_rules import Path, broken
 from ninefold.server.problems import Failure, FieldFailure
 from ninefold.server.problems import pointer as json_pointer
+from ninefold.server.schemas import Schemas
 from ninefold.values import Invalid, Value, json_reader, required, to_json
 
 CANNOT_BE_MADE = "stored"
@@ -33,11 +31,7 @@ class Held:
 
     def __init__(self, planned: held.Held) -> None:
         self._planned = planned
-        self._validator = (
-            None
-            if planned.schema is None
-            else jsonschema_rs.Draft202012Validator(planned.schema, validate_formats=True, retriever=refuse_to_fetch)
-        )
+        self._schemas = None if planned.schema is None else Schemas(planned.schema)
 
     @property
     def field(self) -> str:
@@ -58,14 +52,13 @@ class Held:
 
     def fits(self, value: Value, env: Env) -> None:
         """Raises Unfit where it does not."""
-        if self._validator is not None and value is not None:
+        if self._schemas is not None and value is not None:
             self.fits_as_json(to_json(self._planned.type, value), env)
 
     def fits_as_json(self, value: Any, env: Env) -> None:
-        if self._validator is None or value is None or self._validator.is_valid(value):
-            return
-        path, rule = next(each for error in self._validator.iter_errors(value) for each in rules_of(error))
-        raise Unfit(self.failure(path, rule, env))
+        if self._schemas is not None and value is not None and not self._schemas.is_valid(value):
+            path, rule = next(broken(self._schemas, value), ((), CANNOT_BE_MADE))
+            raise Unfit(self.failure(path, rule, env))
 
     def failure(self, path: Path, rule: str, env: Env) -> Failure:
         """What refuses the request: `invalid` at the one place in it that the value is made of, or at the whole body;

@@ -70,6 +70,16 @@ def left_out(typed: Typed) -> Typed:
             return typed
 
 
+def _may_fail(typed: Typed) -> bool:
+    match typed:
+        case Call(function="?:", arguments=[Call(function="fails"), Constant(value=None), _]):
+            return False  # what is left out is no value
+        case Call(function="?:", arguments=[condition, yes, no]):
+            return condition.type.nullable or may_fail(condition) or _may_fail(yes) or _may_fail(no)
+        case _:
+            return may_fail(typed)
+
+
 def _root(typed: Typed) -> str | None:
     match typed:
         case Select(operand=operand):
@@ -104,7 +114,7 @@ class Making:
     def held(self, field: Field, typed: Typed) -> Held | None:
         """How a value is held to its field; None: it can always be made, and fits."""
         schema = None if self._fits(field, typed) else dict(field.schema)
-        if schema is None and not may_fail(typed):
+        if schema is None and not _may_fail(typed):
             return None
         origins = tuple(dict.fromkeys(self.origins(typed)))
         given = giver(field.name, self.endpoint, self.resource, self.checked.places)
