@@ -6,8 +6,10 @@ import errno
 import os
 import re
 import socket
+from collections.abc import Sequence
 
 from ninefold.cli.terminal import Unusable
+from ninefold.operator.guard import Guard, guard
 
 _ADDRESS = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.%\w]+)\]|(?P<host>[^\s:\[\]]+)):(?P<port>[0-9]{1,5})")
 
@@ -50,3 +52,12 @@ def url(listening: socket.socket, scheme: str = "http") -> str:
     """`http://HOST:PORT` of a bound socket."""
     host, port = listening.getsockname()[:2]
     return f"{scheme}://[{host}]:{port}" if listening.family == socket.AF_INET6 else f"{scheme}://{host}:{port}"
+
+
+def guard_of(listening: socket.socket, names: Sequence[str]) -> Guard:
+    """What stands before the operator's port, which may be asked for by these names too. Raises Unusable."""
+    host, port = listening.getsockname()[:2]
+    try:
+        return guard(host, port, names)
+    except ValueError as error:
+        raise Unusable(f"--operator-name: {error}", "for example --operator-name metrics.internal") from None

@@ -10,7 +10,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ninefold.cli.addresses import bound, url
+from ninefold.cli.addresses import bound, guard_of, url
 from ninefold.cli.contract_file import AcceptProposals, File
 from ninefold.cli.developing import Developing, Wanted
 from ninefold.cli.terminal import Unusable, say
@@ -27,6 +27,7 @@ def dev(
     *,
     listen: str = "127.0.0.1:8080",
     operator: str = "127.0.0.1:8081",
+    operator_name: Annotated[Sequence[str], Parameter(negative=(), show_default=False)] = (),
     settings: Annotated[Sequence[str], Parameter(name="--set", negative=(), show_default=False)] = (),
     secrets: Path | None = None,
     functions: Annotated[str | None, Parameter(show_default=False)] = None,
@@ -57,6 +58,8 @@ def dev(
         HOST:PORT of the service. Port 0 is one that is free; which, is printed.
     operator
         HOST:PORT of health and metrics, and of the identity provider.
+    operator_name
+        NAME or NAME:PORT by which the operator's port is asked besides its address; may be repeated.
     settings
         NAME=VALUE: what the contract calls `operator.NAME`; may be repeated.
     secrets
@@ -82,10 +85,11 @@ def dev(
         if fresh:
             _remove(database)
         stop = run.Stop()
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in run.ending_signals():
             signal.signal(number, lambda *_: stop.request())
+        door = guard_of(operator_socket, operator_name)
         identity = Identity(url(operator_socket), Sources().clock)
-        developing = Developing(wanted, database, url(service_socket), identity, stop)
+        developing = Developing(wanted, database, url(service_socket), identity, stop, door)
         say(f"dev follows {visible(file)}")
         say(f"service   {url(service_socket)}")
         say(f"operator  {url(operator_socket)}/health/live  /health/ready  /metrics")

@@ -37,6 +37,7 @@ from ninefold.development.watch import SECONDS, Watch
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import visible
 from ninefold.operator.app import application
+from ninefold.operator.guard import Guard
 from ninefold.operator.metrics import Metrics
 from ninefold.operator.rows import Caller
 from ninefold.operator.stored import counted
@@ -77,6 +78,7 @@ class Developing:
     url: str
     identity: Identity
     stop: run.Stop
+    door: Guard
     service: Switch = field(default_factory=Switch)
     operator: Switch = field(default_factory=Switch)
     database: SQLite | None = None
@@ -94,7 +96,7 @@ class Developing:
         await self.follow()
         watching = asyncio.create_task(self._watch(watch))
         try:
-            await run.serve(self.service, sockets[:1], self.operator, sockets[1:], self.stop)
+            await run.serve(self.service, sockets[:1], self.door.before(self.operator), sockets[1:], self.stop)
         finally:
             watching.cancel()
             with contextlib.suppress(asyncio.CancelledError):

@@ -18,7 +18,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from ninefold.cli import announcement, try_it
-from ninefold.cli.addresses import bound, url
+from ninefold.cli.addresses import bound, guard_of, url
 from ninefold.cli.contract_file import AcceptProposals, File, load
 from ninefold.cli.database_file import database_of
 from ninefold.cli.functions import functions_of
@@ -33,6 +33,7 @@ from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import visible
 from ninefold.gaps import to_text
 from ninefold.operator.app import application
+from ninefold.operator.guard import Guard
 from ninefold.operator.metrics import Metrics
 from ninefold.operator.records import stated_rows
 from ninefold.operator.rows import Caller
@@ -55,6 +56,7 @@ def serve(
     *,
     listen: str = "127.0.0.1:8080",
     operator: str = "127.0.0.1:8081",
+    operator_name: Annotated[Sequence[str], Parameter(negative=(), show_default=False)] = (),
     database: str | None = None,
     settings: Annotated[Sequence[str], Parameter(name="--set", negative=(), show_default=False)] = (),
     secrets: Path | None = None,
@@ -88,6 +90,8 @@ def serve(
         HOST:PORT of the service. Port 0 is one that is free; which, is printed.
     operator
         HOST:PORT of health and metrics: `/health/live`, `/health/ready`, `/metrics`.
+    operator_name
+        NAME or NAME:PORT by which the operator's port is asked besides its address; may be repeated.
     database
         `sqlite:///PATH` (four slashes for an absolute path) or a path. By default a file in the working directory,
         called after the document: `orders.md` is kept in `orders.db`.
@@ -145,7 +149,7 @@ def serve(
         if isinstance(opening, Refused):
             raise Unusable(opening.message, *opening.help, details=opening.details)
         stop = run.Stop()
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in run.ending_signals():
             # From here on until the database is closed: whoever reads that it serves may tell it to end.
             signal.signal(number, lambda *_: stop.request())
         try:
@@ -162,7 +166,8 @@ def serve(
             tracer = Tracer(plan).traced if trace else None
             metrics = Metrics(opening.database, misfits)
             sockets = service_socket, operator_socket
-            _run(service, opening.database, metrics, log, networks, sockets, stop, beside, tls, tracer, identity)
+            door = guard_of(operator_socket, operator_name)
+            _run(service, opening.database, metrics, log, networks, sockets, stop, beside, tls, tracer, identity, door)
         finally:
             opening.database.close()
     return 0
@@ -226,6 +231,7 @@ def _run(
     tls: SSLContext | None,
     trace: Trace | None,
     identity: Identity | None,
+    door: Guard,
 ) -> None:
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     lines = Lines(sys.stdout)
@@ -242,7 +248,7 @@ def _run(
     second = application(database, metrics, lambda: stop.requested, clock)
     if identity is not None:
         second = identity.beside(second)
-    run.run(lambda: run.serve(main, sockets[:1], second, sockets[1:], stop, tls))
+    run.run(lambda: run.serve(main, sockets[:1], door.before(second), sockets[1:], stop, tls))
     lines.flush()
 
 

@@ -104,12 +104,12 @@ class Identity:
         parts = urlsplit(url)
         if f"{parts.scheme}://{parts.netloc}" != self.url or not parts.path.startswith(_ROOT):
             return None
-        headers = [(b"host", parts.netloc.encode("ascii"))]
-        found = self._answer({"path": parts.path, "method": "GET", "headers": headers}, b"")
+        found = self._answer({"path": parts.path, "method": "GET", "headers": []}, b"")
         return msgspec.json.encode(found.body) if found.status == 200 else None
 
     def beside(self, operator: Application) -> Application:
-        """The operator's application, with the provider under `/identity/`."""
+        """The operator's application, with the provider under `/identity/`: for what stands behind its
+        guard."""
 
         async def answer_request(scope: Scope, receive: Receive, send: Send) -> None:
             if scope["type"] != "http" or not scope["path"].startswith(_ROOT):
@@ -117,7 +117,7 @@ class Identity:
                 return
             found = self._answer(scope, await _body(receive))
             body = b"" if found.body is None else msgspec.json.format(msgspec.json.encode(found.body)) + b"\n"
-            headers = [(b"content-length", str(len(body)).encode("ascii")), (b"cache-control", b"no-store")]
+            headers = [(b"content-length", str(len(body)).encode("ascii"))]
             if body:
                 headers.append((b"content-type", b"application/json"))
             if found.allow is not None:
@@ -129,8 +129,6 @@ class Identity:
 
     def _answer(self, scope: Scope, body: bytes | None) -> _Answer:
         headers = dict(scope["headers"])
-        if headers.get(b"host", b"").decode("latin-1") != urlsplit(self.url).netloc:
-            return _Answer(421)  # a name that somebody else has pointed here (RFC 9110 15.5.20)
         name, slash, rest = scope["path"].removeprefix(_ROOT).partition("/")
         scheme, path = unquote(name) if name not in self.audiences else name, slash + rest
         if scheme not in self.audiences:

@@ -3,7 +3,7 @@ a service whose clock was set, the clock.
 
     curl -X PUT --data 2026-03-01T12:00:00Z http://127.0.0.1:8081/clock
 
-It is PUT, which no web page elsewhere can send without being allowed to.
+Who may ask at all, `guard.py` says.
 """
 
 from __future__ import annotations
@@ -58,7 +58,6 @@ def application(
         headers = [
             (b"content-type", reply.media_type.encode("ascii")),
             (b"content-length", str(len(reply.body)).encode("ascii")),
-            (b"cache-control", b"no-store"),
             *reply.headers,
         ]
         await send({"type": "http.response.start", "status": reply.status, "headers": headers})

@@ -25,6 +25,14 @@ STOPPING_SECONDS = 20
 """How long requests that are in flight may take once the service is to stop."""
 
 
+def ending_signals() -> tuple[signal.Signals, ...]:
+    """The signals that end a service orderly. What is started not to hear of the end of its terminal (nohup) does not:
+    it ignores SIGHUP already."""
+    hangup = getattr(signal, "SIGHUP", None)
+    ends = hangup is not None and signal.getsignal(hangup) is not signal.SIG_IGN
+    return (signal.SIGINT, signal.SIGTERM, *((hangup,) if ends else ()))
+
+
 class Stop:
     """Says when the service is to stop: on a signal, or when asked."""
 
@@ -158,8 +166,8 @@ def _config(application: Asgi, door: Door, lifespan: Any, tls: SSLContext | None
 
 @contextmanager
 def _signals(stop: Stop) -> Iterator[None]:
-    """SIGINT and SIGTERM ask to stop. Signals reach the main thread alone; elsewhere there are none."""
-    handled = (signal.SIGINT, signal.SIGTERM)
+    """Signals ask to stop. They reach the main thread alone; elsewhere there are none."""
+    handled = ending_signals()
     try:
         before = {each: signal.signal(each, lambda number, frame: stop.request()) for each in handled}
     except ValueError:
