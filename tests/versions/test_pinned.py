@@ -88,6 +88,21 @@ def test_an_expression_without_a_value_names_no_version(tmp_path: Path) -> None:
         assert client.post("/charges", json={"amount": 5}).json() == {"code": "unauthenticated"}
 
 
+def test_where_anyone_alone_may_call_nobodys_account_says_the_version(tmp_path: Path) -> None:
+    with service(tmp_path, HEADER) as client:
+        old = account(client, OLD)
+        told = [
+            "Deprecation" in client.post("/accounts", json={"version": NEW}, headers=headers).headers
+            for headers in (
+                {"Newcomer-Version": OLD},
+                {**old, "Newcomer-Version": NEW},
+                {**old, "Newcomer-Version": OLD},
+            )
+        ]
+        assert told == [True, False, True]
+        assert client.post("/accounts", json={"version": NEW}, headers=old).status_code == 400  # it names none
+
+
 def test_an_account_of_a_retired_version_is_told_so(tmp_path: Path) -> None:
     contract = CONTRACT.replace('deprecated: "2026-06-01"', 'retired: "2026-01-01"')
     with service(tmp_path, HEADER, DEFAULT, contract) as client:
