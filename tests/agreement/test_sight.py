@@ -476,3 +476,114 @@ def test_a_place_reads_what_the_table_says(place: tuple[int, str], caller: str) 
     sight = SIGHTS[place]
     with asking(PLACES[place], caller) as ask:
         assert PLACES[place].found(ask) == (ALL if sight is Sight.ALL else SEES[caller])
+
+
+def refusing(count: str) -> Mapping[tuple[int, str], Place]:
+    """Contracts in which an expression stands where no row is read."""
+    key = {"type": "http", "scheme": "bearer", "matches": "user.secret"}
+    signed = {
+        "type": "http", "scheme": "bearer", "issuer": "operator.issuer", "keys": "operator.keys",
+        "audience": "boxes", "algorithms": ["RS256"], "caller": {"n": count},
+    }  # fmt: skip
+    certificate = {"type": "mutualTLS", "matches": "user.id", "credential": f"string({count})"}
+    rate = {"of": count, "allow": 2, "per": "PT1H", "algorithm": "fixed window", "endpoints": ["GET /boxes/{id}"]}
+    limits = {"time-outs": NONE, "sizes": {"body": NONE}, "pages": NONE}
+    shape = {"media type": "application/json", "body": {"n": count}}
+    codes = {"no": {"status": 404, "when": "missing"}}
+    read = {"GET /boxes/{id}": READ}
+    functions = {"f": {"takes": {"n": {"type": "integer"}}, "gives": {"type": "integer"}}}
+    change = {"change": "box.n", "is": "box.n", "stored": count}
+    pinned = {
+        "scheme": {"header": "Api-Version"},
+        "default": f"has(caller.user) && {count} == 3 ? 'v3' : 'v3'",
+        "versions": {"v3": {}},
+        "compatible": ["deprecate"],
+    }
+
+    def place(endpoints: Mapping[str, Any], **said: Any) -> Place:
+        return Place(lambda ask: None, endpoints, **said)
+
+    return {
+        (2, "RESOURCE.fields.FIELD.normalise"): place(read, box={"m": {"type": "integer", "normalise": count}}),
+        (3, "RESOURCE.transitions.TRANSITION.then.EFFECT.each"): place(
+            **opens(then=[{"create": "box", "each": f"[{count}]", "sets": {"id": "string(each)"}}])
+        ),
+        (4, "ENDPOINT.then.EFFECT.each"): place(
+            {
+                "POST /boxes": {
+                    **MAKES,
+                    "then": [{"create": "box", "each": f"[{count}]", "sets": {"id": "string(each)"}}],
+                }
+            }
+        ),
+        (4, "ENDPOINT.cases.by"): place(
+            {
+                "POST /boxes": {
+                    "does": "create box",
+                    "cases": {"by": f"string({count})", "3": {"body": ["id"], "responses": {201: "box"}}},
+                }
+            }
+        ),
+        (4, "ENDPOINT.filters.FILTER.default"): place(
+            {"GET /boxes": {**LIST, "filters": {"n": {"is": "has(box.n) && box.n == value", "default": count}}}}
+        ),
+        (4, "ENDPOINT.error shape.body"): place(
+            {"GET /boxes/{id}": {**READ, "error shape": shape}},
+            parts={"errors": {"codes": codes, "shape": {**shape, "body": {"code": "error.code"}}}},
+        ),
+        (4, "ENDPOINT.with.NAME"): place(
+            {
+                "calls": functions,
+                "PUT /boxes/{id}": {
+                    "does": ["call f", "update box"],
+                    "body": ["user"],
+                    "patch": "merge",
+                    "with": {"n": count},
+                    "responses": {200: "box"},
+                },
+            }
+        ),
+        (5, "schemes.SCHEME.caller.NAME"): place(read, authentication={"schemes": {"key": key, "signed": signed}}),
+        (5, "schemes.SCHEME.credential"): place(
+            read, authentication={"schemes": {"key": key, "certificate": certificate}}
+        ),
+        (6, "delivery.envelope.source"): place(
+            {"POST /boxes": MAKES, "GET /stream": {"does": "stream events", "responses": {200: "stream"}}},
+            parts={
+                "events": {
+                    "kinds": {"box.made": {"upon": "create box", "payload": {"n": "1"}}},
+                    "delivery": {
+                        "order": NONE,
+                        "envelope": {"format": "cloudevents 1.0", "source": f"string({count})"},
+                        "stream": {"format": "server-sent events", "resume": "Last-Event-ID", "kept": "P1D"},
+                        "webhooks": NONE,
+                    },
+                }
+            },
+        ),
+        (7, "shape.body"): place(read, parts={"errors": {"codes": codes, "shape": shape}}),
+        (8, "rates.RATE.of"): place(read, parts={"limits": {**limits, "rates": {"r": rate}}}),
+        (9, "default"): place(read, parts={"versioning": pinned}),
+        (9, "versions.VERSION.changes.CHANGE.stored"): place(
+            {"PATCH /boxes/{id}": PATCH, **read},
+            parts={"versioning": {**pinned, "default": "v3", "versions": {"v3": {}, "v2": {"changes": [change]}}}},
+        ),
+    }
+
+
+WITHOUT_ROWS: Final = {place for place, sight in SIGHTS.items() if sight is Sight.NONE}
+OPERATORS: Final = {(5, f"schemes.SCHEME.{key}") for key in ("openIdConnectUrl", "issuer", "keys")}
+"""What `operator.NAME` alone says."""
+NO_EXPRESSION: Final = {(4, "ENDPOINT.body")}
+"""A template read backwards: its leaves are fields."""
+
+
+def test_every_place_that_reads_no_rows_is_known() -> None:
+    assert refusing("3").keys() == WITHOUT_ROWS - OPERATORS - NO_EXPRESSION
+
+
+@pytest.mark.parametrize("place", refusing("3"), ids=lambda place: place[1])
+def test_where_no_rows_are_read_an_expression_that_reads_them_is_an_error(place: tuple[int, str]) -> None:
+    one, other = (compiled(refusing(count)[place].contract()) for count in ("3", COUNT))
+    assert one.plan is not None, [each.message for each in one.diagnostics]
+    assert other.plan is None

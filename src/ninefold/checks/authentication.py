@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Literal
 
 from ninefold.checked.endpoints import Admission
@@ -95,7 +96,7 @@ def _scheme(
     if kind.text == "apiKey":
         # RFC 9110 wants a challenge with every 401, and no auth-scheme is registered for such keys: OpenAPI's word.
         challenge = "apiKey"
-    scope = vocabulary.scope(claims=CLAIMS if kind.text == "mutualTLS" else Object())
+    scope = replace(vocabulary.scope(claims=CLAIMS if kind.text == "mutualTLS" else Object()), request_only=True)
     adds = []
     for added in value_of(scheme.caller) or ():
         value = typed(added.value, scope, None, findings)

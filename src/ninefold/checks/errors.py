@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from ninefold.checked.endpoints import ErrorShape
 from ninefold.checked.resources import Resource
@@ -89,7 +90,8 @@ def _shape(fact: Fact[Shape] | None, showing: Showing) -> ErrorShape:
     template = None if shape is None else value_of(shape.body)
     if template is None:
         return ErrorShape(None, None)
-    content = check_content(template, showing.vocabulary.scope(error=ERROR), showing)
+    scope = replace(showing.vocabulary.scope(error=ERROR), request_only=True)
+    content = check_content(template, scope, showing)
     return ErrorShape(None, None) if named is None or content is None else ErrorShape(named.text, content)
 
 
@@ -109,6 +111,9 @@ def _code(
                 Label(expression.span),
             )
         resource = rows[0] if rows else None
+        if detail is not None and not rows:
+            # Without a row at hand it is made where the database is not asked.
+            detail = typed(expression, replace(vocabulary.scope(), request_only=True), Text(), findings)
     status = value_of(code.status)
     if status is None:
         return None

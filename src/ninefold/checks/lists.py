@@ -58,7 +58,11 @@ def check_filters(
         written = value_of(each.written)
         _several(endpoint, each, type_, findings)
         default = value_of(each.default)
-        given = None if default is None else typed(default, of_request, optional(type_), findings)
+        given = (
+            None
+            if default is None
+            else typed(default, replace(of_request, request_only=True), optional(type_), findings)
+        )
         found.append(Filter(each.name, type_, holds, given, findings.place(each.span), written))  # type: ignore[arg-type]
     return tuple(found)
 

@@ -10,7 +10,7 @@ from ninefold.checked.endpoints import Admission, Endpoint
 from ninefold.checked.resources import Resource
 from ninefold.checks.findings import Findings
 from ninefold.checks.responses import all_expressions
-from ninefold.checks.sight_codes import LEARNS
+from ninefold.checks.sight_codes import GONE_COUNTED, LEARNS
 from ninefold.contract import endpoints as stated
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import value_of
@@ -77,8 +77,25 @@ def narrowed(
     for (name, called), learnt in fields.items():
         uses = [Label(span, use) for span, use in list(learnt.uses.items())[:MOST_USES]]
         _say(f"`{name}.{called}`", Label(_field(contract, name, called), "reads all"), learnt, uses, contract, findings)
+        for other in _gone(model[name].computed[called], name, resources, model):
+            findings.say(
+                GONE_COUNTED,
+                f"`{name}.{called}` reads rows of `{other}` that are gone",
+                Label(_field(contract, name, called), "reads all"),
+                help=(f"`.filter(…)` by the state of `{other}` leaves them out",),
+            )
     for span, (told, learnt) in conditions.items():
         _say(told, Label(span, "reads all"), learnt, [], contract, findings)
+
+
+def _gone(typed: Typed, name: str, resources: Mapping[str, Resource], model: Model) -> Iterator[str]:
+    """The resources of which an expression reads several rows, some of which may be gone, and not their states."""
+    found: dict[str, None] = {}
+    for each in dependencies(typed, name, model):
+        machine = None if each.resource not in resources else resources[each.resource].machine
+        if machine is not None and machine.gone and each.of_which_rows and machine.field not in each.fields:
+            found[each.resource] = None
+    yield from found
 
 
 def _case(endpoint: stated.Endpoint) -> str | None:

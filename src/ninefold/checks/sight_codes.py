@@ -38,4 +38,12 @@ LEARNS = _code(
     "a row rule by which the caller sees those rows too, or a member of a view, which counts what the caller sees",
 )  # fmt: skip
 
-CODES: tuple[Code, ...] = (NOBODY_CALLS, CALLER_COMPUTED, LEARNS)
+GONE_COUNTED = _code(
+    "NF0632", Severity.NOTE, "a computed field reads rows that are gone",
+    "A row in a state of `gone` is in no list, total or view, but it is there, and a computed field reads all rows "
+    "(fixed meanings 17 and 31): it counts those, too, wherever it is read. That may be meant.",
+    "`comments: {type: integer, computed: article.comments.size()}`, where a comment has `gone: deleted`",
+    '`comments: {type: integer, computed: "article.comments.filter(c, c.state != \'deleted\').size()"}`',
+)  # fmt: skip
+
+CODES: tuple[Code, ...] = (NOBODY_CALLS, CALLER_COMPUTED, LEARNS, GONE_COUNTED)
