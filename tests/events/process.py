@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
+import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import apsw
+
+MOST_SECONDS = 120.0
+"""For what has to be done before a service is killed."""
 
 
 @contextmanager
@@ -33,6 +38,27 @@ def process(
             yield running, found[1]
         finally:
             running.kill()
+
+
+@contextmanager
+def killing(running: subprocess.Popen[str], done: Callable[[], bool], moment: float) -> Iterator[None]:
+    """Kill the service a moment after something was done, and not before: how long that takes is the machine's to
+    say."""
+
+    def kill() -> None:
+        end = time.monotonic() + MOST_SECONDS
+        while not done() and running.poll() is None and time.monotonic() < end:
+            time.sleep(0.002)
+        time.sleep(moment)
+        running.send_signal(signal.SIGKILL)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
+    assert done(), "it came to nothing"
 
 
 def rows(database: Path, statement: str) -> list[tuple[Any, ...]]:

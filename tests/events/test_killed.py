@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import signal
-import threading
 import time
 from collections import defaultdict
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 
 import httpx
 import pytest
-from tests.events.process import process, rows
+from tests.events.process import killing, process, rows
 from tests.events.receiver import Answer, receiving
 from tests.events.service import CONTRACT
 
@@ -45,9 +44,11 @@ def test_no_event_is_lost_however_often_the_service_is_killed(tmp_path: Path) ->
                 if kill == KILLS:
                     _until_all_is_delivered(database)
                     break
-                killing = threading.Timer(0.3 + chance.random(), lambda: running.send_signal(signal.SIGKILL))
-                killing.start()
-                try:
+                enough = len(acknowledged) + 20 + chance.randrange(100)
+                with (
+                    killing(running, lambda enough=enough: len(acknowledged) > enough, chance.random() / 50),
+                    suppress(httpx.TransportError),
+                ):
                     while True:
                         note = http.post("/notes", json={"title": "0"}, headers=headers)
                         acknowledged.append((note.json()["id"], "note.written"))
@@ -57,9 +58,6 @@ def test_no_event_is_lost_however_often_the_service_is_killed(tmp_path: Path) ->
                             )
                             assert changed.status_code == 200
                             acknowledged.append((note.json()["id"], "note.changed"))
-                except httpx.TransportError:
-                    pass
-                killing.join()
         delivered = [each.json for each in receiver.good()]
     assert len(acknowledged) > 20 * KILLS
     logged = rows(database, "SELECT id, kind, json_extract(row, '$[0]') FROM \"$event\" ORDER BY seq")

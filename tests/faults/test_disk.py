@@ -16,13 +16,12 @@ import httpx
 import pytest
 from tests.events.process import process, rows
 from tests.events.service import plan_of
+from tests.faults.contracts import EVENTS_KEPT
 from tests.server.conftest import Running, running
 
 pytestmark = pytest.mark.serves
 
-CONTRACT = (
-    (Path(__file__).parent / "contract.md").read_text(encoding="utf-8").replace("request: PT1S", "request: PT30S")
-)
+CONTRACT = EVENTS_KEPT.replace("request: PT1S", "request: PT30S")
 
 
 def person(http: httpx.Client) -> dict[str, str]:

@@ -4,8 +4,6 @@ timers, events and webhooks. What was acknowledged is there, once, and so is its
 from __future__ import annotations
 
 import os
-import signal
-import threading
 import time
 from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
@@ -16,8 +14,9 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.events.process import process, rows
+from tests.events.process import killing, process, rows
 from tests.events.receiver import Answer, receiving
+from tests.faults.contracts import EVENTS_KEPT
 
 pytestmark = [pytest.mark.serves, pytest.mark.slow]
 
@@ -26,9 +25,7 @@ KILLS = int(os.environ.get("NINEFOLD_KILLS", "10"))
 
 CALLERS = 6
 
-CONTRACT = (
-    (Path(__file__).parent / "contract.md").read_text(encoding="utf-8").replace("after: PT1H", "after: PT0.3S")
-).replace("request: PT1S", "request: PT30S")
+CONTRACT = EVENTS_KEPT.replace("after: PT1H", "after: PT0.3S").replace("request: PT1S", "request: PT30S")
 
 
 @dataclass(frozen=True)
@@ -103,12 +100,17 @@ def test_nothing_that_was_acknowledged_is_lost_or_done_twice(tmp_path: Path) -> 
                 if kill == KILLS:
                     until_nothing_is_left_to_do(database)
                     break
-                killing = threading.Timer(0.1 + chance.random() / 2, running.send_signal, [signal.SIGKILL])
-                killing.start()
-                with ThreadPoolExecutor(CALLERS) as pool:
+                enough = len(known.tickets) + 6 + chance.randrange(30)
+                with (
+                    killing(
+                        running,
+                        lambda enough=enough: len(known.tickets) > enough and bool(known.refused and known.sold),
+                        chance.random() / 50,
+                    ),
+                    ThreadPoolExecutor(CALLERS) as pool,
+                ):
                     for done in [pool.submit(known.load, url, f"{kill}/{caller}") for caller in range(CALLERS)]:
                         done.result()
-                killing.join()
         delivered = [each.json for each in receiver.good()]
     assert len(known.tickets) > 5 * KILLS and known.refused and known.sold
     tickets_are_as_acknowledged(database, known)

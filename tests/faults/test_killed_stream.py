@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from math import inf
 from pathlib import Path
@@ -12,7 +10,7 @@ from random import Random
 
 import httpx
 import pytest
-from tests.events.process import process, rows
+from tests.events.process import killing, process, rows
 from tests.events.service import CONTRACT
 from tests.events.stream import listening
 
@@ -37,14 +35,19 @@ def test_a_stream_skips_and_repeats_nothing(tmp_path: Path) -> None:
                 last = rows(database, 'SELECT count(*) FROM "$event"')[0][0]
                 _listen(url, headers, seen, last)
                 break
-            killing = threading.Timer(0.3 + chance.random() / 2, running.send_signal, [signal.SIGKILL])
-            killing.start()
-            with ThreadPoolExecutor(3) as pool:
+            enough, told = len(acknowledged) + 20 + chance.randrange(80), len(seen) + 20
+            with (
+                killing(
+                    running,
+                    lambda enough=enough, told=told: len(acknowledged) > enough and len(seen) > told,
+                    chance.random() / 50,
+                ),
+                ThreadPoolExecutor(3) as pool,
+            ):
                 tasks = [pool.submit(_write, url, headers, acknowledged) for _ in range(2)]
                 tasks.append(pool.submit(_listen, url, headers, seen, inf))
             for task in tasks:
                 task.result()
-            killing.join()
     assert len(acknowledged) > 20 * KILLS
     logged = rows(database, "SELECT json_extract(row, '$[0]') FROM \"$event\" ORDER BY seq")
     assert [note for _, note in seen] == [note for (note,) in logged]

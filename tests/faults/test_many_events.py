@@ -15,6 +15,7 @@ import httpx
 import pytest
 from tests.events.process import process, rows
 from tests.events.receiver import Answer, receiving
+from tests.faults.contracts import EVENTS_KEPT
 
 pytestmark = [pytest.mark.serves, pytest.mark.slow]
 
@@ -24,9 +25,7 @@ EVENTS = int(os.environ.get("NINEFOLD_EVENTS", "1000"))
 SECONDS = 1.5
 """From a start of the service to its end, at least; up to one more by chance."""
 
-CONTRACT = (
-    (Path(__file__).parent / "contract.md").read_text(encoding="utf-8").replace("request: PT1S", "request: PT30S")
-)
+CONTRACT = EVENTS_KEPT.replace("request: PT1S", "request: PT30S")
 
 
 def test_every_event_arrives(tmp_path: Path) -> None:

@@ -14,12 +14,11 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.events.service import Running, running
+from tests.faults.contracts import EVENTS_KEPT
 
 pytestmark = pytest.mark.serves
 
-CONTRACT = (
-    (Path(__file__).parent / "contract.md").read_text(encoding="utf-8").replace("request: PT1S", "request: PT30S")
-)
+CONTRACT = EVENTS_KEPT.replace("request: PT1S", "request: PT30S")
 ROUNDS, RACERS = 60, 20
 
 

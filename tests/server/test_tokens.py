@@ -40,9 +40,11 @@ def bearer(token: str) -> dict[str, str]:
 
 @dataclass
 class Time:
-    """Passes as it does, and faster when it is told to."""
+    """The clock goes as it does, and faster when it is told to. How long ago something was (what is kept, and what is
+    not asked again so soon) it counts by what it is told alone, however long a test takes."""
 
     ahead: timedelta = field(default_factory=timedelta)
+    begun: int = field(default_factory=time.monotonic_ns)
 
     def pass_by(self, seconds: float) -> None:
         self.ahead += timedelta(seconds=seconds)
@@ -50,7 +52,7 @@ class Time:
     def sources(self) -> Sources:
         return Sources(
             clock=lambda: datetime.now(UTC) + self.ahead,
-            elapsed=lambda: time.monotonic_ns() + int(self.ahead.total_seconds() * 1e9),
+            elapsed=lambda: self.begun + int(self.ahead.total_seconds() * 1e9),
         )
 
 
@@ -291,6 +293,33 @@ def test_an_audience_among_others_and_headers_that_nobody_knows(shared: Shop) ->
     assert shared.status(headed(typ="at+jwt", x5t="abc", odd="x" * 600)(shared.provider)) == 200
 
 
+def test_a_stream_ends_with_the_key_of_its_token(shop: Shop) -> None:
+    """Keys are asked for again when they are old; while their issuer cannot be asked, a stream waits."""
+    token = shop.provider.token(exp=int(time.time()) + 86_400)
+    customer = shop.customer()
+    with shop.http.stream("GET", "/events", headers=bearer(token)) as response:
+        assert response.status_code == 200
+        lines = (line for line in response.iter_lines() if line.startswith("event:"))
+        shop.placed(customer)
+        first = next(lines)
+        listed = shop.provider.answer("/keys")
+        shop.provider.instead["/keys"] = Answer(b"", 500)
+        shop.time.pass_by(3_601)
+        shop.placed(customer)
+        while shop.provider.asked.count("/keys") < 2:
+            time.sleep(0.01)
+        shop.provider.instead["/keys"] = listed
+        shop.time.pass_by(3)
+        assert any(line == first for line in lines)  # the first order was cancelled meanwhile, which is told as well
+        del shop.provider.instead["/keys"]
+        shop.provider.keys["two"] = ec("two")
+        del shop.provider.keys["one"]
+        shop.time.pass_by(3_601)
+        shop.placed(customer)
+        assert list(lines) == []
+    assert shop.status(token) == 401
+
+
 def test_a_stream_ends_with_its_token(shop: Shop) -> None:
     token = shop.provider.token(exp=int(time.time()) + 300)
     with shop.http.stream("GET", "/events", headers=bearer(token)) as response:
@@ -471,13 +500,11 @@ def test_an_issuer_that_is_slow_holds_up_nobody_else(shop: Shop) -> None:
     kim = shop.customer()
     shop.provider.instead[WELL_KNOWN] = Answer(b"{}", seconds=20)
     with ThreadPoolExecutor(4) as pool:
-        began = time.monotonic()
         waiting = [pool.submit(unavailable, shop, shop.provider.token()) for _ in range(3)]
         assert shop.http.get("/orders", headers=kim).status_code == 200
-        assert time.monotonic() - began < 2
+        assert not any(each.done() for each in waiting)
         for each in waiting:
             each.result()
-        assert 4 < time.monotonic() - began < 8
     assert shop.provider.asked == [WELL_KNOWN]
 
 

@@ -172,6 +172,11 @@ class Scheme:
         """The rows that its credentials belong to, if they do."""
         return self.known_by if isinstance(self.known_by, Rows) else None
 
+    @property
+    def adds_any(self) -> bool:
+        """Whether it adds members to `caller`."""
+        return bool(self._adds)
+
     def presented(self, request: Request, query: Query) -> bool:
         """Whether the request carries something where this scheme looks for a credential."""
         match self.where:

@@ -41,7 +41,7 @@ SLOW_SECONDS = 30.0
 CHECK_SECONDS = 1.0
 """How long somebody is still listened to who may not listen any more, and how long a look is put off at most."""
 
-SHARE = 0.02
+SHARE = 0.005
 """Of the time, what may be spent on those for whom nothing may have happened."""
 
 SLICE = 0.005
@@ -172,7 +172,8 @@ class Streams:
     async def _next(self, audience: Audience, listener: Listener, gone: Task[None]) -> bytes | None:
         """What is to be sent next; None: there is nothing more to say."""
         while not gone.done() and not self._bell.closed and audience.standing is not Over.ENDED:
-            last = await self._last()
+            # Whoever was told what all who wait were told waits with them, and is told with them what comes.
+            last = self._looked if listener.position >= self._looked else await self._last()
             if listener.position >= last or not isinstance(await self._standing(audience), Holds):
                 return await self._idle(audience, listener, gone)
             chunk = await self._chunk(audience, listener.position, self._rows)

@@ -7,7 +7,7 @@ shows is what the same request would be shown that came now.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, assert_never
 
@@ -33,7 +33,15 @@ def followed(x: Exchange, follow: Follow) -> Follow:
     caller = x.caller
     one = caller.who, (x.request.address if caller.identity is None else caller.identity)
     same = (x.endpoint.scope, caller.who, caller.identity, _presented(caller), repr(x.env["request"]))
-    return replace(follow, standing=partial(standing, x), audience=same, caller=one)
+    return replace(follow, standing=partial(standing, x, _Last()), audience=same, caller=one)
+
+
+@dataclass(slots=True)
+class _Last:
+    """The row that a credential was found to belong to last, and the caller that it made."""
+
+    row: Row | None = None
+    caller: Caller | None = None
 
 
 def _presented(caller: Caller) -> tuple[object, ...]:
@@ -41,7 +49,7 @@ def _presented(caller: Caller) -> tuple[object, ...]:
     return (caller.credential, caller.until, *sorted(caller.proof.items()))
 
 
-def standing(x: Exchange) -> Standing:
+def standing(x: Exchange, last: _Last) -> Standing:
     """Whether the caller of a request is still known by its credential, and permitted."""
     env, caller = {**x.env, "now": x.service.sources.now()}, x.caller
     if caller.who == ANYONE:
@@ -51,7 +59,7 @@ def standing(x: Exchange) -> Standing:
     scheme = next(each for each in x.service.schemes if each.name == caller.who)
     match scheme.known_by:
         case Tokens() | Passwords() | Certificates() as rows:
-            return Asks(Select(*rows.find(caller.proof, env)), partial(_found, x, scheme, env))
+            return Asks(Select(*rows.find(caller.proof, env)), partial(_found, x, last, scheme, env))
         case AnyCertificate():
             return _permitted(x, caller, env)
         case Issuer() as issuer:
@@ -62,24 +70,29 @@ def standing(x: Exchange) -> Standing:
             assert_never(scheme.known_by)
 
 
-def _found(x: Exchange, scheme: Scheme, env: dict[str, Any], rows: Sequence[Row]) -> Standing:
+def _found(x: Exchange, last: _Last, scheme: Scheme, env: dict[str, Any], rows: Sequence[Row]) -> Standing:
     """The credential's row as it is now, if there is one."""
     if not rows:
         return Over.ENDED
-    was, row = x.caller, rows[0]
+    if last.caller is None or rows[0] != last.row or scheme.adds_any:
+        last.row, last.caller = rows[0], _caller(x, scheme, env, rows[0])
+    # A credential that has come to be another row's is that caller's, and this one's no more.
+    same = last.caller is not None and last.caller.identity == x.caller.identity
+    return _permitted(x, last.caller, env) if last.caller is not None and same else Over.ENDED
+
+
+def _caller(x: Exchange, scheme: Scheme, env: dict[str, Any], row: Row) -> Caller | None:
+    """The caller of a credential's row, as when the request came."""
+    was = x.caller
     match scheme.known_by:
         case Tokens() as known_by:
             row, scopes = known_by.granted(row)
-            caller = scheme.caller(row, env, was.credential, was.proof, scopes)
+            return scheme.caller(row, env, was.credential, was.proof, scopes)
         case Passwords():
-            caller = scheme.caller(row[1:], env, proof=was.proof)
+            return scheme.caller(row[1:], env, proof=was.proof)
         case _:
             certificate = read_certificate(x.request.certificate or "")
-            if certificate is None:
-                return Over.ENDED
-            caller = scheme.holder(certificate, row, env, was.proof)
-    # A credential that has come to be another row's is that caller's, and this one's no more.
-    return _permitted(x, caller, env) if caller.identity == was.identity else Over.ENDED
+            return None if certificate is None else scheme.holder(certificate, row, env, was.proof)
 
 
 def _verified(x: Exchange, scheme: Scheme, issuer: Issuer, env: dict[str, Any]) -> Standing:
