@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sized
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -41,9 +41,12 @@ def process(
 
 
 @contextmanager
-def killing(running: subprocess.Popen[str], done: Callable[[], bool], moment: float) -> Iterator[None]:
-    """Kill the service a moment after something was done, and not before: how long that takes is the machine's to
-    say."""
+def killing(running: subprocess.Popen[str], moment: float, *more: tuple[Sized, int]) -> Iterator[None]:
+    """Kill the service a moment after there is more of each of these than so many, and not before: how long that takes
+    is the machine's to say."""
+
+    def done() -> bool:
+        return all(len(found) > count for found, count in more)
 
     def kill() -> None:
         end = time.monotonic() + MOST_SECONDS

@@ -46,7 +46,7 @@ def test_no_event_is_lost_however_often_the_service_is_killed(tmp_path: Path) ->
                     break
                 enough = len(acknowledged) + 20 + chance.randrange(100)
                 with (
-                    killing(running, lambda enough=enough: len(acknowledged) > enough, chance.random() / 50),
+                    killing(running, chance.random() / 50, (acknowledged, enough)),
                     suppress(httpx.TransportError),
                 ):
                     while True:

@@ -103,9 +103,7 @@ def test_nothing_that_was_acknowledged_is_lost_or_done_twice(tmp_path: Path) -> 
                 enough = len(known.tickets) + 6 + chance.randrange(30)
                 with (
                     killing(
-                        running,
-                        lambda enough=enough: len(known.tickets) > enough and bool(known.refused and known.sold),
-                        chance.random() / 50,
+                        running, chance.random() / 50, (known.tickets, enough), (known.refused, 0), (known.sold, 0)
                     ),
                     ThreadPoolExecutor(CALLERS) as pool,
                 ):

@@ -37,11 +37,7 @@ def test_a_stream_skips_and_repeats_nothing(tmp_path: Path) -> None:
                 break
             enough, told = len(acknowledged) + 20 + chance.randrange(80), len(seen) + 20
             with (
-                killing(
-                    running,
-                    lambda enough=enough, told=told: len(acknowledged) > enough and len(seen) > told,
-                    chance.random() / 50,
-                ),
+                killing(running, chance.random() / 50, (acknowledged, enough), (seen, told)),
                 ThreadPoolExecutor(3) as pool,
             ):
                 tasks = [pool.submit(_write, url, headers, acknowledged) for _ in range(2)]

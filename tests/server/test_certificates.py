@@ -13,6 +13,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from socket import create_server
 
+import apsw
 import httpx
 import pytest
 from cryptography import x509
@@ -298,3 +299,28 @@ def test_plain_http_has_no_certificates(tmp_path: Path) -> None:
 def test_a_certificate_is_read_or_is_none() -> None:
     assert certificates.read("") is None
     assert certificates.read("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n") is None
+
+
+def test_a_stream_is_its_certificates_as_of_now(tmp_path: Path) -> None:
+    """A row that knows the certificate no more ends the stream of its press; its end ends any."""
+    text = PRESSES.replace("  GET /events:   {staff:", "  GET /events:   {press: any, staff:")
+    with working(tmp_path / "works", plan_of(text)) as works:
+        issued, staff = works.press("Heidelberg"), works.authority.client("boss")
+        with works.client(issued) as press, works.client(staff) as boss:
+            with press.stream("GET", "/events") as one, boss.stream("GET", "/events") as other:
+                assert one.status_code == other.status_code == 200
+                told, all_ = (
+                    (line for line in each.iter_lines() if line.startswith("event:")) for each in (one, other)
+                )
+                assert press.post("/jobs", json={"title": "Poster"}).status_code == 201
+                assert next(told) == next(all_) == "event: job.created"
+                press_of_another = works.press("Roland")
+                with works.client(press_of_another) as second:
+                    assert second.post("/jobs", json={"title": "Leaflet"}).status_code == 201
+                assert next(all_) == "event: job.created"
+                connection = apsw.Connection(str(tmp_path / "works" / "a.db"))
+                connection.execute("UPDATE press SET certificate = 'another' WHERE id = 1")
+                connection.close()
+                assert list(told) == []
+                works.time.ahead = timedelta(days=10_000)
+                assert list(all_) == []
