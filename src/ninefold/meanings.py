@@ -34,7 +34,8 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "Times, numbers, lengths",
         "Times are RFC 3339, UTC, six digits; `now` is one value per request. `integer` is 64-bit, `number` a double; "
         "what lies outside is `invalid`. Lengths count code points; `format` is asserted; nulls are distinct in "
-        "`unique`.",
+        "`unique`. A unique value that is made at random is made again where it is taken, at most 32 times, and is "
+        "`conflict` then.",
     ),
     (
         "Who gives a value",

@@ -84,7 +84,12 @@ def judge(
         results.append(ResultColumn(f"{value.field} cannot be made", Boolean()))
         results += [ResultColumn(value.field, optional(value.type))] if value.is_held else []
     statement = Statement((Piece(text.text, text.binds),), tuple(results))
-    return Judge(statement, tuple(each.condition for each in requirements), tuple(name for name, _ in told))
+    return Judge(
+        statement,
+        tuple(each.condition for each in requirements),
+        tuple(name for name, _ in told),
+        {number: each.anew for number, each in enumerate(requirements) if each.anew},
+    )
 
 
 def _not_refused(read: Sequence[Typed]) -> list[Fragment]:

@@ -45,12 +45,14 @@ THERE = "$there"
 
 @dataclass(frozen=True)
 class Requirement:
-    """`fields`: of VALUES, the fields whose values alone it is about; empty where it may be about any."""
+    """`fields`: of VALUES, the fields whose values alone it is about; empty where it may be about any. `anew`: those
+    among them that are made at random, with other values each time."""
 
     condition: Condition
     holds: Fragment
     scope: Scope
     fields: tuple[str, ...] = ()
+    anew: tuple[str, ...] = ()
 
 
 def of_way(typed: Typed, which: Condition, endpoint: Endpoint, perspective: Perspective) -> Requirement:

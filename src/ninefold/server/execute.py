@@ -29,7 +29,7 @@ from ninefold.server.encode import NO_ROW, Shape
 from ninefold.server.events import Event, Form, subscribe
 from ninefold.server.flow import Next, Select, Transact, Wait
 from ninefold.server.held import Unfit, making, requested
-from ninefold.server.judge import Judge, NothingFound, Refusal
+from ninefold.server.judge import MOST_ANEW, Judge, NothingFound, Refusal, Taken
 from ninefold.server.messages import Request, Response
 from ninefold.server.pages import page_told
 from ninefold.server.parameters import Page, PageReader
@@ -458,25 +458,15 @@ class Write:
             self._remember(session, env)
             if self._judge.holds:
                 refusal = self._judge.refusal(session.run(*self._judge.bound(env, True)), env)
-                if refusal is not None:
+                if refusal is not None and not isinstance(refusal, Taken):
                     raise refusal
-            text, binds = self._statement.bound(env, switches)
             if self._upholds:
                 env[environment.AFFECTED] = upheld.before(self._upholds, session, env)
             deleted = [(event, event.found(session, env)) for event in self._before]
             acted_on = None
             if self._then is not None and self._verb == "delete":
                 acted_on = self._then.acted_on(session, env)
-            try:
-                rows = session.run(text, binds)
-            except Conflicting:
-                rows = []
-            touched = bool(rows)
-            if self._untouched is not None and not touched:
-                rows = session.run(*self._untouched.bound(env))
-            if not rows:
-                raise self._judge.refusal(session.run(*self._judge.bound(env, True)), env) or NothingFound
-            row, after = rows[0], env
+            (row, touched), after = self._touch(session, call, switches), env
             if self._read is not None:
                 after = {**env, environment.ROW: self._written(row)}
                 if touched and (self._subscribes or self._version is not None):
@@ -510,6 +500,35 @@ class Write:
             return row, self._shape, tag
 
         return Wait(Transact(work), lambda done: done[1].filled(done[0], (), env, done[2]))
+
+    def _touch(self, session: Session, call: Call, switches: frozenset[str]) -> tuple[Row, bool]:
+        """The row that is written, or that is there as it is wanted. What is made at random is made again where it is
+        taken. Raises what refuses it."""
+        env, tries = call.env, 0
+        while True:
+            try:
+                rows = session.run(*self._statement.bound(env, switches))
+            except Conflicting:
+                rows = []
+            if rows:
+                return rows[0], True
+            if self._untouched is not None and (rows := session.run(*self._untouched.bound(env))):
+                return rows[0], False
+            refusal = self._judge.refusal(session.run(*self._judge.bound(env, True)), env)
+            tries += 1
+            if not isinstance(refusal, Taken) or refusal.anew <= (call.body or {}).keys() or tries == MOST_ANEW:
+                raise refusal or NothingFound
+            self._make_anew(call)
+
+    def _make_anew(self, call: Call) -> None:
+        """The values once more. Passwords are hashed already."""
+        hashed = {
+            each.field: call.env[environment.NEW].get(each.field)
+            for each, _ in self._assigns
+            if each.secret == "password"
+        }
+        self.prepare(call)
+        call.env[environment.NEW] |= {name: hash for name, hash in hashed.items() if hash is not None}
 
     def _go_on(self, session: Session, call: Call, after: Values, deleted: Sequence[tuple[Event, Row | None]]) -> None:
         """Write the events of this, and do what follows with the same row."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from ninefold.database.protocol import Row, Stored
 from ninefold.plan import environment, problems
@@ -25,6 +25,16 @@ class Refusal(Exception):
         self.details = details or {}
 
 
+class Taken(Refusal):
+    """It is refused for values alone that are made at random, of these `anew`: others may do."""
+
+    anew: frozenset[str] = frozenset()
+
+
+MOST_ANEW: Final = 32
+"""How often values are made at random, before it is told that they are taken."""
+
+
 class NothingFound(Exception):
     """A statement found nothing, and the judge sees no reason: the rows changed in between, or values made at
     random were taken. Trying once more tells."""
@@ -35,6 +45,7 @@ class Judge:
 
     def __init__(self, judge: problems.Judge, made: Sequence[HeldColumns] = ()) -> None:
         self._statement = Prepared(judge.statement)
+        self._anew = judge.anew
         self.failures = tuple(map(failed_condition, judge.conditions))
         columns = judge.statement.columns[len(self.failures) :]
         self._made = tuple(
@@ -78,7 +89,16 @@ class Judge:
             code: stored if read is None or stored is None else read(stored)
             for (code, read), stored in zip(self._details, row[len(self.failures) :], strict=False)
         }
-        return Refusal(failures, details)
+        return self._taken(row, Refusal(failures, details))
+
+    def _taken(self, row: Row, refusal: Refusal) -> Refusal:
+        """The same, told apart where nothing but what is made at random stands in the way."""
+        failed = [number for number in range(len(self.failures)) if row[number]]
+        if len(failed) != len(refusal.failures) or not all(number in self._anew for number in failed):
+            return refusal
+        taken = Taken(refusal.failures, refusal.details)
+        taken.anew = frozenset(name for number in failed for name in self._anew[number])
+        return taken
 
     def _unfit(self, row: Row, env: Mapping[str, Any]) -> list[Failure]:
         """What the statement cannot make, and what is not as its field says."""

@@ -16,7 +16,7 @@ from ninefold.server import upheld
 from ninefold.server.effects import Effects
 from ninefold.server.events import Event, subscribe
 from ninefold.server.held import Unfit, making
-from ninefold.server.judge import Judge, Refusal
+from ninefold.server.judge import MOST_ANEW, Judge, Refusal, Taken
 from ninefold.server.problems import Failure, failed_condition
 from ninefold.server.sources import Sources
 from ninefold.server.statements import NO_SWITCHES, Prepared, RowReader
@@ -79,9 +79,23 @@ class Several(Generic[T]):
 
     def do(self, session: Session, call: T, asking: Asking, env: dict[str, Any]) -> None:
         """All of it, under the roots that it reads; raises what refuses it."""
-        wanted = self._made(call, env) if self._find is None else self.found(session, call, env)
+        wanted, own = self.settled(session, call, asking, env)
         if wanted.rows:
-            self.write(session, call, asking, self.judged(session, asking, env, wanted), wanted)
+            self.write(session, call, asking, own, wanted)
+
+    def settled(
+        self, session: Session, call: T, asking: Asking, env: dict[str, Any], switches: frozenset[str] = NO_SWITCHES
+    ) -> tuple[Wanted, dict[str, Any]]:
+        """What is known of the rows, and the roots of their write. What is made at random is made again where it is
+        taken. Raises Refusal."""
+        for tries in range(1, MOST_ANEW + 1):
+            wanted = self._made(call, env) if self._find is None else self.found(session, call, env, switches)
+            try:
+                return wanted, self.judged(session, asking, env, wanted) if wanted.rows else env
+            except Taken:
+                if tries == MOST_ANEW:
+                    raise
+        raise AssertionError("it was tried at least once")
 
     def judged(self, session: Session, asking: Asking, env: dict[str, Any], wanted: Wanted) -> dict[str, Any]:
         """The roots of the write of these rows, none of which is refused; raises Refusal."""
@@ -181,15 +195,17 @@ class Several(Generic[T]):
         with the first."""
         failures: list[Failure] = []
         details: dict[str, Any] = {}
+        are_taken = True
         for position, row in enumerate(session.run(*self._judge.bound(env, True))):
             refusal = self._judge.refusal([row], env)
             if refusal is not None:
+                are_taken = are_taken and isinstance(refusal, Taken)
                 failures += [self._at(failure, position) for failure in refusal.failures]
                 details = details or dict(refusal.details)
                 if self._find is not None:
                     break
         if failures:
-            raise Refusal(tuple(dict.fromkeys(failures)), details)
+            raise (Taken if are_taken else Refusal)(tuple(dict.fromkeys(failures)), details)
 
     def _hold(self, session: Session, env: dict[str, Any], each_in: Sequence[dict[str, Any]]) -> None:
         """The invariants, of the rows as they have become and of others that read them."""

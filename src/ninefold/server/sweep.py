@@ -59,10 +59,9 @@ class Sweep:
     def _work(self, call: Call, switches: frozenset[str], session: Session) -> tuple[Sequence[Row], Row]:
         """The rows that are shown, and what is shown beside them."""
         env, items = call.env, list[Row]()
-        wanted = self._several.found(session, call, env, switches)
+        asking = Asking(call.sources, call.who)
+        wanted, own = self._several.settled(session, call, asking, env, switches)
         if wanted.rows:
-            asking = Asking(call.sources, call.who)
-            own = self._several.judged(session, asking, env, wanted)
             if self._items is not None and self._deletes:
                 items = session.run(*self._items.bound(own))
             self._several.write(session, call, asking, own, wanted)

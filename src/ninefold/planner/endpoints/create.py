@@ -118,7 +118,7 @@ def distinct_among_themselves(
         name = identifier(resource.name)
         lacks = [column(resource.name, field) + " IS NULL" for field in each.fields]
         is_first = join(" OR ", [*lacks, Fragment(f'{name}."$n" = {name}.{first}')])
-        found.append(Requirement(each.condition, "(" + is_first + ")", Scope.VALUES))
+        found.append(Requirement(each.condition, "(" + is_first + ")", Scope.VALUES, anew=each.anew))
     return row, found
 
 

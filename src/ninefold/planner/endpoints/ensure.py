@@ -8,6 +8,7 @@ says why.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from enum import Enum
 
 from ninefold.checked.endpoints import Admission, Endpoint
@@ -166,7 +167,7 @@ def _where(row: _Row, about: _Row, requirements: list[Requirement], resource: Re
         elif row is _Row.EITHER:
             there = column(resource.name, THERE)
             other = "NOT " + there if about is _Row.AS_IT_IS else there
-            yield Requirement(each.condition, "(" + other + " OR " + each.holds + ")", each.scope, each.fields)
+            yield replace(each, holds="(" + other + " OR " + each.holds + ")")
 
 
 def _same(

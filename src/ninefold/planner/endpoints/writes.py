@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from ninefold.checked.endpoints import Endpoint
 from ninefold.checked.resources import Field, Resource
@@ -24,6 +25,9 @@ from ninefold.values import Boolean
 RANDOM = frozenset({"uuid", "token", "random"})
 """The functions that give another value each time."""
 
+NEVER_TAKEN = frozenset({"uuid", "token"})
+"""Those that give so many random bits that no value comes twice."""
+
 
 def pointer(names: tuple[str, ...]) -> str:
     """An RFC 6901 JSON Pointer."""
@@ -42,9 +46,8 @@ def uniques(
     on_update: bool,
     in_statement: Mapping[str, Fragment] | None = None,
 ) -> list[Requirement]:
-    """The keys and unique fields that this endpoint may bring to collide. A value made at random is not among
-    them: if it collides after all, that is no fault of the request, and the write is tried again. Nor is what
-    `ensure` knows its row by. `in_statement`: what an update makes as it writes."""
+    """The keys and unique fields that this endpoint may bring to collide. What is never the same twice is not among
+    them, nor is what `ensure` knows its row by. `in_statement`: what an update makes as it writes."""
     written = pointers(endpoint)
     groups = [
         resource.identifier,
@@ -62,7 +65,7 @@ def uniques(
             if each.name not in written or _is_set(each.name, endpoint)
         }
         touched = not on_update or any(name in written or made[name] is not None for name in group)
-        if touched and not any(_at_random(resource.fields[name], typed) for name, typed in made.items()):
+        if touched and not any(_is_never_taken(resource.fields[name], typed) for name, typed in made.items()):
             computed = {}
             if on_update and len(group) > 1:
                 computed = {
@@ -71,7 +74,9 @@ def uniques(
                     if each.name in written and each.type.nullable and each.name not in made
                 }
             computed |= {name: value for name, value in (in_statement or {}).items() if name in group}
-            found.append(unique(fields, written, resource, perspective, on_update, computed))
+            at_random = (each.name for each in fields if _at_random(_made(each, endpoint, on_update)))
+            own = unique(fields, written, resource, perspective, on_update, computed)
+            found.append(replace(own, anew=tuple(at_random)))
     return found
 
 
@@ -116,9 +121,14 @@ def _made(field: Field, endpoint: Endpoint, on_update: bool) -> Typed | None:
     return _sets(endpoint).get(field.name) or field.on_create or field.on_change
 
 
-def _at_random(field: Field, made: Typed | None) -> bool:
+def _is_never_taken(field: Field, made: Typed | None) -> bool:
+    """Whether a value is another each time: a number of the database's, or enough random bits."""
+    return field.serial or (isinstance(made, Call) and made.function in NEVER_TAKEN)
+
+
+def _at_random(made: Typed | None) -> bool:
     nodes = () if made is None else walk(made)
-    return field.serial or any(isinstance(each, Call) and each.function in RANDOM for each in nodes)
+    return any(isinstance(each, Call) and each.function in RANDOM for each in nodes)
 
 
 def invariants(resource: Resource, perspective: Perspective) -> list[Requirement]:

@@ -1,0 +1,127 @@
+"""Values that are made at random and unique: made again where they are taken, and `conflict` where all are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import httpx
+import pytest
+from tests.http_cases import serving
+from tests.parts import LIMITS_AND_VERSIONS
+
+from ninefold.pipeline import compile_document
+
+pytestmark = pytest.mark.serves
+
+CONTRACT = (
+    """# Codes
+
+## 1. What the service does
+
+Gives codes of one letter or digit.
+
+## 2. Resources and their fields
+
+```yaml
+one:
+  identifier: id
+  fields:
+    id:   {type: integer, on create: serial()}
+    code: {type: string, unique: true, on create: random(1)}
+key:
+  identifier: id
+  fields:
+    id: {type: string, on create: random(1)}
+host:
+  identifier: id
+  fields: {id: {type: integer, on create: serial()}}
+pair:
+  identifier: id
+  fields:
+    id:   {type: integer, on create: serial()}
+    host: {refers to: host, on delete: cascade}
+    code: {type: string, on create: "'c-' + random(1)"}
+  unique: [[host, code]]
+named:
+  identifier: name
+  fields:
+    name: {type: string}
+    code: {type: string, unique: true, on create: random(1)}
+```
+
+## 3. States and transitions
+
+States: none.
+
+## 4. Endpoints
+
+```yaml
+requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
+responses: {media type: application/json}
+POST /ones: {does: create one, body: none, responses: {201: one}}
+POST /given: {does: create one, body: [code], responses: {201: one}}
+PATCH /ones/{id}: {does: update one, patch: merge, body: none, sets: {code: random(1)}, responses: {200: one}}
+POST /keys: {does: create key, body: none, responses: {201: key}}
+POST /hosts: {does: create host, body: none, then: [{create: one, sets: {}}], responses: {201: host}}
+POST /pairs:
+  does: create host
+  body: none
+  then: [{create: pair, each: "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]", sets: {host: host}}]
+  responses: {201: host}
+POST /changes:
+  does: create host
+  body: none
+  then: [{update: one, where: one.id < 3, sets: {code: random(1)}}]
+  responses: {201: host}
+PUT /named/{name}: {does: ensure named, body: none, responses: {created: {201: named}, unchanged: {200: named}}}
+```
+
+## 5. Authentication
+
+```yaml
+schemes: none
+rows: any
+permissions: {all others: anyone}
+```
+
+## 6. Events
+
+Events: none.
+
+## 7. Errors
+
+```yaml
+shape: {media type: application/problem+json, body: {code: error.code}}
+codes:
+  wrong: {status: 422, title: Wrong, when: invalid}
+  taken: {status: 409, title: Taken, when: conflict}
+```
+
+"""
+    + LIMITS_AND_VERSIONS
+)
+
+
+def test_what_is_taken_is_made_again_and_then_told(tmp_path: Path) -> None:
+    loaded = compile_document("contract.md", CONTRACT.encode())
+    assert loaded.plan is not None, [each.message for each in loaded.diagnostics]
+    with serving(loaded.plan, tmp_path / "db", {}) as service:
+        for path in ("/ones", "/keys"):
+            assert _all_but_few(service, "POST", [path] * 120)
+        assert _all_but_few(service, "PUT", [f"/named/{number}" for number in range(120)])
+        # Of those that are there, one may be given the code that it has; an effect meets the same.
+        told = [service.patch("/ones/1"), service.post("/changes"), service.post("/hosts")]
+        assert {each.status_code for each in told} <= {200, 201, 409}, told
+        # What the body gives is told at once.
+        letters = "abcdefghijklmnopqrstuvwxyz0123456789"
+        given = [service.post("/given", json={"code": each}).status_code for each in letters]
+        assert set(given) <= {201, 409} and given.count(409) >= 33
+        # Twelve of thirty-six, among themselves.
+        assert [service.post("/pairs").status_code for _ in range(10)].count(201) > 0
+
+
+def _all_but_few(service: httpx.Client, method: str, paths: list[str]) -> bool:
+    """Whether nearly all values that there are were given, and then `conflict` told."""
+    statuses = [service.request(method, path).status_code for path in paths]
+    assert set(statuses) <= {201, 409}, statuses
+    return 33 <= statuses.count(201) <= 36
