@@ -39,7 +39,7 @@ LEARNS = _code(
 )  # fmt: skip
 
 GONE_COUNTED = _code(
-    "NF0632", Severity.NOTE, "a computed field reads rows that are gone",
+    "NF0633", Severity.NOTE, "a computed field reads rows that are gone",
     "A row in a state of `gone` is in no list, total or view, but it is there, and a computed field reads all rows "
     "(fixed meanings 17 and 31): it counts those, too, wherever it is read. That may be meant.",
     "`comments: {type: integer, computed: article.comments.size()}`, where a comment has `gone: deleted`",
