@@ -96,6 +96,7 @@ SERVED = ("/orders", "/orders?sort=made", "/orders?sort=amount", "/orders?status
           "/orders?note=n7", "/orders?note=nothing", "/orders?paid=true", "/orders?since=2099-01-01T00:00:00Z",
           "/own")  # fmt: skip
 NOT_SERVED = ("/orders?like=nothing", "/orders?status=open&sort=amount", "/counted")
+ROUNDS, EACH = 7, 20
 STATUSES = 'json_extract(\'["open","paid","sent","done"]\', \'$[\' || (i % 4) || \']\')'
 
 
@@ -169,14 +170,18 @@ def asked(connection: HTTPConnection, method: str, path: str, token: str | None,
     return content
 
 
-def median(connection: HTTPConnection, method: str, path: str, token: str, body: str | None = None) -> float:
-    """Milliseconds; of what takes long, three times are enough."""
-    taken: list[float] = []
-    while len(taken) < (30 if sum(taken) < 3 else 3):
-        began = perf_counter()
-        asked(connection, method, path, token, body)
-        taken.append(perf_counter() - began)
-    return statistics.median(taken) * 1_000
+def medians(
+    connection: HTTPConnection, token: str, requests: dict[str, tuple[str, str, str | None]]
+) -> dict[str, float]:
+    """Milliseconds of each, asked in turn in several rounds; of what takes long, a few times are enough."""
+    taken: dict[str, list[float]] = {name: [] for name in requests}
+    for _ in range(ROUNDS):
+        for name, (method, path, body) in requests.items():
+            for _ in range(1 if sum(taken[name]) > 1 else EACH):
+                began = perf_counter()
+                asked(connection, method, path, token, body)
+                taken[name].append(perf_counter() - began)
+    return {name: statistics.median(each) * 1_000 for name, each in taken.items()}
 
 
 def main() -> None:
@@ -187,16 +192,17 @@ def main() -> None:
     figures: dict[str, list[float]] = {}
     order = json.dumps({"status": "open", "note": "n7", "paid": True, "amount": 5})
     for size in sizes:
+        print(f"{size:,} …", file=sys.stderr)
         for filters, what in ((FILTERS, "with all indexes"), ("", "without filters and sorts")):
-            with tempfile.TemporaryDirectory() as name:
-                folder, text = Path(name), contract(filters)
+            with tempfile.TemporaryDirectory() as place:
+                folder, text = Path(place), contract(filters)
                 filled(folder / "orders.db", text, size)
                 with served(folder, text, folder / "orders.db") as connection:
                     token = json.loads(asked(connection, "POST", "/customers", None))["token"]
-                    for path in (*SERVED, *NOT_SERVED) if filters else ():
-                        figures.setdefault(f"GET {path}", []).append(median(connection, "GET", path, token))
-                    create = f"POST /orders, {what}"
-                    figures.setdefault(create, []).append(median(connection, "POST", "/orders", token, order))
+                    requests = {f"GET {path}": ("GET", path, None) for path in (*SERVED, *NOT_SERVED) if filters}
+                    requests |= {f"POST /orders, {what}": ("POST", "/orders", order)}
+                    for name, value in medians(connection, token, requests).items():
+                        figures.setdefault(name, []).append(value)
     print(f"{'median, ms':44}" + "".join(f"{size:>12,}" for size in sizes) + "    last/first")
     for name, each in figures.items():
         if name.endswith(NOT_SERVED[0]):

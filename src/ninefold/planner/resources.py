@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ninefold.checked import lists
 from ninefold.checked.endpoints import SortKeys
@@ -72,10 +72,11 @@ def _indexes(resource: Resource, checked: Checked) -> Iterator[Index]:
         if set(columns) not in [{name for name, _ in each} for each in kept]:
             kept.append(tuple((name, False) for name in columns))
             yield Index(_title(resource, columns), columns, unique=True)
-    wanted = [_cut(each, resource) for each in dict.fromkeys(_wanted(resource, checked))]
-    for number, each in enumerate(wanted):
-        later = wanted[number + 1 :]
-        if not any(_serves(columns, each) for columns in (*kept, *map(_columns, later))):
+    unique_of = tuple(kept)
+    wanted = [_cut(each, resource, unique_of) for each in dict.fromkeys(_wanted(resource, checked))]
+    # The longest first, and of these what has to be in one order before what may be in any: what serves is there then.
+    for each in sorted(wanted, key=lambda one: (-len(_columns(one)), len(one.equal))):
+        if not any(_serves(columns, each) for columns in kept):
             kept.append(_columns(each))
             named = tuple(f"-{name}" if descending else name for name, descending in kept[-1])
             yield Index(_title(resource, named), named)
@@ -104,19 +105,16 @@ def _columns(wanted: Wanted) -> SortKeys:
     return (*((name, False) for name in wanted.equal), *wanted.order)
 
 
-def _cut(wanted: Wanted, resource: Resource) -> Wanted:
-    """As far as there can be several rows: what stands behind an identifier, or what else is unique, orders nothing."""
-    unique = [
-        resource.identifier,
-        *resource.unique,
-        *((each.name,) for each in resource.fields.values() if each.unique),
-    ]
-    unique = [names for names in unique if not any(resource.fields[name].type.nullable for name in names)]
-    columns, named = _columns(wanted), set[str]()
-    for number, (name, _) in enumerate(columns, 1):
-        named.add(name)
-        if any(named.issuperset(names) for names in unique):
-            return Wanted(wanted.equal[:number], columns[len(wanted.equal) : number])
+def _cut(wanted: Wanted, resource: Resource, unique: Sequence[SortKeys]) -> Wanted:
+    """As far as there can be several rows, where a unique index serves what is left: behind it nothing is ordered. A
+    row without a value equals nothing that is looked for, and there may be many of them in an order."""
+    columns = _columns(wanted)
+    for number in range(1, len(columns) + 1):
+        cut = Wanted(wanted.equal[:number], columns[len(wanted.equal) : number])
+        for each in unique:
+            is_whole = len(each) == number and _serves(each, cut)
+            if is_whole and (not cut.order or not any(resource.fields[name].type.nullable for name, _ in each)):
+                return cut
     return wanted
 
 
