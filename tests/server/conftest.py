@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,6 +38,15 @@ class Running:
         made = self.http.post("/people", json={"name": name})
         assert made.status_code == 201, made.text
         return {"Authorization": f"Bearer {made.json()['token']}"}
+
+
+def recorded(records: Sequence[Record], count: int) -> Sequence[Record]:
+    """So many lines of an access log: each is written once its response has gone, which may be after it has come."""
+    end = time.monotonic() + 30
+    while len(records) < count:
+        assert time.monotonic() < end, records
+        time.sleep(0.005)
+    return records
 
 
 @contextmanager

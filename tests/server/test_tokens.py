@@ -17,7 +17,7 @@ from typing import Any
 import httpx
 import pytest
 from joserfc.jwk import OctKey, RSAKey
-from tests.server.conftest import Running, running
+from tests.server.conftest import Running, recorded, running
 from tests.server.identity import WELL_KNOWN, Answer, Provider, ec, okp, part, providing, rsa, signed
 
 from ninefold.diagnostics.render import render
@@ -158,9 +158,7 @@ def test_the_log_tells_callers_apart_and_names_none(shop: Shop) -> None:
     token = shop.provider.token(sub="grace@example.com")
     for each in (token, shop.provider.token(sub="grace@example.com", role="x"), shop.provider.token(sub="ada")):
         assert shop.status(each) == 200
-    while len(shop.service.records) < 3:  # a line is written when the response has gone
-        time.sleep(0.01)
-    first, second, third = (record.caller for record in shop.service.records)
+    first, second, third = (record.caller for record in recorded(shop.service.records, 3))
     assert first == second != third
     assert first is not None and len(first) == 32 and "grace" not in str(shop.service.records)
     assert {record.scheme for record in shop.service.records} == {"staff"}
@@ -169,7 +167,7 @@ def test_the_log_tells_callers_apart_and_names_none(shop: Shop) -> None:
 def test_a_token_that_names_nobody_is_its_bearer_alone(shop: Shop) -> None:
     first, second = shop.provider.token(sub=None), shop.provider.token(sub=None, jti="2")
     assert [shop.status(each) for each in (first, first, second)] == [200, 200, 200]
-    one, again, two = (record.caller for record in shop.service.records)
+    one, again, two = (record.caller for record in recorded(shop.service.records, 3))
     assert one == again != two
 
 
