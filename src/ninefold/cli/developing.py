@@ -32,7 +32,6 @@ from ninefold.development.callers import Known, callers
 from ninefold.development.database import Prepared, prepared
 from ninefold.development.identity import Identity
 from ninefold.development.switch import Switch
-from ninefold.development.trouble import Cause, Causes
 from ninefold.development.watch import SECONDS, Watch
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import visible
@@ -41,6 +40,7 @@ from ninefold.operator.guard import Guard
 from ninefold.operator.metrics import Metrics
 from ninefold.operator.rows import Caller
 from ninefold.operator.stored import counted
+from ninefold.operator.trouble import Cause, Causes
 from ninefold.pipeline import Loaded
 from ninefold.plan.service import ServicePlan
 from ninefold.server import run

@@ -38,6 +38,7 @@ from ninefold.operator.metrics import Metrics
 from ninefold.operator.records import stated_rows
 from ninefold.operator.rows import Caller
 from ninefold.operator.stored import Counted, counted
+from ninefold.operator.trouble import Causes
 from ninefold.plan.service import ServicePlan
 from ninefold.server import run
 from ninefold.server.access_log import Record, access_log
@@ -167,7 +168,22 @@ def serve(
             metrics = Metrics(opening.database, misfits)
             sockets = service_socket, operator_socket
             door = guard_of(operator_socket, operator_name)
-            _run(service, opening.database, metrics, log, networks, sockets, stop, beside, tls, tracer, identity, door)
+            _run(
+                service,
+                opening.database,
+                metrics,
+                log,
+                networks,
+                sockets,
+                stop,
+                beside,
+                tls,
+                tracer,
+                identity,
+                door,
+                Causes(plan, values),
+                visible(file),
+            )
         finally:
             opening.database.close()
     return 0
@@ -232,16 +248,20 @@ def _run(
     trace: Trace | None,
     identity: Identity | None,
     door: Guard,
+    causes: Causes,
+    document: str,
 ) -> None:
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     lines = Lines(sys.stdout)
-    write = access_log(form, lines.write)
+    write = access_log(form, lines.write, document)
 
     def observe(record: Record) -> None:
         metrics.observe(record)
         write(record)
 
-    main = Application(service, database, observe, client_address(networks), jobs=beside, trace=trace)
+    main = Application(
+        service, database, observe, client_address(networks), jobs=beside, trace=trace, reasons=causes.reasons
+    )
     clock = service.sources.clock if isinstance(service.sources.clock, Clock) else None
     if clock is not None and service.timers is not None:
         clock.set_again.append(service.timers.wake)

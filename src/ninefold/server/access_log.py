@@ -6,18 +6,31 @@ field of a row is in it, whatever the contract calls secret.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, TypeAlias
 
 import msgspec
+
+LONGEST_METHOD = 32
+"""Characters of a method that are written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """`condition` as the language calls it, and the lines of the contract that say so."""
+
+    condition: str
+    lines: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
     """`time` is when the request came (RFC 3339). `route` is the endpoint as written; None: no endpoint has the path.
     `status` None: the client went away before there was an answer. `scheme` and `caller` are who called, if known,
-    `caller` by the row's identifier. `bytes` are those of the response's body."""
+    `caller` by the row's identifier. `bytes` are those of the response's body.
+    `reasons`: why it was refused, if it was and it is known. `method` is empty where what came was no request."""
 
     time: str
     method: str
@@ -28,14 +41,15 @@ class Record:
     scheme: str | None
     caller: str | None
     address: str
+    reasons: tuple[Reason, ...] = ()
 
 
 Observe: TypeAlias = Callable[[Record], None]
 
 
-def access_log(form: Literal["text", "json"], write: Callable[[str], object]) -> Observe:
-    """`write` takes a line with its line break."""
-    line = _json if form == "json" else _text
+def access_log(form: Literal["text", "json"], write: Callable[[str], object], document: str = "line") -> Observe:
+    """`write` takes a line with its line break. `document`: what the contract is called where a line of it is named."""
+    line = _json if form == "json" else partial(_text, document)
 
     def observe(record: Record) -> None:
         write(line(record) + "\n")
@@ -43,19 +57,33 @@ def access_log(form: Literal["text", "json"], write: Callable[[str], object]) ->
     return observe
 
 
-def _text(record: Record) -> str:
+def _text(document: str, record: Record) -> str:
     who = "anyone" if record.scheme is None else f"{record.scheme}:{record.caller or '-'}"
     return (
         f"{record.time} {record.address} {who} {_route(record)} {record.status or 'gone'}"
-        f" {record.bytes} B {record.seconds * 1000:.1f} ms"
+        f" {record.bytes} B {record.seconds * 1000:.1f} ms{'; '.join(_reasons(document, record))}"
     )
+
+
+def _reasons(document: str, record: Record) -> Iterator[str]:
+    for number, reason in enumerate(record.reasons):
+        lines = ", ".join(f"{document}:{line}" for line in reason.lines)
+        yield f"{'' if number else ' '}{reason.condition}{f' [{lines}]' if lines else ''}"
 
 
 def _route(record: Record) -> str:
     """`GET /orders/{id}`; a HEAD or OPTIONS request says its own method before it."""
+    if not record.method:
+        return "(no request)"
+    method = _method(record)
     if record.route is None:
-        return f"{record.method} (no such path)"
-    return record.route if record.route.startswith(record.method + " ") else f"{record.method} {record.route}"
+        return f"{method} (no such path)"
+    return record.route if record.route.startswith(method + " ") else f"{method} {record.route}"
+
+
+def _method(record: Record) -> str:
+    method = record.method
+    return method if len(method) <= LONGEST_METHOD else method[:LONGEST_METHOD] + "…"
 
 
 def _json(record: Record) -> str:
@@ -65,10 +93,11 @@ def _json(record: Record) -> str:
             "address": record.address,
             "scheme": record.scheme,
             "caller": record.caller,
-            "method": record.method,
+            "method": _method(record),
             "route": record.route,
             "status": record.status,
             "bytes": record.bytes,
             "milliseconds": round(record.seconds * 1000, 3),
+            "reasons": [{"condition": each.condition, "lines": each.lines} for each in record.reasons],
         }
     ).decode()

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from ninefold.database.protocol import Database, Session
 from ninefold.server import flow
-from ninefold.server.access_log import Observe, Record
+from ninefold.server.access_log import Observe, Reason, Record
 from ninefold.server.addresses import ClientAddress, client_address
 from ninefold.server.bell import Bell
 from ninefold.server.beside import Beside
@@ -43,6 +43,7 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
 Watch: TypeAlias = Callable[[Exchange, Response | None, bytes], None]
 Trace: TypeAlias = Callable[[Exchange, Response | Follow], Response | Follow]
+Reasons: TypeAlias = Callable[[Exchange, Response], tuple[Reason, ...]]
 
 LONGEST_WAIT = 60.0
 """Seconds after which the time is looked at again: the machine's clock may be set."""
@@ -79,7 +80,8 @@ _STALLED = Response(408, ((b"connection", b"close"),))
 class Application:
     """`observe` is called once a request, after its response was sent. `watch` is given what no log holds: the request
     with all that was found of it, its response (None: the client went away), and the body as far as it was read.
-    `trace` gives each response what says where it comes from. `jobs` run beside it, from its start to its end."""
+    `reasons` tells the record of a request why it was refused. `trace` gives each response what says where it comes
+    from. `jobs` run beside it, from its start to its end."""
 
     def __init__(
         self,
@@ -91,6 +93,7 @@ class Application:
         capacity: Capacity | None = None,
         jobs: Sequence[Job] = (),
         trace: Trace | None = None,
+        reasons: Reasons | None = None,
     ) -> None:
         self._service = service
         self._database = database
@@ -98,6 +101,7 @@ class Application:
         self._address = address
         self._watch = watch
         self._trace = trace
+        self._reasons = reasons
         self._capacity = capacity or Capacity()
         self._bell = Bell(database)
         self._fetcher = Fetcher()
@@ -231,7 +235,7 @@ class Application:
             self._capacity.requests -= 1
             self._capacity.release(body.size)
         head = response.head if isinstance(response, Follow) else response
-        self._observed(x, head.status, sent, began)
+        self._observed(x, head, sent, began)
         if self._watch is not None:
             self._watch(x, head, body.content)
 
@@ -276,7 +280,13 @@ class Application:
         await send({"type": "http.response.body", "body": content[last:] if last else content})
         return len(content)
 
-    def _observed(self, x: Exchange, status: int | None, size: int, began: float) -> None:
+    def refused(self, address: str, status: int, why: str) -> None:
+        """What came was refused before it was a request."""
+        if self._observe is not None:
+            now = self._service.sources.now()
+            self._observe(Record(now, "", None, status, 0, 0.0, None, None, address, (Reason(why),)))
+
+    def _observed(self, x: Exchange, response: Response | None, size: int, began: float) -> None:
         if self._observe is None:
             return
         caller = x.caller if x.caller.identity is not None else x.stranger or x.caller
@@ -285,12 +295,13 @@ class Application:
                 x.env["now"],
                 x.request.method,
                 x.route,
-                status,
+                None if response is None else response.status,
                 size,
                 perf_counter() - began,
                 None if caller.identity is None else caller.who,
                 caller.logged,
                 x.request.address,
+                () if response is None or self._reasons is None else self._reasons(x, response),
             )
         )
 

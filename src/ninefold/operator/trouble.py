@@ -10,9 +10,13 @@ from ninefold.plan.operations import List, Read, Sweep
 from ninefold.plan.places import Place
 from ninefold.plan.routes import Admission, Blocked, Route, Served
 from ninefold.plan.service import ServicePlan
+from ninefold.server.access_log import Reason
 from ninefold.server.exchange import Exchange
 from ninefold.server.messages import Response
 from ninefold.server.problems import Failure, FieldFailure
+
+MOST_REASONS = 3
+"""Reasons of one request that are logged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +48,17 @@ class Causes:
             return ()
         route = self._routes.get((x.version.name, x.route or ""))
         if not x.failures:
-            return (self._blocked(x, route),)
+            return (Cause("stalled") if response.status == 408 else self._blocked(x, route),)
         own = x.endpoint.errors or {}
         problems = x.version.problems
         rank = min(problems.rank(failure, own) for failure in x.failures)
         counting = [failure for failure in x.failures if problems.rank(failure, own) == rank]
         return tuple(dict.fromkeys(cause for failure in counting for cause in self._causes(failure, x, route)))
+
+    def reasons(self, x: Exchange, response: Response) -> tuple[Reason, ...]:
+        """The same for the log, which names nothing that a client has made up: conditions and lines, each once."""
+        found = (Reason(cause.condition, tuple(place.line for place in cause.places)) for cause in self.of(x, response))
+        return tuple(dict.fromkeys(found))[:MOST_REASONS]
 
     def _blocked(self, x: Exchange, route: Route | None) -> Cause:
         """A 501: a gap, an operator value that is not given, or something that is not in force."""
