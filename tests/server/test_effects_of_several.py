@@ -319,7 +319,7 @@ def test_many_items_are_no_many_statements(service: Running) -> None:
     wanted = [{"product": f"p{number}", "quantity": 1} for number in range(1_000)]
     refused = service.http.post("/orders", json={"lines": wanted})
     assert refused.status_code == 422, refused.text
-    assert len(refused.json()["fields"]) == 1_000
+    assert len(refused.json()["fields"]) == 101  # a hundred, and that there are more
 
 
 def test_an_item_names_no_row_that_its_caller_does_not_see(tmp_path: Path) -> None:

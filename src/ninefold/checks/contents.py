@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ninefold.checked.endpoints import Array, Choice, Content, Each, Leaf, Object, Rows
 from ninefold.checks.codes import NO_SUCH_VIEW, NOT_SHOWABLE
-from ninefold.checks.findings import condition, reads_database, several, typed
+from ninefold.checks.findings import Findings, condition, reads_database, several, typed
 from ninefold.checks.showing import Showing, field_shown, moved, null_shown, of_row, stated_at, whole_row
 from ninefold.contract import expression as stated
 from ninefold.contract.resources import View
@@ -53,21 +53,15 @@ def _shown(expression: stated.Expression, scope: Scope, showing: Showing, depth:
     if showing.listed is not None and _binds(ast, showing.listed):
         # A row of the page may be called as the resource is; then nothing else is.
         scope = replace(scope, variables={k: v for k, v in scope.variables.items() if k != showing.listed})
-    if showing.listed is not None and _is_items(ast):
+    if showing.listed is not None and is_items(ast):
         return Rows(whole_row(showing.listed, showing))
     if (
         showing.listed is not None
-        and any(_is_items(each) for each in every(ast))
+        and any(is_items(each) for each in every(ast))
         and not _shows_page(ast, scope, showing)
     ):
-        showing.findings.say(
-            NOT_SHOWABLE,
-            "the rows of the page are shown one after another, and nothing else is made of them",
-            Label(expression.span, "reads `page.items`"),
-            help=(
-                "write `page.items`, a view applied to it, or `page.items.map(x, …)`",
-                "how many there are is `page.count`",
-            ),
+        say_rows_are_shown(
+            expression, "write `page.items`, a view applied to it, or `page.items.map(x, …)`", showing.findings
         )
         return None
     if (
@@ -115,7 +109,14 @@ def _is_name(ast: Ast, name: str) -> bool:
     return isinstance(ast, Name) and ast.name == name
 
 
-def _is_items(ast: Ast) -> bool:
+def say_rows_are_shown(expression: stated.Expression, instead: str, findings: Findings) -> None:
+    """Says that of the rows of a page something else is made than what shows each of them."""
+    message = "the rows of the page are shown one after another, and nothing else is made of them"
+    help = (instead, "how many there are is `page.count`")
+    findings.say(NOT_SHOWABLE, message, Label(expression.span, "reads `page.items`"), help=help)
+
+
+def is_items(ast: Ast) -> bool:
     return (
         isinstance(ast, Member) and ast.name == "items" and isinstance(ast.operand, Name) and ast.operand.name == "page"
     )
@@ -125,13 +126,13 @@ def _shows_page(ast: Ast, scope: Scope, showing: Showing) -> bool:
     """Whether an expression shows each row of the page, or is made of parts that do."""
     match ast:
         case Invocation(function="map", target=target, arguments=(Name(), body)) if target is not None:
-            return _is_items(target) and not any(map(_is_items, every(body)))
+            return is_items(target) and not any(map(is_items, every(body)))
         case Invocation(target=None, arguments=(argument,)):
-            return _is_items(argument)
+            return is_items(argument)
         case MapLiteral() | ListLiteral():
             return _is_template(ast, scope, showing)
         case Conditional(condition=asked):
-            return _is_template(ast, scope, showing) and not any(map(_is_items, every(asked)))
+            return _is_template(ast, scope, showing) and not any(map(is_items, every(asked)))
         case _:
             return False
 
@@ -158,7 +159,7 @@ def _is_template(ast: Ast, scope: Scope, showing: Showing) -> bool:
 
 def _is_whole(ast: Ast, scope: Scope, showing: Showing) -> bool:
     """Whether an expression names what is shown as a whole: a row that goes by a name, or the rows of the page."""
-    if showing.listed is not None and _is_items(ast):
+    if showing.listed is not None and is_items(ast):
         return True
     if isinstance(ast, Name):
         return ast.name not in scope.items and isinstance(scope.variables.get(ast.name), Row)
@@ -248,7 +249,7 @@ def _each(
             Label(expression.written.part(variable.start, variable.end)),
         )
         return None
-    if showing.listed is not None and _is_items(call.target) and not conditions:
+    if showing.listed is not None and is_items(call.target) and not conditions:
         row = Variable(showing.listed, Row(resource=showing.listed))
         within = replace(scope, variables={**scope.variables, variable.name: row.type})
         item = _leaf(replace(expression, ast=body), within, replace(showing, listed=None), depth)
@@ -283,7 +284,7 @@ def _is_view(call: Invocation, showing: Showing) -> bool:
     return (
         any(call.function in showing.views(name) for name in showing.resources)
         or (call.function in showing.resources and not overloads(call.function))
-        or (_is_items(call.arguments[0]) and showing.listed is not None)
+        or (is_items(call.arguments[0]) and showing.listed is not None)
     )
 
 
@@ -300,7 +301,7 @@ def _applied(
     call: Invocation, expression: stated.Expression, scope: Scope, showing: Showing, depth: int
 ) -> Content | None:
     """`full(order)`, `profile(article.author)`, `listed(page.items)`."""
-    if _is_items(call.arguments[0]) and showing.listed is not None:
+    if is_items(call.arguments[0]) and showing.listed is not None:
         content = _view(call, showing.listed, expression, showing, depth)
         return None if content is None else Rows(content)
     argument = replace(expression, ast=call.arguments[0])

@@ -17,7 +17,7 @@ from ninefold.checks.codes import (
     SEVERAL_RESPONSES,
     STATUS_OF_ITS_OWN,
 )
-from ninefold.checks.contents import check_content
+from ninefold.checks.contents import check_content, is_items, say_rows_are_shown
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.granted import granted_type
 from ninefold.checks.lists import page_members
@@ -27,6 +27,7 @@ from ninefold.checks.showing import Showing
 from ninefold.contract import endpoints as stated
 from ninefold.contract.fact import Name, StatedNone, value_of
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.expressions.ast import every
 from ninefold.expressions.before import BEFORE, before
 from ninefold.expressions.reads import needs_database
 from ninefold.expressions.rewrite import free_variables, walk
@@ -160,6 +161,9 @@ def _response(
 
 def _headers(endpoint: stated.Endpoint, scope: Scope, findings: Findings) -> Iterator[tuple[str, Leaf]]:
     for each in value_of(endpoint.headers) or ():
+        if any(map(is_items, every(each.value.ast))):
+            say_rows_are_shown(each.value, "a header is one text, and shows no rows: the body does", findings)
+            continue
         value = typed(each.value, scope, Text(), findings)
         if value is not None:
             yield each.name, Leaf(value, trace=(findings.place(each.span), findings.place(each.value.span)))

@@ -1,0 +1,115 @@
+"""Whatever a body may show as one text, a header may; what a header cannot is said before the start."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.http_cases import serving
+from tests.parts import LIMITS_AND_VERSIONS
+
+from ninefold.pipeline import compile_document
+
+pytestmark = pytest.mark.serves
+
+OF_ROWS = (
+    "w.n", "w.n + '!'", "string(w.id)", "string(w.twice)", "w.other.n", "string(w.others.size())",
+    "string(all(w).size())", "string(now)", "request.query.q", "has(request.query.q) ? 'yes' : 'no'", "operator.base",
+    "string(w.others.exists(o, o.n == 'a'))", "w.others.size() > 0 ? w.n : 'none'", "called",
+)  # fmt: skip
+OF_PAGES = (
+    "string(page.count)", "string(page.total)", "request.query.q", "string(now)", "string(all(w).size())",
+    "page.total > 1 ? 'many' : 'few'",
+)  # fmt: skip
+NOT_OF_PAGES = ("string(page.items.size())", "page.items.map(i, i.n).join(',')", "has(page.items) ? 'a' : 'b'")
+
+
+def _contract(of_rows: tuple[str, ...], of_pages: tuple[str, ...]) -> str:
+    def shown(expressions: tuple[str, ...]) -> str:
+        body = ", ".join(f'x{number}: "{each}"' for number, each in enumerate(expressions))
+        headers = ", ".join(f'X-{number}: "{each}"' for number, each in enumerate(expressions))
+        return f"query: {{q: {{type: string}}}}, responses: {{200: {{{body}}}}}, headers: {{{headers}}}"
+
+    return f"""# Headers
+
+## 1. What the service does
+
+Shows the same in bodies and in headers.
+
+## 2. Resources and their fields
+
+```yaml
+terms: {{called: "'a term'"}}
+w:
+  identifier: id
+  fields:
+    id:    {{type: integer, on create: serial()}}
+    n:     {{type: string}}
+    other: {{refers to: w, back: others, on delete: clear}}
+    twice: {{type: integer, computed: w.id * 2}}
+  required: [n]
+```
+
+## 3. States and transitions
+
+States: none.
+
+## 4. Endpoints
+
+```yaml
+requests:  {{media type: application/json, unknown members: refused, unknown parameters: refused}}
+responses: {{media type: application/json}}
+POST /w: {{does: create w, body: [n, other], responses: {{201: w}}}}
+GET /w/{{id}}: {{does: read w, {shown(of_rows)}}}
+PATCH /w/{{id}}: {{does: update w, patch: merge, body: [n], {shown(of_rows)}}}
+GET /w: {{does: list w, sorts: {{default: id}}, pages: {{by: none}}, {shown(of_pages)}}}
+```
+
+## 5. Authentication
+
+```yaml
+schemes: none
+rows: any
+permissions: {{all others: anyone}}
+```
+
+## 6. Events
+
+Events: none.
+
+## 7. Errors
+
+```yaml
+shape: {{media type: application/problem+json, body: {{code: error.code}}}}
+codes:
+  wrong:   {{status: 422, title: Wrong, when: invalid}}
+  nowhere: {{status: 404, title: Nowhere, when: missing}}
+```
+
+{LIMITS_AND_VERSIONS}"""
+
+
+def test_headers_show_what_bodies_show(tmp_path: Path) -> None:
+
+    loaded = compile_document("contract.md", _contract(OF_ROWS, OF_PAGES).encode())
+    assert loaded.plan is not None, [each.message for each in loaded.diagnostics]
+    with serving(loaded.plan, tmp_path / "db", {"base": "https://example.test"}) as service:
+        service.post("/w", json={"n": "a", "other": 1})
+        assert service.post("/w", json={"n": "a"}).status_code == 201
+        assert service.post("/w", json={"n": "a", "other": 1}).status_code == 201
+        assert service.patch("/w/1?q=so", json={"n": "b"}).status_code == 200
+        for answer in (service.get("/w/2?q=so"), service.get("/w/2"), service.get("/w?q=so"), service.get("/w")):
+            assert answer.status_code == 200, answer.text
+            body = answer.json()
+            assert body
+            for name, value in body.items():
+                assert answer.headers.get(f"X-{name.removeprefix('x')}") == value, (name, answer.headers)
+            shown = {f"x{name[2:]}" for name in answer.headers if name.lower().startswith("x-")}
+            assert shown == body.keys()
+
+
+@pytest.mark.parametrize("expression", NOT_OF_PAGES)
+def test_what_a_header_cannot_show_is_said(expression: str) -> None:
+    loaded = compile_document("contract.md", _contract(("w.n",), (expression,)).encode())
+    assert loaded.plan is None
+    assert len([each for each in loaded.diagnostics if each.code.id == "NF0511"]) == 2  # in the body and in the header
