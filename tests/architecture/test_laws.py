@@ -17,7 +17,7 @@ PACKAGE = Path(ninefold.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 STAGES = {
-    "vocabulary": {"built_in", "calls", "chosen", "effects", "json_schema", "key", "shapes", "table", "verbs"},
+    "vocabulary": {"built_in", "calls", "chosen", "effects", "json_schema", "key", "shapes", "sight", "table", "verbs"},
     "contract": {"effects", "expression", "fact", "service"},
     "questions": {"ask", "conditions", "known_by", "question", "reach", "survey"},
     "resolve": {
@@ -39,11 +39,15 @@ STAGES = {
             "schemas",
         ),
     },
-    "checked": {"places", "service", "ways"},
+    "checked": {"lists", "places", "service", "ways"},
     "checks": {
         *(
             "check",
             "codes",
+            "growth",
+            "nobody",
+            "sight_codes",
+            "storable",
             "due",
             "event_log",
             "disclosed",
@@ -92,7 +96,7 @@ STAGES = {
             "places",
             "several",
         ),
-        *("before", "credentials", "judge", "requirements", "routes", "subscribers", "sweep", "which_rows"),
+        *("before", "credentials", "judge", "requirements", "routes", "stored", "subscribers", "sweep", "which_rows"),
     },
 }
 """The folders whose files are named after the parts of a contract, and the files of each that are not."""
