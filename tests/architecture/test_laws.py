@@ -19,7 +19,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 STAGES = {
     "vocabulary": {"built_in", "calls", "chosen", "effects", "json_schema", "key", "shapes", "sight", "table", "verbs"},
     "contract": {"effects", "expression", "fact", "service"},
-    "questions": {"ask", "conditions", "known_by", "question", "reach", "survey"},
+    "questions": {"ask", "conditions", "given", "known_by", "question", "reach", "survey"},
     "resolve": {
         *("codes", "contract", "declared", "names", "reading"),
         *(

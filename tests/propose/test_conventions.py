@@ -241,8 +241,9 @@ def test_headers_of_rates_are_proposed_beside_rates() -> None:
     assert "RateLimit" not in propose(compiled(none, "contract.yaml", accept=True)).text
 
 
-def test_of_responses_only_that_of_a_deletion_is_proposed() -> None:
-    endpoints = "  DELETE /a/{id}: {does: delete note}\n  GET /a/{id}: {does: read note}\n"
+def test_what_is_computed_is_the_contracts_own_to_show() -> None:
+    endpoints = "  DELETE /a/{id}: {does: delete note}\n  POST /c: {does: compute, body: none}\n"
     text = f"resources: {{note: {{identifier: id}}}}\nendpoints:\n{endpoints}"
     after = propose(compiled(text, "contract.yaml", accept=True)).text
-    assert "{does: delete note, responses: !proposed {204: none}}" in after and "{does: read note}\n" in after
+    assert "{does: delete note, responses: !proposed {204: none}}" in after
+    assert "{does: compute, body: none}\n" in after
