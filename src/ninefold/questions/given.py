@@ -48,9 +48,30 @@ def may_break(
         return False
     for name, field in survey.graph.fields.get(resource, {}).items():
         given = sets.get(name) or next(_stated(field, inserts, changed), None)
-        if given is not None and not _reads_request(given.ast) and not _fits(survey, own, field, given.ast):
+        if given is None or _reads_request(given.ast) or _fits(survey, own, field, given.ast):
+            continue
+        # What the body gives, or leaves out of a new row, is the request's.
+        again = {each.text for each in value_of(field.again_on) or ()} if name not in sets else set()
+        answers_for = (
+            {each for each in changed if _is_from_body(survey, resource, each)} if inserts else again & changed
+        )
+        if answers_for.isdisjoint(_fields_read(resource, given.ast)):
             return True
     return False
+
+
+def _is_from_body(survey: Survey, resource: str, name: str) -> bool:
+    """Whether nothing but the body gives a field of a new row its value."""
+    field = survey.graph.fields[resource].get(name)
+    return field is not None and value_of(field.on_create) is None and value_of(field.on_change) is None
+
+
+def _fields_read(resource: str, ast: Ast) -> set[str]:
+    return {
+        node.name
+        for node in every(ast)
+        if isinstance(node, Member) and isinstance(node.operand, Name) and node.operand.name == resource
+    }
 
 
 def _stated(field: Field, inserts: bool, changed: frozenset[str]) -> Iterator[Expression]:
@@ -83,7 +104,7 @@ def _fits(survey: Survey, own: Resource, field: Field, ast: Ast) -> bool:
                 return True
     said = set(stated or ()) - {"type"}
     if isinstance(ast, Name) and ast.name == "now" and stated is not None:
-        return stated.get("format") == "date-time" and said == {"format"}
+        return stated.get("format", "date-time") == "date-time" and said <= {"format"}
     if isinstance(ast, Invocation) and ast.function == "uuid" and stated is not None:
         return said <= {"format"} and stated.get("format", "uuid") == "uuid"
     return not said

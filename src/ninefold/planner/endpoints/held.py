@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 import jsonschema_rs
+from msgspec.structs import replace
 
 from ninefold.checked.endpoints import Endpoint, Parameter
 from ninefold.checked.resources import Field, Resource
@@ -111,12 +112,15 @@ class Making:
     made: Mapping[str, Typed]
     checked: Checked
 
-    def held(self, field: Field, typed: Typed) -> Held | None:
-        """How a value is held to its field; None: it can always be made, and fits."""
+    def held(self, field: Field, typed: Typed, again: Sequence[str] = ()) -> Held | None:
+        """How a value is held to its field; None: it can always be made, and fits. `again`: it is made only where the
+        body gives one of these; where there is but one, it is given."""
         schema = None if self._fits(field, typed) else dict(field.schema)
         if schema is None and not _may_fail(typed):
             return None
-        origins = tuple(dict.fromkeys(self.origins(typed)))
+        sure = again[0] if len(again) == 1 else None
+        found = (replace(each, given=None) if each.given == sure else each for each in self.origins(typed))
+        origins = tuple(dict.fromkeys(found))
         given = giver(field.name, self.endpoint, self.resource, self.checked.places)
         reads = tuple(sorted(fields_read(typed, self.resource.name, self.checked.model) - {field.name}))
         trace = (*given, *traced(field.place))
@@ -130,14 +134,18 @@ class Making:
         return Held(self.resource.name, "", each.type, None, origins, trace=traced(self.endpoint.place))
 
     def as_made(
-        self, by_statement: Mapping[str, Typed], values: Mapping[str, tuple[Fragment, Fragment]], *asked: Fragment
+        self,
+        by_statement: Mapping[str, Typed],
+        values: Mapping[str, tuple[Fragment, Fragment]],
+        *asked: Fragment,
+        again: Mapping[str, Sequence[str]] | None = None,
     ) -> tuple[list[Made], dict[str, Held]]:
         """What a statement makes, each with its value and the condition under which it cannot be made. `asked`: where
         anything is made at all."""
         made, found = list[Made](), dict[str, Held]()
         for name, typed in by_statement.items():
             field = self.resource.fields[name]
-            held = self.held(field, typed)
+            held = self.held(field, typed, (again or {}).get(name, ()))
             if held is not None:
                 found[name] = held
                 made.append(Made(name, field.type, *values[name], held.schema is not None, asked))

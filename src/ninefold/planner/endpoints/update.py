@@ -73,7 +73,7 @@ def update(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
     computed = values_computed(changed, endpoint, resource, perspective)
     values = {field_name: value for field_name, (value, _) in computed.items()}
     by_statement = {**dict(changed.sets), **changed.made}
-    held_values, held_to = making(endpoint, resource, perspective).as_made(by_statement, computed)
+    held_values, held_to = making(endpoint, resource, perspective).as_made(by_statement, computed, again=changed.again)
     required += uniques(endpoint, resource, perspective, on_update=True, in_statement=values)
     for field_name, (value, fails) in computed.items():
         if by_statement[field_name].type.nullable and not resource.fields[field_name].type.nullable:
@@ -197,7 +197,7 @@ def changes(endpoint: Endpoint, resource: Resource, perspective: Perspective) ->
         else replace(
             each,
             reads=tuple(_fields_in(each.otherwise, resource)),
-            held=hold(resource.fields[each.field], each.otherwise),
+            held=hold(resource.fields[each.field], each.otherwise, each.again),
         )
         for each in assigns
     ]
