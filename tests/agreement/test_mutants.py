@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, Final
 
@@ -12,6 +13,7 @@ from tests.agreement.comparing import Disagreement
 from tests.agreement.runs import run
 
 from ninefold import meanings
+from ninefold.expressions.sql_parts import Parts
 from ninefold.plan.problems import Condition
 from ninefold.planner import endpoints, errors, requirements
 from ninefold.planner.perspective import Perspective
@@ -46,7 +48,31 @@ def a_row_rule_is_dropped(patch: Patch) -> None:
 
 @mutant
 def a_row_rule_is_dropped_where_other_rows_are_shown(patch: Patch) -> None:
-    patch.setattr(Perspective, "shown", Perspective.value)
+    def all_rows(self: Perspective, typed: Any, rows: Any, condition: bool = False) -> Fragment:
+        return self.holds(typed, rows) if condition else self.value(typed, rows)
+
+    patch.setattr(Perspective, "shown", all_rows)
+
+
+@mutant
+def a_row_rule_is_dropped_where_a_request_says_which_rows(patch: Patch) -> None:
+    shown = Perspective.shown
+
+    def all_rows(self: Perspective, typed: Any, rows: Any, condition: bool = False) -> Fragment:
+        return self.holds(typed, rows) if condition else shown(self, typed, rows)
+
+    patch.setattr(Perspective, "shown", all_rows)
+
+
+@mutant
+def what_is_computed_is_narrowed_where_it_is_shown(patch: Patch) -> None:
+    @contextmanager
+    def narrowed(self: Parts, computed: str) -> Iterator[None]:
+        self._inside.append(computed)
+        yield
+        self._inside.pop()
+
+    patch.setattr(Parts, "inside", narrowed)
 
 
 @mutant
