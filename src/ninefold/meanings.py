@@ -694,6 +694,16 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "told to be so, and what else may be wrong with it, or in it, is not looked for. Where the path to a value "
         "has more than 256 characters, the value around it is told of instead.",
     ),
+    (
+        "Unknown members",
+        "`unknown members` holds at every depth. Named is what JSON Schema counts as evaluated for "
+        "`unevaluatedProperties`: what `properties`, `patternProperties` and `additionalProperties` say of a "
+        "value, also in a schema that it has to keep besides (`allOf`, `$ref`, `then`, `else`, "
+        "`dependentSchemas`), and in one of `anyOf`, `oneOf` and `if` that it keeps. An object of which no schema "
+        "states `properties` or `patternProperties` is free: all its members are named. `refused`: a member that "
+        "is not named is `invalid` by the rule `unknown`. `ignored`: a value is held to its schema as it came; "
+        "then it is as if what is not named had not come, and what is left is held to the schema as well.",
+    ),
 )
 
 MEANINGS: tuple[Meaning, ...] = tuple(

@@ -8,9 +8,11 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ninefold.checks.schemas import SharedSchemas
+from ninefold.pipeline import compile_document
 from ninefold.server.broken_rules import Broken, broken
 from ninefold.server.named import named
 from ninefold.server.schemas import Node, Schemas
@@ -144,6 +146,87 @@ def test_what_is_left_of_a_valid_value_is_a_part_of_it(schema: Any, value: Any) 
     schemas = Schemas(schema)
     if schemas.is_valid(value):
         assert _is_part(named(schemas, value), value)
+
+
+CONTRACT = """## 2. Resources
+```yaml
+thing: {identifier: id, fields: {id: {type: string}}, required: []}
+```
+## 4. Endpoints
+```yaml
+requests: {media type: application/json, unknown members: refused, unknown parameters: refused}
+```
+"""
+CLOSING = SharedSchemas(compile_document("closed.md", CONTRACT.encode()).contract)
+PLAINLY = st.sampled_from([{}, {"type": "integer"}, {"type": "object"}, {"const": 1}])
+
+
+@st.composite
+def _objects(draw: st.DrawFn, depth: int = 2) -> dict[str, Any]:
+    """Schemas of objects, of which no two describe one member: whose members one of them names, it names alone."""
+    inner = st.one_of(PLAINLY, *([_objects(depth - 1)] if depth else []))
+    items = st.builds(lambda items: {"items": items}, inner)
+    schema: dict[str, Any] = {}
+    if draw(st.booleans()):
+        schema["properties"] = draw(st.dictionaries(st.sampled_from("ab"), st.one_of(inner, items), max_size=2))
+    if draw(st.integers(0, 3)) == 0:
+        schema["patternProperties"] = {"^c": draw(inner)}
+    part = st.dictionaries(st.sampled_from("pq"), PLAINLY, max_size=2).map(lambda members: {"properties": members})
+    for keyword in draw(st.lists(st.sampled_from(["allOf", "anyOf", "oneOf", "if", "then", "not"]), max_size=2)):
+        schema[keyword] = draw(st.lists(part, min_size=1, max_size=2)) if keyword.endswith("Of") else draw(part)
+    if draw(st.integers(0, 5)) == 0:
+        schema["additionalProperties"] = draw(st.sampled_from([True, {"type": "integer"}]))
+    return schema
+
+
+_documents = st.recursive(
+    st.sampled_from([1, "a", None]),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from([*"abpqx", "cc"]), inner, max_size=4),
+    max_leaves=10,
+)
+
+
+@settings(max_examples=500)
+@given(_objects(), _documents)
+def test_what_is_ignored_is_what_would_be_refused(schema: Any, value: Any) -> None:
+    """One notion of what is named, in the words of JSON Schema and in those of the server."""
+    schemas, closed = Schemas(schema), Schemas(CLOSING.inlined(schema))
+    if schemas.is_valid(value):
+        kept = named(schemas, value)
+        assert (kept is value) == closed.is_valid(value)
+        if schemas.is_valid(kept):  # a `not` or an `if` may have seen what is gone
+            assert named(schemas, kept) == kept
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "left"),
+    [
+        ({"properties": {"a": {}}}, {"a": 1, "b": 2}, {"a": 1}),
+        ({"type": "object"}, {"a": {"b": 1}}, {"a": {"b": 1}}),
+        ({"properties": {"a": {"type": "object"}}}, {"a": {"b": 1}, "c": 1}, {"a": {"b": 1}}),
+        ({"properties": {"a": {"properties": {"b": {}}}}}, {"a": {"b": 1, "c": 1}}, {"a": {"b": 1}}),
+        ({"items": {"properties": {"a": {}}}}, [{"a": 1, "b": 1}, 2], [{"a": 1}, 2]),
+        ({"prefixItems": [{"properties": {"a": {}}}]}, [{"b": 1}, {"b": 1}], [{}, {"b": 1}]),
+        ({"patternProperties": {"^a": {}}}, {"aa": 1, "b": 1}, {"aa": 1}),
+        ({"properties": {"a": {}}, "additionalProperties": True}, {"a": 1, "b": 2}, {"a": 1, "b": 2}),
+        ({"properties": {"a": {}}, "additionalProperties": {"properties": {"c": {}}}}, {"b": {"c": 1, "d": 1}},
+         {"b": {"c": 1}}),
+        ({"allOf": [{"properties": {"a": {}}}, {"properties": {"b": {}}}]}, {"a": 1, "b": 1, "c": 1}, {"a": 1, "b": 1}),
+        ({"anyOf": [{"properties": {"a": {"type": "null"}}}, {"properties": {"b": {}}}]}, {"a": 1, "b": 1}, {"b": 1}),
+        ({"if": {"properties": {"a": {"const": 1}}}, "then": {"properties": {"b": {}}}}, {"a": 1, "b": 1, "c": 1},
+         {"a": 1, "b": 1}),
+        ({"dependentSchemas": {"a": {"properties": {"b": {}}}}, "properties": {"a": {}}}, {"a": 1, "b": 1, "c": 1},
+         {"a": 1, "b": 1}),
+        ({"allOf": [{"properties": {"a": {"properties": {"x": {}}}}}, {"properties": {"a": {"properties": {"y": {}}}}}]},
+         {"a": {"x": 1, "y": 1, "z": 1}}, {"a": {"x": 1, "y": 1}}),
+        ({"$ref": "#/$defs/t", "$defs": {"t": {"properties": {"a": {"$ref": "#/$defs/t"}}}}},
+         {"a": {"a": {}, "b": 1}}, {"a": {"a": {}}}),
+    ],
+)  # fmt: skip
+def test_what_is_left_of_a_value(schema: Any, value: Any, left: Any) -> None:
+    before = repr(value)
+    assert named(Schemas(schema), value) == left
+    assert repr(value) == before
 
 
 def _is_part(one: Any, other: Any) -> bool:

@@ -12,7 +12,7 @@ from tests.reference.expressions import Fails, Reading
 from tests.reference.failures import Broken, Failure
 from tests.reference.messages import Request
 from tests.reference.values import Broken as BrokenValue
-from tests.reference.values import Path, broken_rules, parsed, read
+from tests.reference.values import Path, broken_rules, only_named, parsed, read
 
 from ninefold.checked.endpoints import BodyLeaf, Endpoint
 from ninefold.checked.resources import Field, Resource
@@ -91,6 +91,9 @@ def given(
             [(leaf.pointer, "immutable")] if field_.immutable and endpoint.verb != "create" else []
         )
         rules += broken_rules(field_.schema, value, leaf.pointer)
+        if not rules and checked.requests_of(endpoint).unknown_members == "ignored":
+            value = only_named(field_.schema, value)
+            rules += broken_rules(field_.schema, value, leaf.pointer)
         if not rules:
             try:
                 result.values[leaf.field] = read(_given_type(field_), value, leaf.pointer)

@@ -167,6 +167,26 @@ def broken_rules(schema: Mapping[str, Any], value: Any, at: Path = ()) -> Iterat
                     yield (*at, name), "unknown"
 
 
+def only_named(schema: Mapping[str, Any], value: Any) -> Any:
+    """A value without the members that nothing names, at every depth. Where no schema says which there are, all are."""
+    if isinstance(value, list):
+        return [only_named(schema.get("items", {}), item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    properties, others = schema.get("properties"), schema.get("additionalProperties")
+    if properties is None and others is None:
+        return value
+    named = {
+        **(properties or {}),
+        **({} if others is None else {name: others for name in value if name not in (properties or {})}),
+    }
+    return {
+        name: only_named(named[name] if isinstance(named[name], dict) else {}, one)
+        for name, one in value.items()
+        if name in named
+    }
+
+
 def keeps(keyword: str, said: Any, value: Any) -> bool:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     match keyword:

@@ -755,7 +755,27 @@ KIND_NOT_TOLD = _code(
     "`delivery: {webhooks: {…}, envelope: {format: cloudevents 1.0, source: \"'/orders'\"}}`",
 )  # fmt: skip
 
+NEVER_SENT = _code(
+    "NF0640", Severity.ERROR, "no request can give a parameter",
+    "What stands in a path, in a query or in a header is text. It may be meant as a number, a truth value or a time; "
+    "in a query it may come several times, and be meant as a list of these; a list in a header has one item. There is "
+    "no text that is an object, a list of lists or of objects, or `null`, and none keeps a schema that contradicts "
+    "itself: every request that gives such a parameter would be refused.",
+    "`query: {meta: {type: object}}`, `query: {n: {type: integer, minimum: 5, maximum: 3}}`",
+    "`query: {meta: {type: string}}`, `query: {n: {type: integer, minimum: 3, maximum: 5}}`",
+)  # fmt: skip
+
+LARGE_BODIES = _code(
+    "NF0642", Severity.NOTE, "bodies may be so large that they hold up other requests",
+    "A body is looked at beside the other requests, which go on meanwhile; but decoding it is one piece of work, and "
+    "so is holding it to its schema. They take some 5 to 30 milliseconds of each MiB in which nothing else is done. "
+    "Where no size is stated, a body may have 1 MiB.",
+    "`sizes: {body: 50 MiB}`",
+    "`sizes: {body: 1 MiB}`",
+)  # fmt: skip
+
 CODES: tuple[Code, ...] = (
+    NEVER_SENT, LARGE_BODIES,
     KIND_NOT_TOLD, GROWS,
     CALLED_WITH,
     OF_ALL_ROWS,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Literal
 
-from ninefold.checked.endpoints import Endpoint, Parameter, Stopped, Verb
+from ninefold.checked.endpoints import Endpoint, Stopped, Verb
 from ninefold.checked.events import Events
 from ninefold.checked.resources import Guard, Resource, Transition
 from ninefold.checked.ways import Way, ways
@@ -28,6 +28,7 @@ from ninefold.checks.known_by import known_by
 from ninefold.checks.lists import check_filters, check_pages, check_parameters, check_sorts
 from ninefold.checks.made import check_made_with
 from ninefold.checks.model import Vocabulary
+from ninefold.checks.parameters import check_declared
 from ninefold.checks.paths import check_addressing, check_path
 from ninefold.checks.requests import request_type
 from ninefold.checks.responses import (
@@ -37,13 +38,12 @@ from ninefold.checks.responses import (
     reads_beyond_row,
     shows_what_is_cleared,
 )
-from ninefold.checks.rules import Rules
 from ninefold.checks.showing import Showing
 from ninefold.checks.states import check_sets
 from ninefold.checks.without_effect import WHICH_ARE_LISTED
 from ninefold.contract import endpoints as stated
 from ninefold.contract.expression import Expression
-from ninefold.contract.fact import Fact, Gap, Shown, StatedNone, value_of
+from ninefold.contract.fact import Gap, Shown, StatedNone, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label, has_errors
 from ninefold.diagnostics.source import Span
@@ -56,7 +56,7 @@ from ninefold.questions.events import EVENT_VERBS, STREAMING, about_log
 from ninefold.questions.question import OpenQuestion
 from ninefold.questions.survey import Survey, subject
 from ninefold.syntax.nodes import Node
-from ninefold.values import Boolean, Row, from_schema
+from ninefold.values import Boolean, Row
 from ninefold.vocabulary.endpoints import ENDS
 
 BUILT: Mapping[str, Verb] = {
@@ -242,9 +242,9 @@ def _endpoint(
         members=with_rules(members or (), endpoint, contract, findings),
         constants=() if resource is None else body_constants(endpoint, findings),
         patch="json-patch" if (word := value_of(endpoint.patch)) is not None and word.text == "json-patch" else "merge",
-        path=tuple(_parameters(endpoint.path, contract, findings)),
-        query=tuple(_parameters(endpoint.query, contract, findings)),
-        request_headers=tuple(_parameters(endpoint.request_headers, contract, findings)),
+        path=tuple(check_declared(endpoint.path, "path", contract, findings)),
+        query=tuple(check_declared(endpoint.query, "query", contract, findings)),
+        request_headers=tuple(check_declared(endpoint.request_headers, "header", contract, findings)),
         filters=filters,
         where=where,
         sorts=sorts,
@@ -349,17 +349,6 @@ def _not_built(endpoint: stated.Endpoint) -> Iterator[tuple[str, Span]]:
 def _idempotency_key(endpoint: stated.Endpoint) -> Literal["optional", "required"] | None:
     key = value_of(endpoint.idempotency_key)
     return None if key is None else "required" if key.text == "required" else "optional"
-
-
-def _parameters(
-    fact: Fact[tuple[stated.Parameter, ...]] | None, contract: Contract, findings: Findings
-) -> Iterator[Parameter]:
-    rules = Rules(contract, findings)
-    for each in value_of(fact) or ():
-        code = None if each.otherwise is None else each.otherwise.text
-        schema = each.schema.json
-        place, found = findings.place(each.span), rules.of_parameter(each.schema)
-        yield Parameter(each.name, from_schema(schema), schema, each.required, code, place, found)
 
 
 def _guards(

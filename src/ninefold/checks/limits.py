@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ninefold.checked.limits import Algorithm, Carries, Limits, Rate
-from ninefold.checks.codes import HEADER_OF_RATES, NO_BURST
+from ninefold.checks.codes import HEADER_OF_RATES, LARGE_BODIES, NO_BURST
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.requests import request_of_any
@@ -27,11 +27,21 @@ _DRAFT: dict[str, Carries] = {
 }
 """draft-ietf-httpapi-ratelimit-headers, and RFC 9110 10.2.3."""
 
+LARGEST_AT_ONCE = 1024 * 1024
+"""Bytes of a body of which nothing is noted: as many as are read where no size is stated."""
+
 _ENDINGS: dict[str, Carries] = {"-policy": "policies", "-limit": "limit", "-remaining": "remaining", "-reset": "reset"}
 """What headers of a contract's own carry, as everybody calls them since: `X-RateLimit-Remaining`."""
 
 
 def check_limits(contract: Contract, vocabulary: Vocabulary, findings: Findings) -> Limits:
+    body = contract.limits.body_size
+    if isinstance(body, Shown) and body.value > LARGEST_AT_ONCE:
+        findings.say(
+            LARGE_BODIES,
+            "while a body of this size is looked at, other requests wait",
+            Label(body.span, "is more than 1 MiB"),
+        )
     rates = tuple(_rates(contract, vocabulary, findings))
     return Limits(rates, tuple(_headers(contract, findings)), value_of(contract.limits.keys_kept))
 

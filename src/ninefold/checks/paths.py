@@ -8,7 +8,8 @@ from ninefold.checked.endpoints import PathName, PathValue, Segment
 from ninefold.checked.resources import Resource
 from ninefold.checks.codes import NO_ROW, ONE_ROW, PATH_NAME, PATH_OF_CREATE
 from ninefold.checks.findings import Findings
-from ninefold.checks.resources import PLAIN, is_key
+from ninefold.checks.parameters import is_never_sent
+from ninefold.checks.resources import is_key
 from ninefold.contract import endpoints as stated
 from ninefold.contract.fact import value_of
 from ninefold.diagnostics.diagnostic import Label
@@ -92,13 +93,7 @@ def _value(
             Label(segment.span, "says which row"),
             help=("call it otherwise in the path, or leave it out of `path`",),
         )
-    elif not isinstance(type_, PLAIN):
-        findings.say(
-            PATH_NAME,
-            f"`{segment.name}` is not of one type that the text of a path can have",
-            Label(parameter.span, "is neither text, a number, a truth value nor a time"),
-        )
-    else:
+    elif not is_never_sent(parameter, "path", findings):
         return PathValue(segment.name, type_, None if resource is None else resource.name)
     return None
 

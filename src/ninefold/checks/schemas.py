@@ -55,7 +55,8 @@ class SharedSchemas:
     def _keyword(self, key: str, value: Any, within: tuple[str, ...]) -> Any:
         if key in ("enum", "const", "examples"):
             return value
-        same = key in SAME_VALUE
+        # What `contains` looks for, it counts; whether an item has other members is for `items` to say.
+        same = key in SAME_VALUE or key == "contains"
         inner = self._open if same else self.inlined
         if isinstance(value, list):
             return [inner(each, within) for each in value]
@@ -66,10 +67,9 @@ class SharedSchemas:
     def _closed(self, schema: dict[str, Any]) -> dict[str, Any]:
         if not self._refused or "additionalProperties" in schema or "unevaluatedProperties" in schema:
             return schema
-        beside = [each for key in SAME_VALUE if key in schema for each in _schemas(schema[key])]
-        if any(map(_states_members, beside)):
+        if any(map(_states_members, _beside(schema))):
             return schema | {"unevaluatedProperties": False}
-        return schema | {"additionalProperties": False} if "properties" in schema else schema
+        return schema | {"additionalProperties": False} if _STATING & schema.keys() else schema
 
     def _object(self, shared: stated.SharedType, within: tuple[str, ...]) -> dict[str, Any]:
         """A shared type, open to what is said beside it."""
@@ -92,9 +92,16 @@ def _states_members(schema: Any) -> bool:
     """Whether a schema, or one for the same value within it, says which members there are."""
     if not isinstance(schema, dict):
         return False
-    if "properties" in schema or "patternProperties" in schema:
-        return True
-    return any(_states_members(each) for key in SAME_VALUE if key in schema for each in _schemas(schema[key]))
+    return bool(_STATING & schema.keys()) or any(map(_states_members, _beside(schema)))
+
+
+_STATING = frozenset({"properties", "patternProperties"})
+
+
+def _beside(schema: Mapping[str, Any]) -> list[Any]:
+    """The schemas inside one that say what its value is. `not` says what it is not, and so which members it has
+    does not follow from it."""
+    return [each for key in SAME_VALUE - {"not"} if key in schema for each in _schemas(schema[key])]
 
 
 def types_in(schema: Any) -> Iterator[str]:

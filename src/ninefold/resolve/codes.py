@@ -122,6 +122,14 @@ NO_ANSWER = _error(
     "Of what the service may do without, `none` says that there is none. Of what it cannot do without it would leave "
     "the answer to nobody: such a question is answered, or left open by `not shown`.",
     "key: {type: apiKey, in: none, name: X-Key}", "key: {type: apiKey, in: header, name: X-Key}",
+SLOW_PATTERN = Code(
+    "NF0641", Severity.NOTE, "A pattern takes the longer, the more a client writes",
+    "A regular expression is matched in time in proportion to the text. One with look-around (`(?=...)`) or a "
+    "back-reference (`\\1`) is matched by trying, which may take a multiple of it, and holds up other requests. It "
+    "gives up after 10,000 steps at one place of the text, and then does not match. `maxLength` of at most 1,000 "
+    "beside it bounds what it costs: a text that is longer is refused without it.\n\n"
+    "Wrong:\n\n```yaml\npassword: {type: string, pattern: '^(?=.*[0-9]).{8,}$'}\n```\n\n"
+    "Right:\n\n```yaml\npassword: {type: string, pattern: '^(?=.*[0-9]).{8,}$', maxLength: 100}\n```\n",
 )  # fmt: skip
 
 BARE_WORD = _error(
@@ -243,6 +251,7 @@ CODES = (
     UNDECLARED,
     NOT_A_SCHEMA,
     KEYWORD_NOT_USED,
+    SLOW_PATTERN,
     BARE_WORD,
     NO_ANSWER,
     NOT_IN_FORM,

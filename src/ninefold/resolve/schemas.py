@@ -12,7 +12,7 @@ import jsonschema_rs
 from ninefold.contract.fact import Name
 from ninefold.contract.resources import Schema
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.resolve.codes import KEYWORD_NOT_USED, NOT_A_SCHEMA, WRONG_WORD
+from ninefold.resolve.codes import KEYWORD_NOT_USED, NOT_A_SCHEMA, SLOW_PATTERN, WRONG_WORD
 from ninefold.resolve.leaves import wrong_word
 from ninefold.resolve.reading import Reading, Refused, Slot, quoted, shortened
 from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence, Style
@@ -87,7 +87,25 @@ def _object(r: Reading, node: Mapping) -> dict[str, Any]:
                 found[entry.name] = _value(r, entry)
             except _Unread:
                 pass
+    _matched_slowly(r, node, found)
     return found
+
+
+LONG_FOR_A_PATTERN: Final = 1_000
+"""Code points of a text that any pattern may be matched with."""
+
+
+def _matched_slowly(r: Reading, node: Mapping, found: dict[str, Any]) -> None:
+    """Notes a pattern that takes more time than in proportion to the text, where the text may be long."""
+    longest = found.get("maxLength")
+    if "pattern" not in found or (isinstance(longest, int) and longest <= LONG_FOR_A_PATTERN):
+        return
+    try:
+        jsonschema_rs.Draft202012Validator({"pattern": found["pattern"]}, pattern_options=jsonschema_rs.RegexOptions())
+    except ValueError:
+        span = next(entry.value.span for entry in node.entries if entry.name == "pattern")
+        message = "this pattern takes the longer, the more a client writes"
+        r.say(SLOW_PATTERN, message, Label(span, "looks around, or back"), help=("`maxLength` beside it bounds that",))
 
 
 def _unknown(r: Reading, key: Scalar) -> None:

@@ -1,0 +1,169 @@
+"""Part 4: parameters of endpoints. Each is one text, or several: what no text can be, no request can give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, TypeAlias
+
+import jsonschema_rs
+
+from ninefold.checked.endpoints import Parameter
+from ninefold.checks.codes import NEVER_SENT
+from ninefold.checks.findings import Findings
+from ninefold.checks.resources import PLAIN
+from ninefold.checks.rules import Rules
+from ninefold.contract import endpoints as stated
+from ninefold.contract.fact import Fact, value_of
+from ninefold.contract.service import Contract
+from ninefold.diagnostics.diagnostic import Label
+from ninefold.values import (
+    Anything,
+    Array,
+    Boolean,
+    Integer,
+    Invalid,
+    Number,
+    Text,
+    Timestamp,
+    Type,
+    from_schema,
+    json_reader,
+    required,
+)
+
+Place: TypeAlias = Literal["path", "query", "header"]
+
+_KINDS: Mapping[type, str] = {Text: "string", Timestamp: "string", Anything: "string", Boolean: "boolean",
+                              Integer: "integer", Number: "number"}  # fmt: skip
+"""What JSON Schema calls the value that is read of one text."""
+
+_ONE = (*PLAIN, Anything)
+"""The types of what one text gives: what may be of several types is the text as it is."""
+
+_LEAST_AND_MOST = (("minLength", "maxLength"), ("minItems", "maxItems"))
+
+
+def check_declared(
+    fact: Fact[tuple[stated.Parameter, ...]] | None, place: Place, contract: Contract, findings: Findings
+) -> Iterator[Parameter]:
+    """The parameters that an endpoint declares in one place."""
+    rules = Rules(contract, findings)
+    for each in value_of(fact) or ():
+        schema = each.schema.json
+        if place != "path" and is_never_sent(each, place, findings):  # of the path it has been said
+            continue
+        code = None if each.otherwise is None else each.otherwise.text
+        found = rules.of_parameter(each.schema)
+        yield Parameter(each.name, from_schema(schema), schema, each.required, code, findings.place(each.span), found)
+
+
+def is_never_sent(parameter: stated.Parameter, place: Place, findings: Findings) -> bool:
+    """Whether no request can give a parameter, which is said then."""
+    why = _never_sent(parameter.schema.json, required(from_schema(parameter.schema.json)), place)
+    if why is not None:
+        several = ", or in a query a list of these (`{type: array, items: {type: string}}`)"
+        findings.say(
+            NEVER_SENT,
+            f"no request can give `{parameter.name}`",
+            Label(parameter.span, why),
+            help=("what a request gives is a text, a number, a truth value or a time" + several,),
+        )
+    return why is not None
+
+
+def _never_sent(schema: Any, type_: Type, place: Place) -> str | None:
+    """Why no text, or several, gives a value that the schema admits; None: one may."""
+    if isinstance(type_, Array) and place != "path":
+        item = required(type_.items)
+        if not isinstance(item, _ONE):
+            return "lists of what is no text"
+        if not _admits(schema, "array"):
+            return "no list of values keeps its schema"
+        if place == "header" and _least(schema, "minItems") > 1:
+            return "a header gives one value"
+        return (
+            None if all(_admits(each, _KINDS[type(item)]) for each in _of_items(schema)) else "no item keeps its schema"
+        )
+    if not isinstance(type_, PLAIN if place == "path" else _ONE):
+        return "is neither text, a number, a truth value nor a time"
+    return None if _admits(schema, _KINDS[type(type_)]) else "no value of its type keeps its schema"
+
+
+def _of_items(schema: Any) -> Iterator[Any]:
+    """The schemas that the first item of an array has to keep."""
+    if not isinstance(schema, Mapping):
+        return
+    first = schema.get("prefixItems") or ()
+    if first:
+        yield first[0]
+    elif "items" in schema:
+        yield schema["items"]
+    for each in schema.get("allOf", ()):
+        yield from _of_items(each)
+
+
+def _admits(schema: Any, kind: str) -> bool:
+    """Whether a schema may admit a value of a kind. Where that it does not cannot be proven, it may."""
+    if not isinstance(schema, Mapping):
+        return schema is not False
+    if "$ref" in schema:
+        return False  # a shared type is an object
+    kinds = schema.get("type")
+    named = {kinds} if isinstance(kinds, str) else set(kinds or ())
+    if named and not named & (
+        {kind, "number"} if kind == "integer" else {kind, "integer"} if kind == "number" else {kind}
+    ):
+        return False
+    if "enum" in schema or "const" in schema:
+        return any(_is_of(value, kind) and _keeps(schema, value) for value in _listed(schema))
+    if kind in ("integer", "number") and not _is_room(schema, whole="integer" in named or kind == "integer"):
+        return False
+    if any(
+        _least(schema, least) > schema.get(most, float("inf")) for least, most in _LEAST_AND_MOST if least in schema
+    ):
+        return False
+    if kind == "array" and schema.get("maxItems", 1) < 1:
+        return False  # a parameter that is there gives one at least
+    return (
+        all(_admits(each, kind) for each in schema.get("allOf", ()))
+        and all(any(_admits(each, kind) for each in schema[some]) for some in ("anyOf", "oneOf") if some in schema)
+        and schema.get("not") not in ({}, True)
+    )
+
+
+def _least(schema: Any, keyword: str) -> float:
+    found = schema.get(keyword, 0) if isinstance(schema, Mapping) else 0
+    return found if isinstance(found, int | float) else 0
+
+
+def _is_room(schema: Mapping[str, Any], whole: bool) -> bool:
+    """Whether there is a number within the bounds."""
+    least, most = schema.get("minimum"), schema.get("maximum")
+    above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
+    if above is not None and below is not None and (above >= below or (whole and int(above // 1) + 1 >= below)):
+        return False
+    if above is not None and most is not None and (above >= most or (whole and int(above // 1) + 1 > most)):
+        return False
+    if least is not None and below is not None and (least >= below or (whole and -int(-least // 1) >= below)):
+        return False
+    return least is None or most is None or (least <= most and not (whole and -int(-least // 1) > most))
+
+
+def _listed(schema: Mapping[str, Any]) -> list[Any]:
+    return [schema["const"]] if "const" in schema else list(schema["enum"])
+
+
+def _is_of(value: Any, kind: str) -> bool:
+    """Whether a value is of a kind, within the bounds of the language's types (fixed meaning 3)."""
+    types: dict[str, Type] = {"string": Text(), "boolean": Boolean(), "integer": Integer(), "number": Number()}
+    if kind not in types:
+        return isinstance(value, list)
+    try:
+        json_reader(types[kind])(value)
+    except Invalid:
+        return False
+    return True
+
+
+def _keeps(schema: Mapping[str, Any], value: Any) -> bool:
+    return jsonschema_rs.Draft202012Validator(dict(schema), validate_formats=True).is_valid(value)
