@@ -20,6 +20,8 @@ Keeps documents.
 ## 2. Resources and their fields
 
 ```yaml
+types:
+  given: {fields: {n: {type: array, items: {type: integer}}, t: {type: string}}, required: []}
 document:
   identifier: id
   fields:
@@ -54,6 +56,17 @@ PATCH /edits/{document.id}:
   patch: json-patch
   body: [texts, free, rows]
   responses: {200: document}
+POST /sums:
+  does: compute
+  body: {$ref: "#/types/given"}
+  responses:
+    200:
+      all:   "request.body.n.all(a, a >= 0)"
+      pairs: "request.body.n.all(a, request.body.n.all(b, a + b >= 0)) || request.body.n.size() == 0"
+      grown: "request.body.n.map(a, request.body.n + request.body.n).size()"
+      flat:  "request.body.n.flatMap(a, request.body.n).size()"
+      found: "request.body.n.all(a, request.body.t.contains(string(a)))"
+      within: "request.body.n.all(a, (a + 1) in request.body.n)"
 GET /documents/{document.id}: {does: read document, responses: {200: document}}
 GET /documents:
   does: list document
@@ -208,3 +221,20 @@ def test_a_patch_that_moves_a_level_down_again_and_again_ends(service: Running) 
     assert patch(service, "/edits/moved", moves[:300])[0] == 200
     assert patch(service, "/edits/moved", moves)[0] == 413
     assert service.http.get("/documents/moved").status_code == 200
+
+
+# ── Expressions ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def sums(service: Running, **given: Any) -> tuple[int, Any]:
+    answer = service.http.post("/sums", json=given)
+    return answer.status_code, answer.json()
+
+
+def test_expressions_over_what_is_given_are_evaluated_up_to_a_number_of_items(service: Running) -> None:
+    status, answer = sums(service, n=[1] * 50, t="1")
+    assert (status, answer["grown"], answer["flat"], answer["pairs"]) == (200, 50, 2_500, True)
+    for given in ({"n": [1] * 300}, {"n": [1] * 50_000}, {"n": [1] * 100, "t": "1" * 20_000}):
+        status, answer = sums(service, **given)
+        assert (status, answer) == (413, {"code": "too_large", "fields": []})
+    assert sums(service, n=[1], t="1" * 500_000)[0] == 200

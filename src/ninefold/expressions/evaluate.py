@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
+from ninefold.expressions.counting import INSIDE, TooMuch, begun, counted, is_counted, spend
 from ninefold.expressions.functions import Overload, resolve
 from ninefold.expressions.operations import EvaluationError, Sources
 from ninefold.expressions.reads import NO_MODEL, computed_of, is_identifier, needs_database
@@ -50,7 +51,7 @@ ROWS: Final = "$rows"
 
 _SYSTEM: Final = Sources()
 
-__all__ = ["ROWS", "SOURCES", "Env", "EvaluationError", "Sources", "binder", "compile", "equal", "holds"]
+__all__ = ["ROWS", "SOURCES", "Env", "EvaluationError", "Sources", "TooMuch", "binder", "compile", "equal", "holds"]
 
 
 def compile(typed: Typed, model: Model = NO_MODEL) -> Callable[[Env], Value]:
@@ -198,7 +199,7 @@ def _computed(operand: Evaluate, row: str, expression: Typed, model: Model) -> E
 
 
 def _call(call: Call, model: Model) -> Evaluate:
-    arguments = [_compile(argument, model) for argument in call.arguments]
+    arguments = [counted(_compile(argument, model), argument) for argument in call.arguments]
     match call.function, arguments:
         case "&&", [left, right]:
             return _and(left, right)
@@ -374,21 +375,29 @@ def _fails(operand: Evaluate) -> Evaluate:
 
 
 def _comprehension(typed: Comprehension, model: Model) -> Evaluate:
-    range_, body, variable = _compile(typed.range, model), _compile(typed.body, model), typed.variable
-    condition = None if typed.condition is None else _compile(typed.condition, model)
+    range_, variable, counts = _compile(typed.range, model), typed.variable, is_counted(typed.range)
+    before = INSIDE.set(INSIDE.get() or counts)
+    try:
+        body = counted(_compile(typed.body, model), typed.body)
+        condition = None if typed.condition is None else _compile(typed.condition, model)
+    finally:
+        INSIDE.reset(before)
 
     def each(env: Env, evaluate: Evaluate) -> Any:
         """The value of an expression for one item after another."""
-        items, inner = _value(range_(env)), dict(env)
+        items = _value(range_(env))
+        inner, left = begun(env) if counts else (dict(env), _UNCOUNTED)
         for item in items:
+            if counts:
+                spend(left, 1)
             inner[variable] = item
             yield item, evaluate(inner)
 
     match typed.macro:
         case "exists":
-            return _quantifier(range_, body, variable, True)
+            return _quantifier(range_, body, variable, True, counts)
         case "all":
-            return _quantifier(range_, body, variable, False)
+            return _quantifier(range_, body, variable, False, counts)
         case "exists_one":
             return lambda env: sum(_truth(value) for _, value in each(env, body)) == 1
         case "filter":
@@ -404,17 +413,23 @@ def _comprehension(typed: Comprehension, model: Model) -> Evaluate:
             return lambda env: [value for _, values in each(env, body) for value in _value(values)]
 
 
+_UNCOUNTED: Final[list[int]] = []
+
+
 def _sorted(keyed: list[tuple[Any, Any]]) -> list[Any]:
     return [item for item, key in sorted(keyed, key=lambda pair: (pair[1] is None, pair[1]))]
 
 
-def _quantifier(range_: Evaluate, body: Evaluate, variable: str, decisive: bool) -> Evaluate:
+def _quantifier(range_: Evaluate, body: Evaluate, variable: str, decisive: bool, counts: bool) -> Evaluate:
     """`exists` is decided by one true, `all` by one false; only if nothing decides does an error count."""
 
     def decide(env: Env) -> bool:
-        inner = dict(env)
+        items = _value(range_(env))
+        inner, left = begun(env) if counts else (dict(env), _UNCOUNTED)
         error: EvaluationError | None = None
-        for item in _value(range_(env)):
+        for item in items:
+            if counts:
+                spend(left, 1)
             inner[variable] = item
             try:
                 if _truth(body(inner)) is decisive:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from ninefold.expressions.evaluate import Env, EvaluationError, compile
+from ninefold.expressions.evaluate import Env, EvaluationError, TooMuch, compile
 from ninefold.plan import problems as plan
 from ninefold.plan.places import Place
 from ninefold.plan.responses import Content, In
@@ -171,7 +171,7 @@ class Problems:
     def _detail(self, name: str, env: Env) -> Any:
         try:
             return self._details[name](env)
-        except EvaluationError:
+        except (EvaluationError, TooMuch):
             return None
 
     def _error(self, code: plan.ErrorCode, fields: Sequence[FieldFailure], detail: Any) -> dict[str, Any]:

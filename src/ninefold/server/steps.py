@@ -17,6 +17,7 @@ from itertools import islice
 from typing import Any, assert_never
 
 from ninefold.database.protocol import Row, Stored, Unavailable
+from ninefold.expressions.evaluate import TooMuch
 from ninefold.plan import environment
 from ninefold.server import granting, media_types
 from ninefold.server.authenticate import ANYONE, NOBODY, AnyCertificate, Caller, Certificates, Passwords, Scheme, Tokens
@@ -758,6 +759,8 @@ def failed(x: Exchange, error: Exception) -> Next:
             return look(x) if x.call.on_current else perform(x)
         case Unavailable():
             return unavailable(x)
+        case TooMuch():
+            return only(x, "too large")
         case _:
             # The traceback is for the operator's log alone. Its text may hold values, so it is not in the answer.
             log.error("%s failed", x.route or "a request", exc_info=error)
