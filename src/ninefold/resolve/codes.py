@@ -122,6 +122,8 @@ NO_ANSWER = _error(
     "Of what the service may do without, `none` says that there is none. Of what it cannot do without it would leave "
     "the answer to nobody: such a question is answered, or left open by `not shown`.",
     "key: {type: apiKey, in: none, name: X-Key}", "key: {type: apiKey, in: header, name: X-Key}",
+)  # fmt: skip
+
 SLOW_PATTERN = Code(
     "NF0641", Severity.NOTE, "A pattern takes the longer, the more a client writes",
     "A regular expression is matched in time in proportion to the text. One with look-around (`(?=...)`) or a "
