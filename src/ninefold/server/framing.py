@@ -10,8 +10,9 @@ comes of the bytes is the same in whatever pieces they come.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import NoReturn
+
+from msgspec import Struct
 
 HEAD_BYTES = 512 * 1024
 """Bytes after which a head that has not ended is refused."""
@@ -44,8 +45,7 @@ class Refused(Exception):
         self.status = status
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(Struct, frozen=True):
     """`path` and `query` as sent; `fields` with names in lower case. `length`: bytes of the body; None: it is chunked.
     `keeps`: the connection may go on after it. `expects`: the client waits to be asked for the body (RFC 9110 10.1.1).
     """
@@ -139,8 +139,7 @@ class Requests:
         self._scanned = len(data)
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(Struct, frozen=True):
     """A request line. `authority`: of a target that is a whole URI, which counts for `Host`. `size`: its bytes."""
 
     method: str

@@ -1,0 +1,83 @@
+"""When the service is to stop, whoever has asked is answered: nobody is cut."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from http.client import HTTPConnection
+from pathlib import Path
+from time import sleep
+
+import pytest
+from tests.door.doors import CONTRACT
+
+import ninefold
+from ninefold.server.run import Stop, serve
+
+pytestmark = pytest.mark.serves
+
+CLIENTS = 20
+
+
+def test_no_client_is_cut(tmp_path: Path) -> None:
+    """Clients that ask again and again over connections that they keep, some with a pause between."""
+    service = ninefold.application(CONTRACT, database=str(tmp_path / "a.db"))
+    listening = socket.create_server(("127.0.0.1", 0), backlog=100)
+    address = listening.getsockname()
+    stop = Stop()
+    answered: list[int] = []
+    ends: list[str] = []
+
+    def client(number: int) -> None:
+        connection = HTTPConnection(address[0], address[1], timeout=20)
+        connection.connect()
+        while True:
+            try:
+                connection.request("POST", "/notes", b'{"text": "a"}', {"Content-Type": "application/json"})
+                answer = connection.getresponse()
+                answer.read()
+            except OSError as error:
+                ends.append(repr(error))
+                break
+            answered.append(answer.status)
+            if answer.getheader("connection") == "close":
+                ends.append("told")
+                break
+            sleep(0.02 * (number % 5))
+        connection.close()
+
+    def run() -> None:
+        asyncio.run(serve(service, [listening], stop=stop))
+
+    server = threading.Thread(target=run)
+    server.start()
+    clients = [threading.Thread(target=client, args=(number,)) for number in range(CLIENTS)]
+    for each in clients:
+        each.start()
+    sleep(0.5)
+    stop.request()
+    for each in (*clients, server):
+        each.join()
+    service.close()
+    assert ends == ["told"] * CLIENTS
+    assert set(answered) == {201} and len(answered) > CLIENTS
+
+
+def test_idle_connections_do_not_hold_it_up(tmp_path: Path) -> None:
+    service = ninefold.application(CONTRACT, database=str(tmp_path / "a.db"))
+    listening = socket.create_server(("127.0.0.1", 0), backlog=100)
+    stop = Stop()
+    server = threading.Thread(target=lambda: asyncio.run(serve(service, [listening], stop=stop)))
+    server.start()
+    idle = HTTPConnection("127.0.0.1", listening.getsockname()[1], timeout=20)
+    idle.request("GET", "/hello")
+    assert idle.getresponse().read()
+    begun = socket.create_connection(listening.getsockname())
+    begun.sendall(b"GET /hello HTTP/1.1\r\nHost:")
+    stop.request()
+    server.join(15)
+    assert not server.is_alive()
+    idle.close()
+    begun.close()
+    service.close()
