@@ -21,7 +21,10 @@ from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.diagnostics.source import Place, Span
 from ninefold.explain.explanation import Cause, Item
 from ninefold.explain.precedence import Codes
+from ninefold.openapi.errors import conditions
+from ninefold.openapi.service import Service
 from ninefold.pipeline import Loaded
+from ninefold.plan.problems import Condition
 from ninefold.plan.routes import Served
 from ninefold.questions.conditions import arising
 from ninefold.questions.question import OpenQuestion
@@ -63,6 +66,19 @@ class Grounds:
         """What is served, by the endpoint's key; nothing where there is no plan."""
         routes = self.loaded.plan.routes if self.loaded.plan is not None else ()
         return {route.key: route for route in routes if isinstance(route, Served)}
+
+    @cached_property
+    def planned(self) -> dict[str, tuple[Condition, ...]]:
+        """What can refuse a request to each endpoint that is served, in each of its cases, by its key."""
+        loaded = self.loaded
+        if loaded.plan is None or loaded.checked is None:
+            return {}
+        service = Service(loaded.contract, loaded.checked, loaded.plan, loaded.open_questions)
+        found: dict[str, tuple[Condition, ...]] = {}
+        for each in service.endpoints:
+            key = each.stated.key
+            found[key] = (*found.get(key, ()), *conditions(each, service))
+        return found
 
     @cached_property
     def blocking(self) -> dict[str, list[OpenQuestion]]:

@@ -22,6 +22,9 @@ NO_ENDPOINT = frozenset({"no such path", "method not allowed"})
 BY_ITSELF = frozenset({"invariant", "unavailable", "timed out", "internal"})
 """The conditions that are told where no other is."""
 
+WITHOUT_LINE = {"too large": "the body is longer than a body may be where no size is stated"}
+"""Words for what the contract says nothing of."""
+
 TOLD_BETTER = frozenset({"invalid", "conflict"})
 """The conditions of which the survey of a contract says that they may arise where it cannot tell."""
 
@@ -93,7 +96,25 @@ def every_refusal(g: Grounds, endpoint: Endpoint) -> list[Refusal]:
             known.add((judged.condition, judged.subject, judged.code))
             span, words = _span(g, judged) or endpoint.span, "the database tells"
             found.append(Refusal(judged.condition, judged.subject, words, span, code=judged.code, after=after))
-    return found
+    return _of_plan(g, endpoint, found)
+
+
+def _of_plan(g: Grounds, endpoint: Endpoint, found: list[Refusal]) -> list[Refusal]:
+    """Of what is served, what the plan can answer and nothing else: OpenAPI tells of the same."""
+    planned = g.planned.get(endpoint.key)
+    if planned is None:
+        return found
+    names = {each.condition for each in planned} | NO_ENDPOINT
+    told = {each.condition for each in found}
+    more = [each for each in dict.fromkeys(planned) if each.condition not in told | NO_ENDPOINT]
+    return [
+        *(each for each in found if each.condition in names),
+        *(
+            Refusal(each.condition, each.subject, WITHOUT_LINE.get(each.condition, "it can arise here"),
+                    _span(g, each) or endpoint.span, code=each.code)
+            for each in more
+        ),
+    ]  # fmt: skip
 
 
 def _by_functions(g: Grounds, endpoint: Endpoint) -> list[Refusal]:

@@ -9,6 +9,7 @@ from typing import Any, assert_never
 import msgspec
 
 from ninefold.checked.endpoints import Array, Choice, Content, Each, ErrorShape, Leaf, Object, Rows
+from ninefold.contract.fact import value_of
 from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.expressions.rewrite import free_variables
 from ninefold.expressions.tree import Select, Typed, Variable
@@ -18,6 +19,7 @@ from ninefold.openapi.service import Endpoint, Json, Service
 from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Sweep, Write, of_values
 from ninefold.plan.problems import Condition, ErrorCode, names
 from ninefold.plan.routes import PathParameter, Served
+from ninefold.questions.survey import signs_out_caller
 from ninefold.values import required
 
 # ── What can refuse ───────────────────────────────────────────────────────────────────────────────────────────
@@ -38,7 +40,11 @@ def conditions(endpoint: Endpoint, service: Service) -> list[Condition]:
     for admission in route.admissions:
         if admission.condition is not None:
             found.append(Condition("forbidden", subject=_resource(admission.operation)))
-        found += _of_operation(admission.operation)
+        of_operation = _of_operation(admission.operation)
+        if any(signs_out_caller(endpoint.stated, each) for each in value_of(endpoint.stated.does) or ()):
+            # It is the row that the credential belongs to: none is sought.
+            of_operation = (each for each in of_operation if each.condition != "missing")
+        found += of_operation
         if admission.call is not None:
             found += (Condition("guard", code=code) for code in admission.call.refuses)
     case = endpoint.stated.case
@@ -111,7 +117,9 @@ def _of_operation(operation: Operation) -> Iterator[Condition]:
             yield from of_values(operation)
             yield from (each.condition for each in operation.upholds)
             for effect in () if operation.then is None else operation.then.effects:
-                yield from _of_operation(effect.write)
+                # Where there is no such row, nothing happens (meaning 61).
+                own = _of_operation(effect.write)
+                yield from (each for each in own if each.condition not in ("missing", "forbidden"))
             for following in operation.further:
                 yield from _of_operation(following)
         case Sweep(judge=judge):
