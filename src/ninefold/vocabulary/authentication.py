@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ninefold.vocabulary.key import Key, adds, asked, asked_when, falling_back, names, tells
+from ninefold.vocabulary.key import Key, asked, asked_when, falling_back, names, tells
 from ninefold.vocabulary.shapes import (
     Duration,
     Expression,
@@ -113,6 +113,7 @@ KEYS: tuple[Key, ...] = (
     falling_back(asked(5, "permissions.ENDPOINT", ADMISSIONS, CALLERS,
     "Who may call the endpoint; it wins over `all others`.",
           "A gap: E is not served."), 5, "permissions.all others"),
-    adds(5, "permissions.ENDPOINT.CALLER", _ADMISSION, "When callers of one scheme, or `anyone`, may call.",
-          "Such callers may not call."),
+    asked_when(5, "permissions.ENDPOINT.CALLER", _ADMISSION, CALLERS, "nobody else is admitted by the line",
+               "When callers of one scheme, or `anyone`, may call.",
+               "A gap: E is not served. Else such callers may not call."),
 )  # fmt: skip
