@@ -2,6 +2,7 @@
 # make test    an environment with the test tools, and the whole test suite
 # make agreement   the service and the reference interpreter, a million random requests: most of an hour
 # make durability   the tests that kill the service, with 300 kills and 100,000 events: most of an hour
+# make mutations   a hundred thousand changes of all contracts, each compiled, planned, explained: an hour or two
 # make honesty   takes away every fact of every complete contract, one at a time: see docs/honesty.md
 # make check   formatting, lint, import laws and types; .ci/run does this and the tests
 #
@@ -22,7 +23,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test agreement durability check lint types format docs lock clean
+.PHONY: help serve test agreement durability mutations check lint types format docs lock clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -46,6 +47,12 @@ durability: export NINEFOLD_KILLS := $(NINEFOLD_KILLS)
 durability: export NINEFOLD_EVENTS := $(NINEFOLD_EVENTS)
 durability: $(VENV)/.test
 	$(BIN)/python -m pytest -s tests/faults/test_killed.py tests/faults/test_killed_stream.py tests/faults/test_many_events.py tests/events/test_killed.py $(ARGS)
+
+# `make mutations NINEFOLD_SEED=…` repeats a run.
+NINEFOLD_MUTATIONS ?= 100000
+mutations: export NINEFOLD_MUTATIONS := $(NINEFOLD_MUTATIONS)
+mutations: $(VENV)/.test
+	$(BIN)/python -m pytest -s tests/mutations -k for_long $(ARGS)
 
 honesty: export NINEFOLD_HONESTY := all
 honesty: $(VENV)/.test

@@ -7,7 +7,10 @@ a contract with errors is not served.
 
 from __future__ import annotations
 
+import gc
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -73,9 +76,23 @@ class Older:
 
 def compile_document(name: str, data: bytes, accept_proposals: bool = False) -> Loaded:
     """Compile a document. `name` is what it is called in diagnostics; its ending decides between the two forms."""
-    source = read(name, data)
-    document = parse(source.value, form_of(name, source.value.text))
-    return compile_tree(document.value, accept_proposals, (*source.diagnostics, *document.diagnostics))
+    with _uncollected():
+        source = read(name, data)
+        document = parse(source.value, form_of(name, source.value.text))
+        return compile_tree(document.value, accept_proposals, (*source.diagnostics, *document.diagnostics))
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without Python's search for circles of objects: a compiler makes none, and of a large contract the search would
+    visit all that is made, again and again."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def compile_tree(document: Document, accept_proposals: bool = False, said: tuple[Diagnostic, ...] = ()) -> Loaded:

@@ -18,7 +18,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 STAGES = {
     "vocabulary": {"built_in", "calls", "chosen", "effects", "json_schema", "key", "shapes", "sight", "table", "verbs"},
-    "contract": {"effects", "expression", "fact", "service"},
+    "contract": {"effects", "expression", "fact", "service", "shared_types"},
     "questions": {"ask", "conditions", "given", "known_by", "question", "reach", "survey"},
     "resolve": {
         *("codes", "contract", "declared", "names", "reading"),
@@ -69,7 +69,8 @@ STAGES = {
             "model",
             "paths",
         ),
-        *("credentials", "places", "records", "responses", "rules", "schemas", "storable", "timers", "without_effect"),
+        *("credentials", "effects_in_effects", "places", "records", "responses", "rules", "schemas", "storable"),
+        *("timers", "without_effect"),
         *("certificates", "cross_origin", "effects", "further", "known_by", "made", "pinned"),
         *("all_rows", "scopes", "subscribers"),
     },

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 from ninefold.checked.endpoints import Content, CrossOrigin, Endpoint, Requests, Stopped
 from ninefold.checked.events import Events
 from ninefold.checked.limits import Limits
 from ninefold.checked.places import Places
-from ninefold.checked.resources import Record, Resource
+from ninefold.checked.resources import Field, Record, Resource
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.scope import Model
 from ninefold.expressions.tree import Typed
@@ -219,6 +220,16 @@ class Checked:
     """Its name, where there are versions."""
     media_type_parameter: str = ""
     """What follows every media type of a response: `; version=2`, where versions are named so."""
+
+    @cached_property
+    def referring(self) -> Mapping[str, tuple[tuple[Resource, Field], ...]]:
+        """For each resource, the references to its rows that are stored, each with the resource whose field it is."""
+        found: dict[str, list[tuple[Resource, Field]]] = {}
+        for resource in self.resources.values():
+            for each in resource.fields.values():
+                if each.refers_to is not None and each.stored:
+                    found.setdefault(each.refers_to, []).append((resource, each))
+        return {target: tuple(references) for target, references in found.items()}
 
     def requests_of(self, endpoint: Endpoint) -> Requests:
         """How the requests of an endpoint are read."""

@@ -240,7 +240,7 @@ def admissions(
 ) -> tuple[Admission, ...]:
     """Who may call an endpoint; its own line, or `all others`. `known`: the rows that its path leads through."""
     found = []
-    request = next(request_type(each) for each in value_of(contract.endpoints.endpoints) or () if each.key == endpoint)
+    request = request_type(contract.endpoints_by_key[endpoint])
     for admission in _permission(contract, endpoint):
         test = value_of(admission.condition)
         place = findings.place(admission.who.span)

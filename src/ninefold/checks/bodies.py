@@ -11,10 +11,10 @@ from ninefold.checked.resources import Resource, Rule
 from ninefold.checks.codes import LOSES, NEVER_GIVEN, NOT_A_BODY, NOT_THE_CLIENTS
 from ninefold.checks.findings import Findings
 from ninefold.checks.rules import Rules
-from ninefold.checks.schemas import SharedSchemas, types_in
+from ninefold.checks.schemas import SharedSchemas
 from ninefold.contract import endpoints as stated
 from ninefold.contract.expression import Expression, Items, Leaf, Members, Template, expressions_in
-from ninefold.contract.fact import Gap, Proposal, Shown, StatedNone, value_of
+from ninefold.contract.fact import Shown, StatedNone, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
@@ -131,11 +131,12 @@ def body_members(
         return ()
     schemas, source = SharedSchemas(contract), contract.document.source
     name, found = body.reference.text.removeprefix("#/types/"), []
-    if _is_open(name, contract, frozenset()):
+    if name in contract.shared_types.open:
         return None
-    for shared in contract.resources.types:
+    shared = contract.shared_types.by_name.get(name)
+    if shared is not None:
         needed = {each.text for each in value_of(shared.required) or ()}
-        for field, schema in (value_of(shared.fields) or ()) if shared.name == name else ():
+        for field, schema in value_of(shared.fields) or ():
             if resource is None or field.text not in resource.fields:
                 inlined = schemas.inlined(schema.json)
                 place = source.place(field.span.start)
@@ -150,30 +151,15 @@ def with_rules(
     body, rules = value_of(endpoint.body), Rules(contract, findings)
     name = "" if body is None or body.reference is None else body.reference.text.removeprefix("#/types/")
     found = {}
-    for shared in contract.resources.types:
-        if shared.name == name:
-            needed = {each.text: each.span for each in value_of(shared.required) or ()}
-            for field, schema in value_of(shared.fields) or ():
-                own = rules.of_parameter(schema)
-                if field.text in needed:
-                    own += (Rule((), "required", findings.place(needed[field.text])),)
-                found[field.text] = own
+    shared = contract.shared_types.by_name.get(name)
+    if shared is not None:
+        needed = {each.text: each.span for each in value_of(shared.required) or ()}
+        for field, schema in value_of(shared.fields) or ():
+            own = rules.of_parameter(schema)
+            if field.text in needed:
+                own += (Rule((), "required", findings.place(needed[field.text])),)
+            found[field.text] = own
     return tuple(replace(each, rules=found.get(each.name, ())) for each in members)
-
-
-def _is_open(name: str, contract: Contract, within: frozenset[str]) -> bool:
-    """Whether something of a shared type is a gap, be it of one that it refers to."""
-    for shared in contract.resources.types:
-        if shared.name != name or name in within:
-            continue
-        if isinstance(shared.fields, Gap | Proposal) or isinstance(shared.required, Gap | Proposal):
-            return True
-        return any(
-            _is_open(other, contract, within | {name})
-            for _, schema in value_of(shared.fields) or ()
-            for other in types_in(schema.json)
-        )
-    return False
 
 
 def check_members(
@@ -228,10 +214,9 @@ def _referred(body: stated.Body, resource: Resource, contract: Contract) -> Iter
     """`$ref: "#/types/NAME"`: the fields of the shared type, by their names."""
     assert body.reference is not None
     name = body.reference.text.removeprefix("#/types/")
-    for shared in contract.resources.types:
-        if shared.name == name:
-            for field, _ in value_of(shared.fields) or ():
-                yield _Named((_called(field.text, resource),), field.text, body.reference.span)
+    shared = contract.shared_types.by_name.get(name)
+    for field, _ in (value_of(shared.fields) or ()) if shared is not None else ():
+        yield _Named((_called(field.text, resource),), field.text, body.reference.span)
 
 
 def _named(template: Template, resource: Resource, pointer: tuple[str, ...], findings: Findings) -> Iterator[_Named]:

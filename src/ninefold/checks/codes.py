@@ -315,7 +315,8 @@ GIVEN_OTHERWISE = _code(
 NOT_AN_IDENTIFIER = _code(
     "NF0536", Severity.ERROR, "a row cannot be known by this field",
     "An identifier is stored with its row, stands in paths and is shown wherever the row is referred to: it is text, a "
-    "number, a truth value or a time, and neither computed nor a secret.",
+    "number, a truth value or a time, and neither computed nor a secret. Where it is a reference, the row that it "
+    "refers to is known by such a value, and not by the first one again.",
     "`identifier: key` and `key: {type: string, secret: token, on create: token()}`",
     "`identifier: id`, with `id: {type: string, format: uuid, on create: uuid()}` besides",
 )  # fmt: skip
@@ -356,6 +357,16 @@ TYPE_IN_ITSELF = _code(
     "A value of such a type has no greatest depth, and this version of the language does not check one.",
     "`types: {branch: {fields: {branches: {type: array, items: {$ref: \"#/types/branch\"}}}}}`",
     "a resource of branches, each with a reference to the one that it is part of",
+)  # fmt: skip
+
+VALUE_TOO_LARGE = _code(
+    "NF0641", Severity.ERROR, "a value has too much in it",
+    "A shared type is checked at every place where a value holds one, and a failure points at that place. Types that "
+    "each refer twice to the one before double these places with every type. A value has at most 10,000 schemas, with "
+    "every type that it refers to in its place, and 64 types within each other. A view shows at most 1,000 values, "
+    "with every view that it shows in its place, and views show each other at most 16 deep.",
+    "`types: {t0: …, t1: {fields: {a: {$ref: \"#/types/t0\"}, b: {$ref: \"#/types/t0\"}}}, …, t16: …}`",
+    "a resource in place of a type, and references between rows: `a: {refers to: t0}`",
 )  # fmt: skip
 
 FINAL_IS_LEFT = _code(
@@ -579,6 +590,15 @@ EFFECT_IN_A_CIRCLE = _code(
     "only one of the two",
 )  # fmt: skip
 
+TOO_MANY_EFFECTS = _code(
+    "NF0642", Severity.ERROR, "a transition has too many effects",
+    "All that a transition causes is written in one transaction, whatever else waits for it. Transitions that each "
+    "take another one twice double what is written with every transition. A transition has at most 100 effects, with "
+    "those of the transitions that it takes.",
+    "`go1: {…, then: [{take: go0 r0, row: r1.a}, {take: go0 r0, row: r1.b}]}`, and so on to `go9`",
+    "one effect with `where` for all rows of a resource, or endpoints that callers take one after another",
+)  # fmt: skip
+
 NOT_IN_FORCE = _code(
     "NF0601", Severity.NOTE, "a stated fact is not in force in this build",
     "The contract states it and it has been checked; this build of ninefold does not do it yet. What that means "
@@ -793,7 +813,9 @@ CODES: tuple[Code, ...] = (
     SEVERAL_VALUES, NOT_AN_ALGORITHM, ISSUER_TWICE, SIGNED_WITHOUT, WITHOUT_VALUE, SAYS_NOTHING, GIVEN_OTHERWISE,
     STATE_OF_NOTHING, HEADER_OF_HTTP, SAME_BUT_FOR_CASE, SECOND_SERIAL, TYPE_IN_ITSELF, FINAL_IS_LEFT,
     NOT_AN_IDENTIFIER, GIVEN_VALUE, DETAIL_OF_ANOTHER, OFFERED_TO_NOBODY, NO_SUCH_END, NEEDS_WHAT_IS_NONE,
+    VALUE_TOO_LARGE,
     ANY_ORIGIN_WITH_CREDENTIALS, NO_SUCH_SCOPE, SCOPES_TWICE, CERTIFICATE_FIELD, TOLD_BY_EDITS, BOTH_ABSENT, ONE_ROW,
     NOT_FOUND_BY, SIGN_IN_BODY, ISSUES_FOR_NOBODY, NEVER_ISSUED, NEVER_TOLD, CREDENTIAL_KEPT, NOT_MADE_OF_ROWS,
+    TOO_MANY_EFFECTS,
     NOT_ANOTHER_ROW, EFFECT_ON_NO_ROW, EACH_OF_NO_ARRAY, NOT_SET, EFFECT_IN_A_CIRCLE, CHOSEN_BY, LOSES,
     NOT_IN_FORCE, )  # fmt: skip

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 
-from ninefold.checked.endpoints import Array, Choice, Content, Each, Leaf, Object, Rows
-from ninefold.checks.codes import NO_SUCH_VIEW, NOT_SHOWABLE
+from ninefold.checked.endpoints import Array, Choice, Content, Each, Leaf, Object, Rows, expressions_of
+from ninefold.checks.codes import NO_SUCH_VIEW, NOT_SHOWABLE, VALUE_TOO_LARGE
 from ninefold.checks.findings import Findings, condition, reads_database, several, typed
 from ninefold.checks.showing import Showing, field_shown, moved, null_shown, of_row, stated_at, whole_row
 from ninefold.contract import expression as stated
 from ninefold.contract.resources import View
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.ast import Ast, Conditional, Invocation, ListLiteral, Literal, MapLiteral, Member, Name, every
 from ninefold.expressions.before import is_as_it_was
@@ -22,33 +24,36 @@ from ninefold.expressions.tree import Variable
 from ninefold.values import Array as ArrayType
 from ninefold.values import Digest, Row
 
-DEEPEST = 8
-"""How deep views may stand in each other; it ends views that show each other in a circle."""
+DEEPEST = 16
+"""How deep views may stand in each other: each is a statement within a statement."""
+
+MOST_PARTS = 1_000
+"""Values that one view shows, with the views that it shows in their places."""
 
 
-def check_content(template: stated.Template, scope: Scope, showing: Showing, depth: int = 0) -> Content | None:
+def check_content(template: stated.Template, scope: Scope, showing: Showing) -> Content | None:
     """The content that a template describes; None if something is wrong with it, and that has been said."""
     match template:
         case stated.Leaf(expression):
-            return _leaf(expression, scope, showing, depth)
+            return _leaf(expression, scope, showing)
         case stated.Members(members):
-            found = [(each, check_content(each.value, scope, showing, depth)) for each in members]
+            found = [(each, check_content(each.value, scope, showing)) for each in members]
             complete = tuple(
                 (each.name, stated_at(content, showing, each.span)) for each, content in found if content is not None
             )
             return Object(complete) if len(complete) == len(found) else None
         case stated.Items(items):
-            several = [check_content(item, scope, showing, depth) for item in items]
+            several = [check_content(item, scope, showing) for item in items]
             whole = tuple(content for content in several if content is not None)
             return Array(whole) if len(whole) == len(several) else None
 
 
-def _leaf(expression: stated.Expression, scope: Scope, showing: Showing, depth: int) -> Content | None:
-    content = _shown(expression, scope, showing, depth)
+def _leaf(expression: stated.Expression, scope: Scope, showing: Showing) -> Content | None:
+    content = _shown(expression, scope, showing)
     return None if content is None else stated_at(content, showing, expression.span)
 
 
-def _shown(expression: stated.Expression, scope: Scope, showing: Showing, depth: int) -> Content | None:
+def _shown(expression: stated.Expression, scope: Scope, showing: Showing) -> Content | None:
     ast = expression.ast
     if showing.listed is not None and _binds(ast, showing.listed):
         # A row of the page may be called as the resource is; then nothing else is.
@@ -70,13 +75,13 @@ def _shown(expression: stated.Expression, scope: Scope, showing: Showing, depth:
         and ast.function == "map"
         and _shows_page(ast, scope, showing)
     ):
-        return _taken_apart(ast, expression, scope, showing, depth)
+        return _taken_apart(ast, expression, scope, showing)
     if isinstance(ast, Invocation) and (_is_view(ast, showing) or _is_applied_to_rows(ast, scope)):
-        return _applied(ast, expression, scope, showing, depth)
+        return _applied(ast, expression, scope, showing)
     if isinstance(ast, Invocation) and ast.target is None and showing.views_are_open():
         return None
     if _is_template(ast, scope, showing) and (_chooses(ast, scope, showing) or not _is_of_the_request(ast, scope)):
-        return _taken_apart(ast, expression, scope, showing, depth)
+        return _taken_apart(ast, expression, scope, showing)
     # A bare name is a row to be taken apart, or needs no database: several identifiers are no hindrance.
     bare = isinstance(ast, Name) and ast.name not in scope.items
     found = typed(expression, scope, None, showing.findings, in_sql=not bare)
@@ -198,11 +203,11 @@ def _is_of_the_request(ast: Ast, scope: Scope) -> bool:
     return found is not None and not reads_database(found, scope)
 
 
-def _taken_apart(ast: Ast, expression: stated.Expression, scope: Scope, showing: Showing, depth: int) -> Content | None:
+def _taken_apart(ast: Ast, expression: stated.Expression, scope: Scope, showing: Showing) -> Content | None:
     """`{'sku': line.sku, 'item': short(line.item)}`, `order.lines.map(l, {…})`, `[{…}, {…}]`."""
 
     def inner(part: Ast) -> Content | None:
-        return _leaf(replace(expression, ast=part), scope, showing, depth)
+        return _leaf(replace(expression, ast=part), scope, showing)
 
     match ast:
         case MapLiteral(entries=entries):
@@ -225,7 +230,7 @@ def _taken_apart(ast: Ast, expression: stated.Expression, scope: Scope, showing:
             one, other = inner(yes), inner(no)
             return None if holds is None or one is None or other is None else Choice(holds, one, other)
         case Invocation(target=target, arguments=(Name() as variable, *conditions, body)) if target is not None:
-            return _each(ast, variable, conditions, body, expression, scope, showing, depth)
+            return _each(ast, variable, conditions, body, expression, scope, showing)
         case _:
             return None
 
@@ -238,7 +243,6 @@ def _each(
     expression: stated.Expression,
     scope: Scope,
     showing: Showing,
-    depth: int,
 ) -> Content | None:
     """`order.lines.map(l, {…})`, `order.lines.map(l, l.open, line(l))`: the items of an array, each a template."""
     assert call.target is not None
@@ -252,7 +256,7 @@ def _each(
     if showing.listed is not None and is_items(call.target) and not conditions:
         row = Variable(showing.listed, Row(resource=showing.listed))
         within = replace(scope, variables={**scope.variables, variable.name: row.type})
-        item = _leaf(replace(expression, ast=body), within, replace(showing, listed=None), depth)
+        item = _leaf(replace(expression, ast=body), within, replace(showing, listed=None))
         return None if item is None else Rows(moved(item, variable.name, row))
     chosen: Ast = call.target
     if conditions:
@@ -272,7 +276,7 @@ def _each(
         variables={**scope.variables, variable.name: range_.type.items},
         items=(*scope.items, variable.name),
     )
-    item = _leaf(replace(expression, ast=body), within, replace(showing, listed=None), depth)
+    item = _leaf(replace(expression, ast=body), within, replace(showing, listed=None))
     return None if item is None else Each(range_, variable.name, item)
 
 
@@ -297,19 +301,17 @@ def _is_applied_to_rows(call: Invocation, scope: Scope) -> bool:
     return isinstance(type_.items if isinstance(type_, ArrayType) else type_, Row)
 
 
-def _applied(
-    call: Invocation, expression: stated.Expression, scope: Scope, showing: Showing, depth: int
-) -> Content | None:
+def _applied(call: Invocation, expression: stated.Expression, scope: Scope, showing: Showing) -> Content | None:
     """`full(order)`, `profile(article.author)`, `listed(page.items)`."""
     if is_items(call.arguments[0]) and showing.listed is not None:
-        content = _view(call, showing.listed, expression, showing, depth)
+        content = _view(call, showing.listed, expression, showing)
         return None if content is None else Rows(content)
     argument = replace(expression, ast=call.arguments[0])
     probed = check(argument.ast, scope).typed
     rows = probed.type.items if probed is not None and isinstance(probed.type, ArrayType) else None
     if isinstance(rows, Row):
         found = several(argument, scope, showing.findings)
-        content = None if found is None else _view(call, rows.resource, expression, showing, depth)
+        content = None if found is None else _view(call, rows.resource, expression, showing)
         return None if found is None or content is None else Each(found, rows.resource, content)
     row = typed(argument, scope, None, showing.findings, in_sql=not isinstance(argument.ast, Name))
     if row is None:
@@ -319,13 +321,11 @@ def _applied(
             NO_SUCH_VIEW, f"`{call.function}` is applied to something that is not a row", Label(expression.span)
         )
         return None
-    content = _view(call, row.type.resource, expression, showing, depth)
+    content = _view(call, row.type.resource, expression, showing)
     return None if content is None else of_row(row, content, showing)
 
 
-def _view(
-    call: Invocation, resource: str, expression: stated.Expression, showing: Showing, depth: int
-) -> Content | None:
+def _view(call: Invocation, resource: str, expression: stated.Expression, showing: Showing) -> Content | None:
     views = showing.views(resource)
     view = views.get(call.function)
     span = expression.written.part(call.name_start, call.name_end)
@@ -341,17 +341,47 @@ def _view(
             help=did_you_mean(call.function, [*views, resource]),
         )
         return None
-    if depth >= DEEPEST:
+    return _made(view, resource, span, showing)
+
+
+def _made(view: View, resource: str, span: Span, showing: Showing) -> Content | None:
+    """A view where it is applied. However often that is, it is checked once."""
+    key = (resource, view.name)
+    if key in showing.within:
         showing.findings.say(NO_SUCH_VIEW, "views show each other in a circle", Label(span, "leads back here"))
         return None
-    return view_of(view, resource, replace(showing, listed=None), depth + 1)
+    if len(showing.within) >= DEEPEST:
+        message = f"views show each other at most {DEEPEST} deep"
+        showing.findings.say(VALUE_TOO_LARGE, message, Label(span, "shows another one too many"))
+        return None
+    if key not in showing.made:
+        showing.made[key] = view_of(view, resource, replace(showing, listed=None))
+    for outer in showing.within[-1:]:
+        showing.depths[outer] = max(showing.depths.get(outer, 1), 1 + showing.depths.get(key, 1))
+    return showing.made[key]
 
 
-def view_of(view: View, resource: str, showing: Showing, depth: int = 0) -> Content | None:
+def view_of(view: View, resource: str, showing: Showing) -> Content | None:
     """A view's content over the row that goes by its resource's name. In a list of it, a bare name is a field."""
+    key = (resource, view.name)
+    content = _content_of(view, resource, replace(showing, within=(*showing.within, key)))
+    if content is None:
+        return None
+    if showing.depths.get(key, 1) > DEEPEST:
+        message = f"views show each other at most {DEEPEST} deep"
+        showing.findings.say(VALUE_TOO_LARGE, message, Label(view.span, "shows another one too many"))
+        return None
+    if next(islice(expressions_of(content), MOST_PARTS, None), None) is not None:
+        message = f"with the views that it shows, `{view.name}` of `{resource}` shows more than {MOST_PARTS:,} values"
+        showing.findings.say(VALUE_TOO_LARGE, message, Label(view.span, "too many in one row"))
+        return None
+    return content
+
+
+def _content_of(view: View, resource: str, showing: Showing) -> Content | None:
     scope = showing.vocabulary.scope(resource)
     if not isinstance(view.template, stated.Items):
-        content = check_content(view.template, scope, showing, depth)
+        content = check_content(view.template, scope, showing)
         if content is None:
             return None
         content = stated_at(content, showing, view.span)
@@ -384,7 +414,7 @@ def view_of(view: View, resource: str, showing: Showing, depth: int = 0) -> Cont
                     members.append((field.called, stated_at(leaf, showing, expression.span)))
             case stated.Members(mappings):
                 for each in mappings:
-                    content = check_content(each.value, scope, showing, depth)
+                    content = check_content(each.value, scope, showing)
                     complete = complete and content is not None
                     if content is not None:
                         members.append((each.name, stated_at(content, showing, each.span)))
@@ -402,4 +432,5 @@ def check_views(showing: Showing) -> None:
     """Every view, also one that no response applies."""
     for name in showing.resources:
         for view in showing.views(name).values():
-            view_of(view, name, showing)
+            if (name, view.name) not in showing.made:
+                showing.made[name, view.name] = view_of(view, name, showing)

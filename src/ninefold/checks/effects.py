@@ -8,12 +8,12 @@ from dataclasses import replace
 from ninefold.checked.resources import Effect, Field, Resource
 from ninefold.checks.codes import (
     EACH_OF_NO_ARRAY,
-    EFFECT_IN_A_CIRCLE,
     EFFECT_ON_NO_ROW,
     NEVER_GIVEN,
     NOT_ANOTHER_ROW,
     NOT_SET,
 )
+from ninefold.checks.effects_in_effects import without_an_end
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.given import check_given
 from ninefold.checks.made import check_made_with
@@ -76,7 +76,7 @@ def effects_of_transitions(
             break
     for (name, transition), effects in checked.items():
         found[name] = _with(found[name], transition, effects)
-    return _without_circles(found, written, findings)
+    return _with_an_end(found, written, findings)
 
 
 def _with(resource: Resource, transition: str, effects: tuple[Effect, ...] | None) -> Resource:
@@ -339,31 +339,14 @@ def _is_complete(effect: stated.Effect, resource: Resource, sets: Mapping[str, T
     return complete
 
 
-def _without_circles(
+def _with_an_end(
     resources: dict[str, Resource],
     written: Mapping[tuple[str, str], Fact[tuple[stated.Effect, ...]]],
     findings: Findings,
 ) -> dict[str, Resource]:
-    """Says of a transition that its own effects lead back to, and leaves these out."""
-    leads = {
-        key: {(each.subject, each.verb) for each in value_of(then) or ()} & written.keys()
-        for key, then in written.items()
-    }
+    """Without the effects of transitions that have no end, or too many of them."""
     found = dict(resources)
-    told: set[tuple[str, str]] = set()
-    for key, then in written.items():
-        reached: set[tuple[str, str]] = set()
-        ahead = set(leads[key])
-        while ahead:
-            reached |= ahead
-            ahead = {further for one in ahead for further in leads[one]} - reached
-        if key not in reached:
-            continue
-        resource, transition = key
-        if isinstance(then, Shown) and key not in told:
-            told |= reached
-            message = f"the effects of `{transition} {resource}` lead back to it"
-            findings.say(EFFECT_IN_A_CIRCLE, message, Label(then.span, "has no end"))
+    for resource, transition in without_an_end(written, findings):
         machine = found[resource].machine if resource in found else None
         if machine is not None and transition in machine.transitions:
             found[resource] = _with(found[resource], transition, None)

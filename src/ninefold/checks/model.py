@@ -18,10 +18,11 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Source
 from ninefold.expressions.ast import Ast, Invocation, ListLiteral, Literal, Name, Unary
 from ninefold.expressions.before import BEFORE, before
-from ninefold.expressions.reads import computed_cycle
+from ninefold.expressions.codes import TOO_LARGE
+from ninefold.expressions.reads import DEEPEST_COMPUTED, computed_cycle, too_deep
 from ninefold.expressions.scope import Model, ResourceShape, Scope
-from ninefold.expressions.tree import Typed
-from ninefold.values import Digest, Object, Row, Text, Timestamp, Type, from_schema, optional, required
+from ninefold.expressions.tree import Constant, Typed
+from ninefold.values import Digest, Null, Object, Row, Text, Timestamp, Type, from_schema, optional, required
 
 
 @dataclass(frozen=True)
@@ -177,6 +178,12 @@ def _model(known: Mapping[str, stated.Resource], contract: Contract, caller: Obj
         how = "are computed from each other" if len(circle) > 1 else "is computed from itself"
         findings.say(COMPUTED_CYCLE, f"{names} {how}", *labels)
         return Vocabulary(whole, caller, request)
+    for (name, field_name), is_first in too_deep(whole).items():
+        if is_first:
+            field = next(each for each in value_of(known[name].fields) or () if each.name == field_name)
+            message = f"computed fields read each other at most {DEEPEST_COMPUTED} deep"
+            findings.say(TOO_LARGE, message, Label(field.span, "reads another one too many"))
+        computed[name][field_name] = Constant(None, type=Null())  # what reads it is judged without it
     complete = Vocabulary(whole, caller, request)
     for name, resource in known.items():
         for field in value_of(resource.fields) or ():

@@ -192,15 +192,17 @@ def _once(records: list[_Stated], findings: Findings) -> None:
                 continue  # nulls are distinct
             key = resource.name, group, _told(record.values[name] for name in group)
             first = seen.setdefault(key, record)
-            if first is not record:
+            if first is record:
+                continue
+            if group:
                 names = " and ".join(f"`{name}`" for name in group)
-                findings.say(
-                    RECORD_TWICE,
-                    f"two records of `{resource.name}` have the same {names}",
-                    Label(record.nodes[group[0]].span, "again"),
-                    Label(first.nodes[group[0]].span, "the first"),
-                )
-                break
+                message = f"two records of `{resource.name}` have the same {names}"
+                again, before = record.nodes[group[0]].span, first.nodes[group[0]].span
+            else:
+                message = f"two records of `{resource.name}`, of which there is one row"
+                again, before = record.span, first.span
+            findings.say(RECORD_TWICE, message, Label(again, "again"), Label(before, "the first"))
+            break
 
 
 def _told(values: Any) -> tuple[str, ...]:
@@ -236,21 +238,24 @@ def _in_order(
     done: set[int] = set()
     for start in records:
         path, ahead = [start], [iter(list(_targets(start, by_key)))]
+        on_path = {id(start)}
         while path:
             following = next((each for each in ahead[-1] if id(each) not in done), None)
             if id(path[-1]) in done or following is None:
                 if id(path[-1]) not in done:
                     done.add(id(path[-1]))
                     ordered.append(path[-1])
-                path.pop()
+                on_path.discard(id(path.pop()))
                 ahead.pop()
-            elif following in path:
-                circle = [*path[path.index(following) :], following]
+            elif id(following) in on_path:
+                first = next(index for index, each in enumerate(path) if each is following)
+                circle = [*path[first:], following]
                 labels = [Label(one.span, "refers to the next") for one, _ in pairwise(circle)]
                 findings.say(RECORD_REFERENCE, "records refer to each other in a circle", *labels)
                 return []
             else:
                 path.append(following)
+                on_path.add(id(following))
                 ahead.append(iter(list(_targets(following, by_key))))
     return ordered
 

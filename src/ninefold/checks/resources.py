@@ -19,7 +19,14 @@ from ninefold.checks.given import check_given
 from ninefold.checks.made import check_made
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.rules import Rules
-from ninefold.checks.schemas import SharedSchemas, admits_null, identifier_schema, kinds_of_identifier, schema_of
+from ninefold.checks.schemas import (
+    SharedSchemas,
+    admits_null,
+    identifier_schema,
+    kinds_of_identifier,
+    known_by,
+    schema_of,
+)
 from ninefold.checks.seen import seen
 from ninefold.contract import resources as stated
 from ninefold.contract.expression import Expression
@@ -53,7 +60,7 @@ def check_resources(
             invariants=tuple(_invariants(resource, vocabulary, findings)),
             expiry=_expiry(resource, contract, vocabulary, findings),
         )
-        _identifier(found[name], resource, findings)
+        _identifier(found[name], resource, known, findings)
         check_made(found[name], resource, vocabulary, findings)
     return found
 
@@ -88,10 +95,18 @@ def is_key(field: Field) -> bool:
     return field.computed is None and field.secret is None and isinstance(field.type, PLAIN)
 
 
-def _identifier(resource: Resource, declared: stated.Resource, findings: Findings) -> None:
+def _identifier(
+    resource: Resource, declared: stated.Resource, known: Mapping[str, stated.Resource], findings: Findings
+) -> None:
     """A row is known by what is stored with it and can be told to others."""
     for each in value_of(declared.fields) or ():
         field = resource.fields[each.name]
+        target = known.get(field.refers_to or "")
+        if each.name in resource.identifier and target is not None:
+            if value_of(target.identifier) and known_by(target, known) is None:
+                message = f"no `{resource.name}` can be known by its `{each.name}`"
+                findings.say(NOT_AN_IDENTIFIER, message, Label(each.span, "leads from row to row, and back"))
+                continue
         if each.name in resource.identifier and not is_key(field) and not _mistyped(value_of(each.schema)):
             reason = "is not of one type of text, numbers, truth values or times"
             if field.computed is not None:

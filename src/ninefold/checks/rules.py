@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from ninefold.checked.resources import Rule
 from ninefold.checks.findings import Findings
-from ninefold.checks.schemas import PREFIX, SAME_VALUE
+from ninefold.checks.schemas import SAME_VALUE
 from ninefold.contract import resources as stated
 from ninefold.contract.fact import Shown, value_of
 from ninefold.contract.service import Contract
+from ninefold.contract.shared_types import PREFIX
 from ninefold.diagnostics.source import Span
 from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence
 
@@ -29,7 +30,7 @@ class Rules:
 
     def of_field(self, field: stated.Field, resource: stated.Resource) -> tuple[Rule, ...]:
         schema = value_of(field.schema)
-        found = [] if schema is None else list(self._of_schema(schema.node, (), frozenset()))
+        found = [] if schema is None else list(self._of_schema(schema.node, ()))
         for names in (value_of(resource.required) or (), value_of(resource.identifier) or ()):
             found += [self._rule((), "required", each.span) for each in names if each.text == field.name]
         for keyword, fact in (
@@ -42,39 +43,38 @@ class Rules:
         return tuple(found)
 
     def of_parameter(self, schema: stated.Schema) -> tuple[Rule, ...]:
-        return tuple(self._of_schema(schema.node, (), frozenset()))
+        return tuple(self._of_schema(schema.node, ()))
 
     def _rule(self, path: tuple[str, ...], keyword: str, span: Span) -> Rule:
         return Rule(path, keyword, self.findings.place(span))
 
-    def _of_schema(self, node: Node, path: tuple[str, ...], within: frozenset[str]) -> Iterator[Rule]:
-        """`within`: the shared types that the schema is inside of; what is inside itself has been said."""
+    def _of_schema(self, node: Node, path: tuple[str, ...]) -> Iterator[Rule]:
         for entry in node.entries if isinstance(node, Mapping) else ():
             yield self._rule(path, entry.name, entry.key.span)
-            yield from self._of_keyword(entry, path, within)
+            yield from self._of_keyword(entry, path)
 
-    def _of_keyword(self, entry: Entry, path: tuple[str, ...], within: frozenset[str]) -> Iterator[Rule]:
+    def _of_keyword(self, entry: Entry, path: tuple[str, ...]) -> Iterator[Rule]:
         value = entry.value
         match value:
             case Scalar(text=text) if entry.name == "$ref":
-                yield from self._of_type(text.removeprefix(PREFIX), path, within)
+                yield from self._of_type(text.removeprefix(PREFIX), path)
             case Mapping(entries=entries) if entry.name == "properties":
                 for each in entries:
-                    yield from self._of_schema(each.value, (*path, each.name), within)
+                    yield from self._of_schema(each.value, (*path, each.name))
             case Mapping(entries=entries) if entry.name == "patternProperties":
                 for each in entries:
-                    yield from self._of_schema(each.value, (*path, "*"), within)
+                    yield from self._of_schema(each.value, (*path, "*"))
             case Sequence(items=items) if entry.name == "required":
                 for item in items:
                     if isinstance(item, Scalar):
                         yield self._rule((*path, item.text), "required", item.span)
             case Mapping(entries=entries) if entry.name == "dependentSchemas":
                 for each in entries:
-                    yield from self._of_schema(each.value, path, within)
+                    yield from self._of_schema(each.value, path)
             case Mapping() | Sequence() if entry.name in _EACH or entry.name in SAME_VALUE:
                 below = (*path, "*") if entry.name in _EACH else path
                 for schema in value.items if isinstance(value, Sequence) else (value,):
-                    for rule in self._of_schema(schema, below, within):
+                    for rule in self._of_schema(schema, below):
                         yield rule
                         # Of a keyword that weighs schemas it is told that it is not kept, and of them nothing.
                         if entry.name in _WEIGHING:
@@ -82,10 +82,10 @@ class Rules:
             case _:
                 pass
 
-    def _of_type(self, name: str, path: tuple[str, ...], within: frozenset[str]) -> Iterator[Rule]:
-        for shared in self.contract.resources.types:
-            if shared.name == name and name not in within:
-                for field, schema in value_of(shared.fields) or ():
-                    yield from self._of_schema(schema.node, (*path, field.text), within | {name})
-                for field in value_of(shared.required) or ():
-                    yield self._rule((*path, field.text), "required", field.span)
+    def _of_type(self, name: str, path: tuple[str, ...]) -> Iterator[Rule]:
+        shared = self.contract.shared_types.bounded.get(name)
+        if shared is not None:
+            for field, schema in value_of(shared.fields) or ():
+                yield from self._of_schema(schema.node, (*path, field.text))
+            for field in value_of(shared.required) or ():
+                yield self._rule((*path, field.text), "required", field.span)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ninefold.contract import resources as stated
 from ninefold.contract.fact import value_of
 from ninefold.contract.service import Contract
+from ninefold.contract.shared_types import PREFIX
 
-PREFIX = "#/types/"
 SAME_VALUE = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"})
 """The keywords whose schemas describe the value itself, and not a part of it."""
 BY_NAME = frozenset({"properties", "patternProperties", "dependentSchemas"})
@@ -17,25 +17,27 @@ BY_NAME = frozenset({"properties", "patternProperties", "dependentSchemas"})
 
 
 class SharedSchemas:
-    """JSON Schemas with the shared types of part 2 in the place of their `$ref`."""
+    """JSON Schemas with the shared types of part 2 in the place of their `$ref`. One whose values have no bound, which
+    is an error, stays open."""
 
     def __init__(self, contract: Contract) -> None:
-        self._types = {each.name: each for each in contract.resources.types}
+        self._types = contract.shared_types.bounded
+        self._made: dict[str, dict[str, Any]] = {}
         exchange = value_of(contract.endpoints.requests)
         unknown = None if exchange is None else value_of(exchange.unknown_members)
         self._refused = unknown is not None and unknown.text == "refused"
 
     def all(self) -> dict[str, dict[str, Any]]:
         """Each shared type by its name."""
-        return {name: self._closed(self._object(shared, (name,))) for name, shared in self._types.items()}
+        return {name: self._closed(self._object(name)) for name in self._types}
 
-    def inlined(self, schema: Any, within: tuple[str, ...] = ()) -> Any:
+    def inlined(self, schema: Any) -> Any:
         """A schema with everything that it refers to inside it. Objects whose members are stated take no others
         where unknown members are refused."""
-        result = self._open(schema, within)
+        result = self._open(schema)
         return self._closed(result) if isinstance(result, dict) else result
 
-    def _open(self, schema: Any, within: tuple[str, ...]) -> Any:
+    def _open(self, schema: Any) -> Any:
         """A schema of which only what stands in it is closed: what describes the same value as another schema (a part
         of `allOf`, an `if`) cannot say alone which members there are."""
         if not isinstance(schema, dict):
@@ -44,25 +46,24 @@ class SharedSchemas:
         result: dict[str, Any] = {}
         if isinstance(reference, str):
             name = reference.removeprefix(PREFIX)
-            shared = self._types.get(name)
-            if shared is not None and name not in within:
-                result = self._object(shared, (*within, name))
+            if name in self._types:
+                result = dict(self._object(name))
         for key, value in schema.items():
             if key != "$ref":
-                result[key] = self._keyword(key, value, within)
+                result[key] = self._keyword(key, value)
         return result
 
-    def _keyword(self, key: str, value: Any, within: tuple[str, ...]) -> Any:
+    def _keyword(self, key: str, value: Any) -> Any:
         if key in ("enum", "const", "examples"):
             return value
         # What `contains` looks for, it counts; whether an item has other members is for `items` to say.
         same = key in SAME_VALUE or key == "contains"
         inner = self._open if same else self.inlined
         if isinstance(value, list):
-            return [inner(each, within) for each in value]
+            return [inner(each) for each in value]
         if key in BY_NAME and isinstance(value, dict):
-            return {name: inner(each, within) for name, each in value.items()}
-        return inner(value, within)
+            return {name: inner(each) for name, each in value.items()}
+        return inner(value)
 
     def _closed(self, schema: dict[str, Any]) -> dict[str, Any]:
         if not self._refused or "additionalProperties" in schema or "unevaluatedProperties" in schema:
@@ -71,13 +72,17 @@ class SharedSchemas:
             return schema | {"unevaluatedProperties": False}
         return schema | {"additionalProperties": False} if _STATING & schema.keys() else schema
 
-    def _object(self, shared: stated.SharedType, within: tuple[str, ...]) -> dict[str, Any]:
-        """A shared type, open to what is said beside it."""
-        properties = {name.text: self.inlined(each.json, within) for name, each in value_of(shared.fields) or ()}
+    def _object(self, name: str) -> dict[str, Any]:
+        """A shared type, open to what is said beside it. It is made once, however often it is referred to."""
+        if name in self._made:
+            return self._made[name]
+        shared = self._types[name]
+        properties = {member.text: self.inlined(each.json) for member, each in value_of(shared.fields) or ()}
         schema: dict[str, Any] = {"type": "object", "properties": properties}
-        needed = [name.text for name in value_of(shared.required) or ()]
+        needed = [member.text for member in value_of(shared.required) or ()]
         if needed:
             schema["required"] = needed
+        self._made[name] = schema
         return schema
 
 
@@ -104,18 +109,6 @@ def _beside(schema: Mapping[str, Any]) -> list[Any]:
     return [each for key in SAME_VALUE - {"not"} if key in schema for each in _schemas(schema[key])]
 
 
-def types_in(schema: Any) -> Iterator[str]:
-    """The names of the shared types that a schema refers to, as it is written."""
-    if isinstance(schema, dict):
-        if isinstance(schema.get("$ref"), str):
-            yield schema["$ref"].removeprefix(PREFIX)
-        for each in schema.values():
-            yield from types_in(each)
-    elif isinstance(schema, list):
-        for each in schema:
-            yield from types_in(each)
-
-
 def schema_of(field: stated.Field, schemas: SharedSchemas) -> dict[str, Any]:
     schema = value_of(field.schema)
     inlined: dict[str, Any] = {} if schema is None else schemas.inlined(schema.json)
@@ -133,14 +126,25 @@ def identifier_schema(
     target: stated.Resource, known: Mapping[str, stated.Resource], schemas: SharedSchemas
 ) -> dict[str, Any]:
     """What a reference to a row must look like: as the row's identifier."""
-    identifier = value_of(target.identifier)
-    if not identifier:
-        return {}  # there is one row of it, and nothing can refer to that
-    field = next(each for each in value_of(target.fields) or () if each.name == identifier[0].text)
-    further = value_of(field.refers_to)
-    if further is not None and further.text in known and further.text != target.name:
-        return identifier_schema(known[further.text], known, schemas)
-    return schema_of(field, schemas)
+    field = known_by(target, known)
+    return {} if field is None else schema_of(field, schemas)
+
+
+def known_by(target: stated.Resource, known: Mapping[str, stated.Resource]) -> stated.Field | None:
+    """The field whose value stands for a row: its identifier or, while that is a reference, that of the row that it
+    refers to. None: there is one row of it, or the references lead in a circle, and nothing can refer to it."""
+    passed: set[str] = set()
+    while target.name not in passed:
+        passed.add(target.name)
+        identifier = value_of(target.identifier)
+        if not identifier:
+            return None
+        field = next(each for each in value_of(target.fields) or () if each.name == identifier[0].text)
+        further = value_of(field.refers_to)
+        if further is None or further.text not in known:
+            return field
+        target = known[further.text]
+    return None
 
 
 def kinds_of_identifier(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -22,19 +23,22 @@ from ninefold.values import Row
 
 @dataclass(frozen=True)
 class Showing:
-    """What is at hand while a content is checked. `listed`: the resource of `page.items`, for a list."""
+    """What is at hand while a content is checked. `listed`: the resource of `page.items`, for a list. By
+    resource and name: `made`: the views that have been checked, None where something is wrong; `depths`: how many views
+    stand in each other in one that shows others; `within`: those that stand around what is checked."""
 
     contract: Contract
     resources: Mapping[str, Resource]
     vocabulary: Vocabulary
     findings: Findings
     listed: str | None = None
+    made: dict[tuple[str, str], Content | None] = dataclasses.field(default_factory=dict)
+    depths: dict[tuple[str, str], int] = dataclasses.field(default_factory=dict)
+    within: tuple[tuple[str, str], ...] = ()
 
     def views(self, resource: str) -> dict[str, View]:
-        for each in value_of(self.contract.resources.resources) or ():
-            if each.name == resource:
-                return {view.name: view for view in value_of(each.views) or ()}
-        return {}
+        stated = self.contract.resources_by_name.get(resource)
+        return {} if stated is None else {view.name: view for view in value_of(stated.views) or ()}
 
     def views_are_open(self) -> bool:
         """Whether a name that is no view may be one that is not shown."""

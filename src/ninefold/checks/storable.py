@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
-from ninefold.checks.codes import SAME_BUT_FOR_CASE, SECOND_SERIAL, TYPE_IN_ITSELF
+from ninefold.checks.codes import SAME_BUT_FOR_CASE, SECOND_SERIAL, TYPE_IN_ITSELF, VALUE_TOO_LARGE
 from ninefold.checks.findings import Findings
 from ninefold.contract.fact import value_of
-from ninefold.contract.resources import Field, SharedType
+from ninefold.contract.resources import Field
 from ninefold.contract.service import Contract
+from ninefold.contract.shared_types import DEEPEST, MOST_PARTS, types_in
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Invocation
-
-PREFIX = "#/types/"
 
 
 def storable(contract: Contract, findings: Findings) -> None:
@@ -32,7 +30,7 @@ def storable(contract: Contract, findings: Findings) -> None:
                 Label(each.span, "the second"),
                 Label(serial[0].span, "the first"),
             )
-    _endless({each.name: each for each in contract.resources.types}, findings)
+    _unbounded(contract, findings)
 
 
 def is_serial(field: Field) -> bool:
@@ -53,33 +51,26 @@ def _case(names: Iterable[tuple[str, Span]], prefix: str, findings: Findings) ->
             )
 
 
-def _endless(types: Mapping[str, SharedType], findings: Findings) -> None:
-    """A type from which its own references lead back to it."""
-    leads = {name: set(_references(each)) & types.keys() for name, each in types.items()}
-    for name, each in types.items():
-        reached: set[str] = set()
-        ahead = set(leads[name])
-        while ahead:
-            reached |= ahead
-            ahead = {further for one in ahead for further in leads[one]} - reached
-        if name in reached:
-            findings.say(
-                TYPE_IN_ITSELF, f"the type `{name}` contains itself", Label(each.span, "has no greatest depth")
-            )
-
-
-def _references(shared: SharedType) -> Iterable[str]:
-    for _, schema in value_of(shared.fields) or ():
-        yield from _within(schema.json)
-
-
-def _within(schema: Any) -> Iterable[str]:
-    if isinstance(schema, dict):
-        if isinstance(schema.get("$ref"), str):
-            yield schema["$ref"].removeprefix(PREFIX)
-        for key, value in schema.items():
-            if key not in ("enum", "const", "examples"):
-                yield from _within(value)
-    elif isinstance(schema, list):
-        for each in schema:
-            yield from _within(each)
+def _unbounded(contract: Contract, findings: Findings) -> None:
+    """Says of types from which their own references lead back to them, and of values with too much in them."""
+    types = contract.shared_types
+    for each in contract.resources.types:
+        if each.name in types.endless:
+            message = f"the type `{each.name}` contains itself"
+            findings.say(TYPE_IN_ITSELF, message, Label(each.span, "has no greatest depth"))
+    told = {each.name for each in contract.resources.types if each.name not in types.bounded} - types.endless
+    for each in contract.resources.types:
+        within = {name for _, schema in value_of(each.fields) or () for name in types_in(schema.json)}
+        if each.name in told and not within & (told | types.endless):
+            message = f"with the types that it refers to, a value of `{each.name}` is too large"
+            at_most = f"{MOST_PARTS:,} schemas, and {DEEPEST} types within each other"
+            findings.say(VALUE_TOO_LARGE, message, Label(each.span, f"at most {at_most}"))
+    for resource in value_of(contract.resources.resources) or ():
+        for field in value_of(resource.fields) or ():
+            schema = value_of(field.schema)
+            if schema is None or not all(name in types.bounded for name in types_in(schema.json)):
+                continue
+            extent = types.extent(schema.json)
+            if extent is not None and not extent.is_bounded:
+                message = f"with the types that it refers to, a value of `{resource.name}.{field.name}` is too large"
+                findings.say(VALUE_TOO_LARGE, message, Label(field.span, f"at most {MOST_PARTS:,} schemas"))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
-from typing import TypeAlias
+from functools import cache
+from typing import Final, TypeAlias
 
 from ninefold.contract.fact import Name
 from ninefold.diagnostics.source import Span
@@ -80,6 +81,20 @@ def expressions_in(facts: object) -> Iterator[Expression]:
     elif isinstance(facts, tuple):
         for each in facts:
             yield from expressions_in(each)
-    elif is_dataclass(facts) and not isinstance(facts, Node | Document):
-        for field in fields(facts):
-            yield from expressions_in(getattr(facts, field.name))
+    elif facts is not None:
+        kind: type = type(facts)
+        for name in _holding_facts(kind):
+            yield from expressions_in(getattr(facts, name))
+
+
+@cache
+def _holding_facts(kind: type) -> tuple[str, ...]:
+    """The names of the fields of a fact that may hold others: neither those of nodes nor plain values. Asked once of
+    each kind, since contracts are walked often."""
+    if not is_dataclass(kind) or issubclass(kind, Node | Document | Span):
+        return ()
+    return tuple(each.name for each in fields(kind) if each.type not in _PLAIN)
+
+
+_PLAIN: Final = frozenset({"str", "bool", "int", "float", "Span", "str | None", "int | None", "bool | None", "Name"})
+"""The types of fields, as they are written, that hold no expression."""

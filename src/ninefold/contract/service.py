@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from ninefold.contract.authentication import Authentication
-from ninefold.contract.endpoints import Endpoints
+from ninefold.contract.endpoints import Endpoint, Endpoints
 from ninefold.contract.errors import Errors
 from ninefold.contract.events import Events
+from ninefold.contract.fact import value_of
 from ninefold.contract.limits import Limits
 from ninefold.contract.purpose import Purpose
-from ninefold.contract.resources import Resources
+from ninefold.contract.resources import Resource, Resources
+from ninefold.contract.shared_types import SharedTypes
 from ninefold.contract.states import States
 from ninefold.contract.versioning import Versioning
 from ninefold.syntax.nodes import Document
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Contract:
     """`document` is what it was read from: places are places in it."""
 
@@ -30,3 +34,18 @@ class Contract:
     errors: Errors
     limits: Limits
     versioning: Versioning
+
+    @cached_property
+    def resources_by_name(self) -> Mapping[str, Resource]:
+        return {each.name: each for each in value_of(self.resources.resources) or ()}
+
+    @cached_property
+    def endpoints_by_key(self) -> Mapping[str, Endpoint]:
+        """Of an endpoint with cases, the first of these."""
+        stated: tuple[Endpoint, ...] = value_of(self.endpoints.endpoints) or ()
+        return {each.key: each for each in reversed(stated)}
+
+    @cached_property
+    def shared_types(self) -> SharedTypes:
+        """The graph of the shared types of part 2."""
+        return SharedTypes(self.resources.types)

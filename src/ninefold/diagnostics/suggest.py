@@ -2,15 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
+from functools import lru_cache
+from typing import Final
+
+COMPARED: Final = 50
+"""Candidates that are compared letter by letter. Of more, those with the rarest pieces in common: a contract of many
+names may have as many mistakes, and each pair of them is too much."""
+
+LONGEST: Final = 100
+"""Letters of a name that is compared at all."""
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
     """The candidate that `name` was probably meant to be, if one is near enough."""
-    folded = {candidate.casefold(): candidate for candidate in candidates}
-    found = get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
+    return _nearest(name.casefold(), tuple(candidates)) if len(name) <= LONGEST else None
+
+
+@lru_cache(maxsize=1024)
+def _nearest(name: str, candidates: tuple[str, ...]) -> str | None:
+    folded = {candidate.casefold(): candidate for candidate in candidates if len(candidate) <= LONGEST}
+    among = folded if len(folded) <= COMPARED else _likely(name, tuple(folded))
+    found = get_close_matches(name, among, n=1, cutoff=0.6)
     return folded[found[0]] if found else None
+
+
+def _likely(name: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The names that share pieces with this one, those with the rarest pieces first."""
+    found: dict[str, None] = {}
+    having = _having(names)
+    for shared in sorted((having[piece] for piece in _pieces(name) if piece in having), key=len):
+        found |= dict.fromkeys(shared[: COMPARED - len(found)])
+        if len(found) >= COMPARED:
+            break
+    return tuple(found)
+
+
+@lru_cache(maxsize=16)
+def _having(names: tuple[str, ...]) -> Mapping[str, list[str]]:
+    """For each piece, the names that have it."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        for piece in _pieces(name):
+            found.setdefault(piece, []).append(name)
+    return found
+
+
+def _pieces(name: str) -> Iterable[str]:
+    """Three letters each, the ends of the name among them."""
+    whole = f"^{name}$"
+    return dict.fromkeys(whole[at : at + 3] for at in range(len(whole) - 2))
 
 
 def there_are(candidates: Collection[str]) -> tuple[str, ...]:

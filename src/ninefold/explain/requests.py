@@ -177,12 +177,10 @@ def given(g: Grounds, endpoint: Endpoint) -> tuple[Given, ...]:
     own = own or ""
     if stated.reference is not None:
         name = stated.reference.text.removeprefix(resources.REFERENCE)
-        for shared in g.contract.resources.types:
-            if shared.name == name:
-                members = value_of(shared.fields) or ()
-                found = (Given((each.text,), own, each.text, stated.reference.span, True) for each, _ in members)
-                return tuple(_as_called(g, found))
-        return ()
+        shared = g.contract.shared_types.by_name.get(name)
+        members = () if shared is None else value_of(shared.fields) or ()
+        found = (Given((each.text,), own, each.text, stated.reference.span, True) for each, _ in members)
+        return tuple(_as_called(g, found))
     return () if stated.template is None else tuple(_as_called(g, _given(stated.template, own, ())))
 
 

@@ -51,7 +51,7 @@ def field(g: Grounds, resource: Resource, own: Field) -> Item:
     facts = list(_of_field(g, own))
     facts += [g.item("required", name.span) for name in value_of(resource.required) or () if name.text == own.name]
     schema = value_of(own.schema)
-    types = [] if schema is None else list(_types_used(g, schema.json, frozenset()))
+    types = [] if schema is None else list(_types_used(g, schema.json, set()))
     return g.together(f"`{own.name}`", own.span, [*facts, *types])
 
 
@@ -89,11 +89,12 @@ def _flag(g: Grounds, words: str, fact: Fact[bool] | None) -> list[Item]:
     return [each for each in g.fact(words, fact) if each.standing != "in force"]
 
 
-def _types_used(g: Grounds, schema: Any, seen: frozenset[str]) -> Iterator[Item]:
+def _types_used(g: Grounds, schema: Any, told: set[str]) -> Iterator[Item]:
+    """The shared types that a schema refers to, but those that are told already."""
     for name in dict.fromkeys(_references(schema)):
-        shared = next((each for each in g.contract.resources.types if each.name == name), None)
-        if shared is not None and name not in seen:
-            yield shared_type(g, shared, seen | {name})
+        shared = g.contract.shared_types.by_name.get(name)
+        if shared is not None and name not in told:
+            yield shared_type(g, shared, told)
 
 
 def _references(schema: Any) -> Iterator[str]:
@@ -108,13 +109,15 @@ def _references(schema: Any) -> Iterator[str]:
             yield from _references(value)
 
 
-def shared_type(g: Grounds, shared: SharedType, seen: frozenset[str] = frozenset()) -> Item:
+def shared_type(g: Grounds, shared: SharedType, told: set[str]) -> Item:
+    """A shared type with those that it refers to, each where it comes first. `told`: those that are told already."""
+    told.add(shared.name)
     required = {name.text: name for name in value_of(shared.required) or ()}
     members = []
     for name, schema in value_of(shared.fields) or ():
         facts = list(asked(g, schema))
         facts += [g.item("required", required[name.text].span)] if name.text in required else []
-        facts += _types_used(g, schema.json, seen | {shared.name})
+        facts += _types_used(g, schema.json, told)
         members.append(g.together(f"`{name.text}`", name.span, facts))
     return g.item(f"the shared type `{shared.name}`", shared.span, members)
 

@@ -112,7 +112,7 @@ def _resources(g: Grounds) -> list[Item]:
     facts = g.contract.resources
     items = [resources.resource(g, each) for each in value_of(facts.resources) or ()]
     items = items or g.fact("resources", facts.resources)
-    return items + [resources.shared_type(g, each) for each in facts.types]
+    return items + [resources.shared_type(g, each, {of.name for of in facts.types}) for each in facts.types]
 
 
 def _states(g: Grounds) -> list[Item]:

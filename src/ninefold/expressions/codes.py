@@ -26,7 +26,9 @@ TOO_LARGE = _error(
     "an expression is too long or too deep",
     """
 An expression has at most 4,096 characters, and its parts stand in each other at most 48 deep, computed fields
-that it reads included. `a && b && c` is not deep; `f(g(h(x)))` and `a + b + c` are.
+that it reads included. `a && b && c` is not deep; `f(g(h(x)))` and `a + b + c` are. With its terms, or with the
+computed fields that it reads, in the place of their names it has at most 10,000 parts; computed fields read each other
+at most 8 deep.
 
 Wrong: `((((…order.total…)))) > 0` with fifty brackets
 

@@ -218,13 +218,45 @@ def _extent(typed: Typed, model: Model, known: dict[tuple[str, str], Extent]) ->
     return Extent(1 + max((part.height for part in within), default=0), 1 + sum(part.nodes for part in within))
 
 
-def computed_cycle(model: Model) -> tuple[tuple[str, str], ...]:
-    """The first computed fields found that read each other in a circle, in order; empty where none do."""
-    edges: Mapping[tuple[str, str], frozenset[tuple[str, str]]] = {
+DEEPEST_COMPUTED: Final = 8
+"""Computed fields that read each other: each is put in the place of its name."""
+
+
+def too_deep(model: Model) -> Mapping[tuple[str, str], bool]:
+    """The computed fields that stand deeper in each other than they may; of each, whether it is the first of its kind:
+    all that it reads may be read. The fields read each other in no circle."""
+    edges = _reads(model)
+    users: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    waiting: dict[tuple[str, str], int] = {}
+    for field, read in edges.items():
+        known = [each for each in read if each in edges]
+        waiting[field] = len(known)
+        for each in known:
+            users.setdefault(each, []).append(field)
+    ready = [field for field, count in waiting.items() if not count]
+    depths: dict[tuple[str, str], int] = {}
+    while ready:
+        field = ready.pop()
+        depths[field] = 1 + max((depths[each] for each in edges[field] if each in edges), default=0)
+        for user in users.get(field, ()):
+            waiting[user] -= 1
+            if not waiting[user]:
+                ready.append(user)
+    return {field: depth == DEEPEST_COMPUTED + 1 for field, depth in depths.items() if depth > DEEPEST_COMPUTED}
+
+
+def _reads(model: Model) -> Mapping[tuple[str, str], frozenset[tuple[str, str]]]:
+    """What each computed field reads."""
+    return {
         (shape.name, name): references(expression)
         for shape in model.values()
         for name, expression in shape.computed.items()
     }
+
+
+def computed_cycle(model: Model) -> tuple[tuple[str, str], ...]:
+    """The first computed fields found that read each other in a circle, in order; empty where none do."""
+    edges = _reads(model)
     done: set[tuple[str, str]] = set()
     for start in edges:
         path: list[tuple[str, str]] = [start]

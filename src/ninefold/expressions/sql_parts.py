@@ -154,13 +154,15 @@ def unless(failures: tuple[Fragment, ...], text: Fragment) -> Fragment:
 
 @dataclass
 class Parts(ABC):
-    """One expression on its way to SQL: fresh aliases, and the computed fields that it is inside of."""
+    """One expression on its way to SQL: fresh aliases, and the computed fields that it is inside of. `bounded`: it is
+    asked whether it can be written at all; what views and row rules put around it later has bounds of its own."""
 
     model: Model
     dialect: Dialect
     visible: Visible
     taken: frozenset[str]
     whole: Typed
+    bounded: bool = False
     _aliases: int = 0
     _inside: list[str] = field(default_factory=list)
 
@@ -188,7 +190,7 @@ class Parts(ABC):
         self._aliases += 1
         while f"t{self._aliases}" in self.taken:
             self._aliases += 1
-        if self._aliases > MOST_QUERIES + len(self.taken):
+        if self.bounded and self._aliases > MOST_QUERIES + len(self.taken):
             raise self.refuse(self.whole, f"as SQL, this holds more than {MOST_QUERIES} queries")
         return identifier(f"t{self._aliases}")
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from ninefold.expressions.lower import is_reference
 from ninefold.expressions.reads import (
+    DEEPEST_COMPUTED,
     computed_of,
 )
 from ninefold.expressions.sql_parts import (
@@ -27,9 +26,6 @@ from ninefold.expressions.tree import (
 )
 from ninefold.sql.fragment import Fragment, identifier
 from ninefold.values import Anything, Boolean, Row
-
-DEEPEST_COMPUTED: Final = 8
-"""How many computed fields may stand in each other's expressions."""
 
 
 class Rows(Parts):

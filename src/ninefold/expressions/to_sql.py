@@ -78,18 +78,19 @@ def to_sql(
     dialect: Dialect = SQLITE,
     visible: Visible = everything,
     condition: bool = False,
+    bounded: bool = False,
 ) -> Fragment:
     """The value of an expression as SQL.
 
     `rows` leads from row variables to the aliases of their tables, and from those of `items_of` to what they stand
     for. A table is called as its resource, a column as its field. `condition`: only truth counts, as in WHERE. Raises
-    `NotInSQL` for what `sql_problem` refuses.
+    `NotInSQL` for what `sql_problem` refuses, which alone asks whether it is `bounded`.
 
     What is stored of a secret may be compared (a credential is found by it), and is never the value itself.
     """
     if _holds_secret(typed.type):
         raise NotInSQL(codes.SECRET, "what is stored of a secret is not readable", typed)
-    writer, scope = _begun(typed, model, rows or {}, dialect, visible)
+    writer, scope = _begun(typed, model, rows or {}, dialect, visible, bounded)
     return writer.scalar(typed, scope, condition).text
 
 
@@ -135,15 +136,21 @@ def items_of(
     rows: Mapping[str, str | Item] | None = None,
     dialect: Dialect = SQLITE,
     visible: Visible = everything,
+    bounded: bool = False,
 ) -> Items:
     """The items of an array as rows, of which further expressions may be asked: `rows` as in `to_sql`. Rows that are
     not visible are not among them. Raises `NotInSQL`."""
-    writer, scope = _begun(typed, model, rows or {}, dialect, visible)
+    writer, scope = _begun(typed, model, rows or {}, dialect, visible, bounded)
     return writer.items(typed, scope)
 
 
 def _begun(
-    typed: Typed, model: Model, rows: Mapping[str, str | Item], dialect: Dialect, visible: Visible
+    typed: Typed,
+    model: Model,
+    rows: Mapping[str, str | Item],
+    dialect: Dialect,
+    visible: Visible,
+    bounded: bool = False,
 ) -> tuple[_Writer, dict[str, Binding]]:
     taken = frozenset(each.alias if isinstance(each, Item) else each for each in rows.values())
     scope: dict[str, Binding] = {}
@@ -152,7 +159,7 @@ def _begun(
             scope[name] = Scalar(Fragment(f"{identifier(each.alias)}.v"), each.type, each.type.nullable)
         else:
             scope[name] = TableRow(_resource_of(typed, name) or name, identifier(each))
-    return _Writer(model, dialect, visible, taken, typed), scope
+    return _Writer(model, dialect, visible, taken, typed, bounded), scope
 
 
 def sql_problem(
@@ -170,9 +177,9 @@ def sql_problem(
     bound = rows if isinstance(rows, Mapping) else {name: name for name in rows}
     try:
         if several:
-            items_of(typed, model=model, rows=bound, dialect=dialect)
+            items_of(typed, model=model, rows=bound, dialect=dialect, bounded=True)
         else:
-            to_sql(typed, model=model, rows=bound, dialect=dialect)
+            to_sql(typed, model=model, rows=bound, dialect=dialect, bounded=True)
     except NotInSQL as refused:
         start, end = (places or {}).get(id(refused.node)) or (places or {}).get(id(typed)) or (0, 0)
         return Problem(refused.code, refused.message, start, end, refused.help)
@@ -202,7 +209,7 @@ class _Writer(Operators):
     def scalar(self, typed: Typed, scope: Bindings, positive: bool = False) -> Scalar:
         """One value. `positive` is for conditions, of which only truth counts."""
         made = self._scalar(typed, scope, positive) if self.reads_rows(typed, scope) else self._bound(typed, scope)
-        if len(made.text.text) > LONGEST:
+        if self.bounded and len(made.text.text) > LONGEST:
             raise self.refuse(typed, f"as SQL, this is longer than {LONGEST:,} characters")
         return made
 

@@ -33,6 +33,8 @@ class Columns:
     fragments: list[Fragment] = field(default_factory=list)
     results: list[ResultColumn] = field(default_factory=list)
     expressions: list[Typed] = field(default_factory=list)
+    alike: dict[tuple[type, str | None], list[int]] = field(default_factory=dict)
+    """Where the expressions stand that may be equal: those of one kind and name."""
     readers: list[Switch | None] = field(default_factory=list)
     """Of each column, what alone reads it, if that is something that a request chooses."""
     reader: Switch | None = None
@@ -42,8 +44,8 @@ class Columns:
 
     def add(self, typed: Typed) -> int:
         """The number of the column that gives this expression."""
-        for index, known in enumerate(self.expressions):
-            if known == typed:
+        for index in self.alike.get(_kind(typed), ()):
+            if self.expressions[index] == typed:
                 if self.readers[index] != self.reader:
                     self.readers[index] = None
                 return index
@@ -53,6 +55,7 @@ class Columns:
         return self.perspective.shown(typed, self.rows)
 
     def _added(self, typed: Typed, result: ResultColumn, fragment: Fragment) -> int:
+        self.alike.setdefault(_kind(typed), []).append(len(self.expressions))
         self.expressions.append(typed)
         self.results.append(result)
         self.fragments.append(fragment)
@@ -239,3 +242,8 @@ def response(wanted: Response, media_type: str | None, columns: Columns) -> plan
         trace=traced(wanted.place),
         places={} if wanted.content is None else {"content-type": written},
     )
+
+
+def _kind(typed: Typed) -> tuple[type, str | None]:
+    """What equal expressions have in common: their form, and the name of what they read or call."""
+    return type(typed), getattr(typed, "name", None)

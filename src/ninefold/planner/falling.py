@@ -15,37 +15,32 @@ from ninefold.sql.fragment import Fragment, column, identifier, join
 def not_referred_to(resource: Resource, perspective: Perspective) -> list[Requirement]:
     """Nothing refers to the row that is deleted, nor to any that falls with it, where the contract says `on delete:
     refuse`."""
-    resources = perspective.checked.resources
-    cascades = tuple(_cascades(resource, resources))
+    referring = perspective.checked.referring
+    cascades = tuple(_cascades(resource, referring))
     falling = {resource.name, *(other.name for other, _ in cascades)}
+    refusing = [each for target in falling for each in referring.get(target, ()) if each[1].on_delete == "refuse"]
     found = []
-    for other, field in _references(resources):
-        if field.on_delete == "refuse" and field.refers_to in falling:
-            # Where only the row itself can be of that resource, there is no need to follow what falls.
-            alone = field.refers_to == resource.name and all(each is not resource for each, _ in cascades)
-            alias = f"referring {other.name}.{field.name}"
-            refers = _to_the_row(alias, field, resource) if alone else _to_falling(alias, field, resource, cascades)
-            holds = f"NOT EXISTS (SELECT 1 FROM {identifier(other.name)} AS {identifier(alias)} WHERE " + refers + ")"
-            said = stated(perspective.checked.places, "resources", other.name, "fields", field.name, "on delete")
-            condition = Condition("conflict", subject=resource.name, trace=(*traced(field.place), *said))
-            found.append(Requirement(condition, holds, Scope.ROW))
+    for other, field in sorted(refusing, key=lambda each: each[1].place):
+        # Where only the row itself can be of that resource, there is no need to follow what falls.
+        alone = field.refers_to == resource.name and all(each is not resource for each, _ in cascades)
+        alias = f"referring {other.name}.{field.name}"
+        refers = _to_the_row(alias, field, resource) if alone else _to_falling(alias, field, resource, cascades)
+        holds = f"NOT EXISTS (SELECT 1 FROM {identifier(other.name)} AS {identifier(alias)} WHERE " + refers + ")"
+        said = stated(perspective.checked.places, "resources", other.name, "fields", field.name, "on delete")
+        condition = Condition("conflict", subject=resource.name, trace=(*traced(field.place), *said))
+        found.append(Requirement(condition, holds, Scope.ROW))
     return found
 
 
-def _references(resources: Mapping[str, Resource]) -> Iterator[tuple[Resource, Field]]:
-    for resource in resources.values():
-        for field in resource.fields.values():
-            if field.refers_to is not None and field.stored:
-                yield resource, field
-
-
-def _cascades(resource: Resource, resources: Mapping[str, Resource]) -> Iterator[tuple[Resource, Field]]:
+def _cascades(
+    resource: Resource, referring: Mapping[str, tuple[tuple[Resource, Field], ...]]
+) -> Iterator[tuple[Resource, Field]]:
     """The references by which rows fall when one of `resource` does, each once."""
     reached, ahead = {resource.name}, [resource.name]
     while ahead:
         target = ahead.pop()
-        for other, field in _references(resources):
-            if field.refers_to == target and field.on_delete == "cascade":
+        for other, field in referring.get(target, ()):
+            if field.on_delete == "cascade":
                 yield other, field
                 if other.name not in reached:
                     reached.add(other.name)

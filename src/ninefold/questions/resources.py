@@ -174,18 +174,17 @@ def _gives(survey: Survey, endpoint: Endpoint, resource: str, field: Field) -> b
 
 def _of_type(survey: Survey, shared: SharedType) -> Iterator[OpenQuestion]:
     subject = f"types.{shared.name}"
-    reaching = using(survey, shared.name)
     if at := unanswered(shared.fields, shared.span):
-        yield blocking(FIELDS, subject, at, reaching)
+        yield blocking(FIELDS, subject, at, using(survey, shared.name))
     for name, schema in value_of(shared.fields) or ():
         if at := unsaid(schema, At(name.span)):
-            yield blocking(TYPE, f"{subject}.{name.text}", at, reaching)
+            yield blocking(TYPE, f"{subject}.{name.text}", at, using(survey, shared.name))
 
 
 def using(survey: Survey, name: str) -> tuple[str, ...]:
     """The endpoints that reach a resource with a field of a shared type, or whose body is one."""
-    types = _types_with(survey, name)
-    resources = _with_type(survey, types)
+    types = survey.contract.shared_types.using(name)
+    resources = frozenset(resource for each in types for resource in survey.of_types.get(each, ()))
     return tuple(
         endpoint.key for endpoint in survey.endpoints
         if survey.reach[endpoint.key].touches & resources
@@ -193,43 +192,3 @@ def using(survey: Survey, name: str) -> tuple[str, ...]:
             and body.reference is not None
             and body.reference.text in types)
     )  # fmt: skip
-
-
-def _types_with(survey: Survey, name: str) -> set[str]:
-    """The shared types that refer to one, be it through others; and itself."""
-    types = {name}
-    while True:
-        more = {
-            shared.name
-            for shared in survey.contract.resources.types
-            for _, schema in value_of(shared.fields) or ()
-            if _references(schema.json) & types
-        }
-        if more <= types:
-            return types
-        types |= more
-
-
-def _with_type(survey: Survey, types: set[str]) -> frozenset[str]:
-    """The resources whose fields refer to one of these shared types."""
-    return frozenset(
-        resource
-        for resource, fields in survey.graph.fields.items()
-        for field in fields.values()
-        if (schema := value_of(field.schema)) is not None and _references(schema.json) & types
-    )
-
-
-def _references(schema: object) -> set[str]:
-    """The names of the shared types that a JSON Schema refers to."""
-    found: set[str] = set()
-    waiting = [schema]
-    while waiting:
-        match waiting.pop():
-            case dict() as members:
-                if isinstance(reference := members.get("$ref"), str):
-                    found.add(reference.removeprefix("#/types/"))
-                waiting.extend(members.values())
-            case list() as items:
-                waiting.extend(items)
-    return found

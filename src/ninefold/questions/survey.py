@@ -15,6 +15,7 @@ from ninefold.contract.expression import Expression, Items, Leaf, Members, Templ
 from ninefold.contract.fact import Fact, StatedNone, is_open, value_of
 from ninefold.contract.resources import Invariant
 from ninefold.contract.service import Contract
+from ninefold.contract.shared_types import types_in
 from ninefold.contract.states import Machine, Transition
 from ninefold.expressions.ast import Ast, Member, Name
 from ninefold.questions.reach import Graph, Walk, graph_of
@@ -71,6 +72,17 @@ class Survey:
     @cached_property
     def graph(self) -> Graph:
         return graph_of(value_of(self.contract.resources.resources) or ())
+
+    @cached_property
+    def of_types(self) -> Mapping[str, frozenset[str]]:
+        """For each shared type, the resources whose fields refer to it."""
+        found: dict[str, set[str]] = {}
+        for resource, fields in self.graph.fields.items():
+            for field in fields.values():
+                schema = value_of(field.schema)
+                for name in () if schema is None else types_in(schema.json):
+                    found.setdefault(name, set()).add(resource)
+        return {name: frozenset(resources) for name, resources in found.items()}
 
     @cached_property
     def machines(self) -> Mapping[str, Fact[Machine]]:
@@ -190,24 +202,35 @@ class Survey:
     def upheld_by(self, endpoint: Endpoint) -> tuple[tuple[str, Invariant], ...]:
         """The invariants that read other rows than their own, and rows that an endpoint writes: each with its
         resource."""
+        if not self._invariants:
+            return ()
         deleted = self.deleted_by(endpoint)
         written = {a.subject for a in actions(endpoint) if is_transition(a) or a.verb in GIVING_VALUES}
         written |= {each.subject for each in self.effects(endpoint) if each.verb != "delete"}
-        for name, fields in self.graph.fields.items():
-            targets = {target.text for each in fields.values() if (target := value_of(each.refers_to)) is not None}
-            written |= {name} if targets & deleted else set()
-        return tuple(
-            (name, invariant)
-            for name, each in self.graph.resources.items()
-            for invariant in value_of(each.invariants) or ()
-            if self._read_by(name, invariant) & (written | deleted)
-        )
+        changed = written | deleted | {name for each in deleted for name in self._referring.get(each, ())}
+        return tuple((name, invariant) for name, invariant, read in self._invariants if read & changed)
 
-    def _read_by(self, resource: str, invariant: Invariant) -> frozenset[str]:
-        """The resources of whose rows an invariant reads more than its own one."""
-        walk = Walk(self.graph)
-        walk.read(invariant.when.ast, {resource: resource})
-        return walk.finish()
+    @cached_property
+    def _invariants(self) -> tuple[tuple[str, Invariant, frozenset[str]], ...]:
+        """The invariants that read more than their own row, each with its resource and the resources of those rows."""
+        found = []
+        for name, each in self.graph.resources.items():
+            for invariant in value_of(each.invariants) or ():
+                walk = Walk(self.graph)
+                walk.read(invariant.when.ast, {name: name})
+                if read := walk.finish():
+                    found.append((name, invariant, read))
+        return tuple(found)
+
+    @cached_property
+    def _referring(self) -> Mapping[str, frozenset[str]]:
+        """For each resource, those whose rows refer to its rows."""
+        found: dict[str, set[str]] = {}
+        for name, fields in self.graph.fields.items():
+            for each in fields.values():
+                if (target := value_of(each.refers_to)) is not None:
+                    found.setdefault(target.text, set()).add(name)
+        return {target: frozenset(names) for target, names in found.items()}
 
     def is_one_row(self, resource: str | None) -> bool:
         """Whether it is stated that there is one row of a resource."""
@@ -463,10 +486,10 @@ class Survey:
         return tuple(pair for pair in named if pair[1] in self.graph.fields.get(pair[0], {}))
 
     def _type_members(self, body: Body, own: str | None) -> Iterator[tuple[str, str]]:
-        for shared in self.contract.resources.types:
-            if own is not None and body.reference is not None and body.reference.text == shared.name:
-                for name, _ in value_of(shared.fields) or ():
-                    yield own, name.text
+        shared = None if body.reference is None else self.contract.shared_types.by_name.get(body.reference.text)
+        if own is not None and shared is not None:
+            for name, _ in value_of(shared.fields) or ():
+                yield own, name.text
 
 
 _OWN_ROW = frozenset({"create", "sign in", GRANT, "subscribe", "compute", "call", "stream events"})

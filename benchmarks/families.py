@@ -1,0 +1,349 @@
+"""Contracts of any size, each a family that grows in one way alone: what `benchmarks/compile.py` times, and
+`tests/laws/test_compiling_grows_with_the_contract.py` counts.
+
+Each family is a function from a size to the text of a contract in the plain form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, TypeAlias
+
+Family: TypeAlias = Callable[[int], str]
+
+ITEM: Final = "  item: {identifier: id, fields: {id: {type: integer, on create: serial()}, n: {type: integer}}}"
+READ: Final = "  GET /items/{id}: {does: read item, responses: {200: item}}"
+
+
+def contract(
+    resources: Iterable[str] = (),
+    states: Iterable[str] = (),
+    endpoints: Iterable[str] = (),
+    authentication: str = "{schemes: none, permissions: {all others: anyone}, rows: any}",
+    codes: Iterable[str] = (),
+    limits: str = "{rates: none, sizes: none, time-outs: none}",
+    events: str = " none",
+    versioning: str = " none",
+) -> str:
+    """A contract of lines for each of its parts."""
+    lines = [
+        "purpose: Grows.",
+        "resources:",
+        *resources,
+        "states: none" if not states else "states:",
+        *states,
+        "endpoints:",
+        "  requests: {media type: application/json, unknown members: refused, unknown parameters: refused}",
+        "  responses: {media type: application/json}",
+        *endpoints,
+        f"authentication: {authentication}",
+        f"events:{events}",
+        "errors:",
+        "  shape: {media type: application/json, body: {error: error.code}}",
+        "  codes:",
+        "    invalid: {status: 422, title: Invalid, when: invalid}",
+        *codes,
+        f"limits: {limits}",
+        f"versioning:{versioning}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _resource(name: str, fields: Iterable[str], more: Iterable[str] = ()) -> list[str]:
+    given = ["      id: {type: integer, on create: serial()}", *(f"      {field}" for field in fields)]
+    return [f"  {name}:", "    identifier: id", "    fields:", *given, *(f"    {line}" for line in more)]
+
+
+def resources(n: int) -> str:
+    """Resources of a few fields, each created and read."""
+    return contract(
+        [line for i in range(n) for line in _resource(f"r{i}", ["name: {type: string}", "size: {type: integer}"])],
+        (),
+        [
+            line
+            for i in range(n)
+            for line in (
+                f"  POST /r{i}: {{does: create r{i}, body: [name, size], responses: {{201: r{i}}}}}",
+                f"  GET /r{i}/{{id}}: {{does: read r{i}, responses: {{200: r{i}}}}}",
+            )
+        ],
+    )
+
+
+def references(n: int) -> str:
+    """Resources of which each refers to the one before, and lists what refers to it."""
+    made = _resource("r0", ["name: {type: string}"])
+    for i in range(1, n):
+        made += _resource(f"r{i}", [f"up: {{refers to: r{i - 1}, back: downs, on delete: cascade}}"])
+    ends = [f"  DELETE /r{i}/{{id}}: {{does: delete r{i}, responses: {{204: none}}}}" for i in range(n)]
+    return contract(made, (), ends)
+
+
+def types_in_types(n: int) -> str:
+    """Shared types that each refer twice to the one before."""
+    made = ["  types:", "    t0: {fields: {a: {type: string}}}"]
+    made += [
+        f'    t{i}: {{fields: {{a: {{$ref: "#/types/t{i - 1}"}}, b: {{$ref: "#/types/t{i - 1}"}}}}}}'
+        for i in range(1, n)
+    ]
+    made += _resource("item", [f'value: {{$ref: "#/types/t{n - 1}"}}'])
+    return contract(
+        made,
+        (),
+        ["  POST /items: {does: create item, body: [value], responses: {201: item}}", READ],
+    )
+
+
+def types(n: int) -> str:
+    """Shared types, each of a field and of a body."""
+    made = ["  types:"]
+    for i in range(n):
+        of = f'$ref: "#/types/t{i - 1}"' if i % 7 else "type: string"
+        made.append(f"    t{i}: {{fields: {{a: {{{of}}}, b: {{type: integer, minimum: {i}}}}}}}")
+    ends = []
+    for i in range(n // 2):
+        made += _resource(f"r{i}", [f'value: {{$ref: "#/types/t{2 * i}"}}'])
+        ends.append(f"  POST /r{i}: {{does: create r{i}, body: [value], responses: {{201: r{i}}}}}")
+    return contract(made, (), ends)
+
+
+def views(n: int) -> str:
+    """Views of which each shows the one before once, through another resource."""
+    made: list[str] = []
+    for i in range(n):
+        inner = f"v(r{i}.up)" if i else "r0.id"
+        up = [f"up: {{refers to: r{i - 1}, on delete: refuse}}"] if i else []
+        made += _resource(f"r{i}", up, [f"views: {{v: {{inner: '{inner}'}}}}"])
+    return contract(made, (), [f"  GET /x/{{id}}: {{does: read r{n - 1}, responses: {{200: v(r{n - 1})}}}}"])
+
+
+def views_twice(n: int) -> str:
+    """Views of which each shows the one before twice: what is shown doubles with each."""
+    made: list[str] = []
+    for i in range(n):
+        inner = f"v(r{i}.up)" if i else "r0.id"
+        up = [f"up: {{refers to: r{i - 1}, on delete: refuse}}"] if i else []
+        made += _resource(f"r{i}", up, [f"views: {{v: {{one: '{inner}', two: '{inner}'}}}}"])
+    return contract(made, (), [f"  GET /x/{{id}}: {{does: read r{n - 1}, responses: {{200: v(r{n - 1})}}}}"])
+
+
+def unused_views(n: int) -> str:
+    """Views of one row of which each shows the one before twice, and which nothing shows."""
+    made = [f"      v{i}: {{one: 'v{i - 1}(item)', two: 'v{i - 1}(item)'}}" for i in range(1, n)]
+    item = _resource("item", ["n: {type: integer}"], ["views:", "  v0: [id]", *(line[4:] for line in made)])
+    return contract(item, (), [READ])
+
+
+def terms(n: int) -> str:
+    """Terms that each read the one before once."""
+    made = ["  terms:", "    t0: item.n", *(f"    t{i}: t{i - 1} + 1" for i in range(1, n)), ITEM]
+    return contract(made, (), [_listing(f"t{n - 1} > 5")])
+
+
+def terms_twice(n: int) -> str:
+    """Terms that each read the one before twice."""
+    made = ["  terms:", "    t0: item.n", *(f"    t{i}: t{i - 1} + t{i - 1}" for i in range(1, n)), ITEM]
+    return contract(made, (), [_listing(f"t{n - 1} > 5")])
+
+
+def computed(n: int) -> str:
+    """Computed fields that each read the one before once."""
+    fields = [
+        "c0: {type: integer, computed: item.id + 1}",
+        *(f"c{i}: {{type: integer, computed: item.c{i - 1} + 1}}" for i in range(1, n)),
+    ]
+    return contract(_resource("item", fields), (), [READ])
+
+
+def computed_twice(n: int) -> str:
+    """Computed fields that each read the one before twice."""
+    fields = [
+        "c0: {type: integer, computed: item.id + 1}",
+        *(f"c{i}: {{type: integer, computed: item.c{i - 1} + item.c{i - 1}}}" for i in range(1, n)),
+    ]
+    return contract(_resource("item", fields), (), [READ])
+
+
+def effects(n: int) -> str:
+    """Transitions of which each takes the one before, of another resource, twice."""
+    made, machines = [], ["  r0: {field: s, initial: a, states: [a, b], transitions: {go0: {from: a, to: b}}}"]
+    made += _resource("r0", ["s: {state: true}"])
+    for i in range(1, n):
+        made += _resource(f"r{i}", ["s: {state: true}", f"up: {{refers to: r{i - 1}, on delete: refuse}}"])
+        then = f"{{take: go{i - 1} r{i - 1}, row: r{i}.up}}"
+        machines.append(
+            f"  r{i}: {{field: s, initial: a, states: [a, b],"
+            f" transitions: {{go{i}: {{from: a, to: b, then: [{then}, {then}]}}}}}}"
+        )
+    return contract(
+        made, machines, [f"  POST /go/{{id}}: {{does: go{n - 1} r{n - 1}, body: none, responses: {{200: r{n - 1}}}}}"]
+    )
+
+
+def states(n: int) -> str:
+    """States of one resource, each left by a transition to the next, with an endpoint."""
+    listed = ", ".join(f"s{i}" for i in range(n + 1))
+    moves = [f"      go{i}: {{from: s{i}, to: s{i + 1}}}" for i in range(n)]
+    machine = ["  item:", "    field: s", "    initial: s0", f"    states: [{listed}]", "    transitions:", *moves]
+    ends = [f"  POST /items/{{id}}/go{i}: {{does: go{i} item, body: none, responses: {{200: item}}}}" for i in range(n)]
+    return contract(_resource("item", ["s: {state: true}"]), machine, ends)
+
+
+def long_sum(n: int) -> str:
+    """One expression of so many terms."""
+    return contract([ITEM], (), [_listing(" + ".join(["item.n"] * n) + " > 5")])
+
+
+def long_choice(n: int) -> str:
+    """One condition of so many alternatives."""
+    return contract([ITEM], (), [_listing(" || ".join(f"item.n == {i}" for i in range(n)))])
+
+
+def parentheses(n: int) -> str:
+    """An expression in so many parentheses."""
+    return contract([ITEM], (), [_listing("(" * n + "item.n" + ")" * n + " > 5")])
+
+
+def nested_schemas(n: int) -> str:
+    """Objects in objects."""
+    inner = "{type: string}"
+    for _ in range(n):
+        inner = f"{{type: object, properties: {{a: {inner}}}}}"
+    return contract(_resource("item", [f"value: {inner}"]), (), [READ])
+
+
+def properties(n: int) -> str:
+    """An object of many members."""
+    members = ", ".join(f"m{i}: {{type: string}}" for i in range(n))
+    return contract(
+        _resource("item", [f"value: {{type: object, properties: {{{members}}}}}"]),
+        (),
+        ["  POST /items: {does: create item, body: [value], responses: {201: item}}", READ],
+    )
+
+
+def fields(n: int) -> str:
+    """A resource of many fields."""
+    names = ", ".join(f"f{i}" for i in range(n))
+    return contract(
+        _resource("item", [f"f{i}: {{type: string}}" for i in range(n)]),
+        (),
+        [f"  POST /items: {{does: create item, body: [{names}], responses: {{201: item}}}}", READ],
+    )
+
+
+def filters(n: int) -> str:
+    """A list with many filters, and as many fields by which it can be sorted."""
+    names = [f"f{i}" for i in range(n)]
+    end = [
+        "  GET /items:",
+        "    does: list item",
+        f"    filters: {{{', '.join(f'{name}: item.{name} == value' for name in names)}}}",
+        f"    sorts: {{default: [id], offered: [{', '.join(names)}]}}",
+        "    pages: none",
+        "    responses: {200: {items: page.items}}",
+    ]
+    return contract(_resource("item", [f"{name}: {{type: integer}}" for name in names]), (), end)
+
+
+def codes(n: int) -> str:
+    """Many guards of many endpoints, each with a code of its own."""
+    made = [f"    c{i}: {{status: 409, title: No {i}}}" for i in range(n)]
+    ends = [
+        f"  DELETE /items{i}/{{id}}: {{does: delete item, when: item.n != {i}, otherwise: c{i},"
+        " responses: {204: none}}"
+        for i in range(n)
+    ]
+    return contract([ITEM], (), ends, codes=made)
+
+
+def records(n: int) -> str:
+    """Rows that the contract states."""
+    rows = [f"      - {{id: {i}, n: {i}}}" for i in range(n)]
+    made = [
+        "  item:",
+        "    identifier: id",
+        "    fields: {id: {type: integer}, n: {type: integer}}",
+        "    records:",
+        *rows,
+    ]
+    return contract(made, (), [READ])
+
+
+def versions(n: int) -> str:
+    """Older versions, each of which renames a field."""
+    fields = [f"f{n}: {{type: string}}", "g: {type: integer}"]
+    listed = ["  scheme: {header: Api-Version}", f'  default: "{n}"', "  versions:", f'    "{n}": {{}}']
+    listed += [f'    "{i}": {{changes: [{{rename: item.f{i + 1}, to: f{i}}}]}}' for i in reversed(range(n))]
+    return contract(_resource("item", fields), (), [READ], versioning="\n" + "\n".join([*listed, "  compatible: none"]))
+
+
+def misspelt(n: int) -> str:
+    """Keys that are no keys."""
+    return contract(
+        [line for i in range(n) for line in _resource(f"r{i}", [f"name: {{tpye: string, maxLenght: {i}}}"])]
+    )
+
+
+def unknown_names(n: int) -> str:
+    """Names of fields that there are not, beside many that there are."""
+    shown = ", ".join(f"feild{i}" for i in range(n))
+    made = _resource("item", [f"field{i}: {{type: string}}" for i in range(n)])
+    return contract(made, (), [f"  POST /items: {{does: create item, body: [{shown}], responses: {{201: item}}}}"])
+
+
+def gaps(n: int) -> str:
+    """Resources of which nothing is said but their names, and endpoints that reach them."""
+    ends = [f"  GET /r{i}/{{id}}: {{does: read r{i}, responses: not shown}}" for i in range(n)]
+    return contract([f"  r{i}: not shown" for i in range(n)], (), ends)
+
+
+def events(n: int) -> str:
+    """Kinds of events, each of a resource of its own, told by webhooks."""
+    made = [line for i in range(n) for line in _resource(f"r{i}", ["name: {type: string}"])]
+    ends = [f"  POST /r{i}: {{does: create r{i}, body: [name], responses: {{201: r{i}}}}}" for i in range(n)]
+    ends.append("  GET /events: {does: stream events, responses: {200: stream}}")
+    kinds = [f"    r{i}_made: {{upon: create r{i}, payload: {{id: r{i}.id}}}}" for i in range(n)]
+    told = (
+        "\n  kinds:\n"
+        + "\n".join(kinds)
+        + "\n  delivery: {stream: {format: server-sent events, resume: none, kept: P1D}, envelope: none, order: none}"
+    )
+    return contract(made, (), ends, events=told)
+
+
+def _listing(where: str) -> str:
+    shown = "sorts: {default: [id]}, pages: none, responses: {200: {items: page.items}}"
+    return f"  GET /items: {{does: list item, where: '{where}', {shown}}}"
+
+
+FAMILIES: Final[Mapping[str, tuple[Family, int]]] = {
+    "resources": (resources, 250),
+    "references": (references, 100),
+    "types in types": (types_in_types, 30),
+    "types": (types, 200),
+    "views": (views, 8),
+    "views that show two": (views_twice, 6),
+    "views that nothing shows": (unused_views, 100),
+    "terms": (terms, 400),
+    "terms that read two": (terms_twice, 50),
+    "computed": (computed, 100),
+    "computed that read two": (computed_twice, 50),
+    "effects": (effects, 20),
+    "states": (states, 100),
+    "a long sum": (long_sum, 200),
+    "a long choice": (long_choice, 200),
+    "parentheses": (parentheses, 100),
+    "nested schemas": (nested_schemas, 25),
+    "properties": (properties, 1000),
+    "fields": (fields, 250),
+    "filters": (filters, 60),
+    "codes": (codes, 150),
+    "records": (records, 2000),
+    "versions": (versions, 20),
+    "misspelt keys": (misspelt, 2000),
+    "unknown names": (unknown_names, 1000),
+    "gaps": (gaps, 500),
+    "events": (events, 100),
+}
+"""Each family with the size `n`; it is also compiled with `2n`."""

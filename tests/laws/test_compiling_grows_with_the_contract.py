@@ -1,0 +1,67 @@
+"""What the compiler does grows as the contract does: told by the calls that it makes, which are the same each time.
+
+Families of contracts that grow in one way alone (`benchmarks/families.py`, which `benchmarks/compile.py` times) are
+compiled with so many, twice and four times as many of what they are made of. What is not linear at these sizes makes
+four times as many calls with twice as much, and what is exponential never ends: calls are counted up to a bound.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import FrameType
+
+import pytest
+from benchmarks.families import FAMILIES
+
+from ninefold.diagnostics.diagnostic import has_errors
+from ninefold.pipeline import Loaded, compile_document
+
+MOST_CALLS = 10_000_000
+SMALLER = 16
+"""The families are compiled with parts of what the benchmark times, so that the test is quick."""
+
+
+class TooManyCalls(Exception):
+    """The compiler makes more calls than a contract of that size is worth."""
+
+
+def calls_of(text: str) -> tuple[int, Loaded]:
+    """How many functions written in Python are called while a contract is compiled."""
+    count = 0
+
+    def counting(_: FrameType, event: str, __: object) -> None:
+        nonlocal count
+        if event == "call":
+            count += 1
+            if count > MOST_CALLS:
+                raise TooManyCalls
+
+    data = text.encode()
+    before = sys.getprofile()
+    sys.setprofile(counting)
+    try:
+        loaded = compile_document("contract.yaml", data)
+    finally:
+        sys.setprofile(before)
+    return count, loaded
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_twice_as_much_makes_about_twice_as_many_calls(name: str) -> None:
+    family, most = FAMILIES[name]
+    size = max(4, most // SMALLER)
+    once, _ = calls_of(family(size))
+    twice, _ = calls_of(family(2 * size))
+    four_times, loaded = calls_of(family(4 * size))
+    # What every contract costs is in all three; what the second and the third have more is in proportion.
+    more, much_more = twice - once, four_times - twice
+    refused = has_errors(loaded.diagnostics)
+    assert refused or much_more <= 2.7 * max(more, once // 4), f"{once}, {twice}, {four_times} calls"
+
+
+@pytest.mark.parametrize("name", [name for name in FAMILIES if "two" in name or name in ("types in types", "effects")])
+def test_what_doubles_with_each_has_an_end(name: str) -> None:
+    """What grows without bound by its nature, such as terms that each read the one before twice, is refused."""
+    family, _ = FAMILIES[name]
+    _, loaded = calls_of(family(64))
+    assert has_errors(loaded.diagnostics)
