@@ -237,8 +237,9 @@ class Streams:
 
     async def _check(self, last: int) -> float:
         """Ask those again who were asked longest ago, as many as there is time for; and tell those who could not be
-        told. Gives the seconds spent."""
-        oldest = sorted(self._audiences.values(), key=lambda each: each.asked[1])
+        told. Who was asked just now need not be. Gives the seconds spent."""
+        long_ago = [each for each in self._audiences.values() if _now() - each.asked[1] >= CHECK_SECONDS / 2]
+        oldest = sorted(long_ago, key=lambda each: each.asked[1])
         return await self._for_each(oldest, last, SHARE * CHECK_SECONDS)
 
     async def _for_each(self, audiences: Iterable[Audience], last: int, most: float | None = None) -> float:
