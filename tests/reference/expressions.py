@@ -36,6 +36,18 @@ class Fails(Exception):
     """What CEL calls an error."""
 
 
+def called(value: Any, type_: Type) -> str | None:
+    """What CEL calls the type of a value."""
+    if value is None:
+        return "null_type"
+    if isinstance(type_, Timestamp | Duration | RowType):
+        return None
+    if isinstance(type_, Number) or isinstance(value, float):
+        return "double"
+    names = {bool: "bool", int: "int", str: "string", list: "list", dict: "map"}
+    return names[type(value)]
+
+
 class Chance(Protocol):
     """What is made at random. Whoever compares two services gives both the same."""
 
@@ -234,6 +246,8 @@ class Reading:
                 return narrowed(self.value(arguments[0]), call.type)
             case "uuid" | "token" | "random":
                 return self._at_random(call)
+            case "is of type":
+                return called(self.value(arguments[0]), arguments[0].type) == self.value(arguments[1])
         values = [needed(self.value(argument)) for argument in arguments]
         return apply(call.function, values, [argument.type for argument in arguments])
 

@@ -7,6 +7,7 @@ from ninefold.expressions.ast import (
     Ast,
     Binary,
     Conditional,
+    Invocation,
     Name,
     Unary,
 )
@@ -16,6 +17,7 @@ from ninefold.expressions.lower import as_value, narrowed, same_row
 from ninefold.expressions.scope import describe, join
 from ninefold.expressions.tree import (
     Call,
+    Constant,
     Typed,
 )
 from ninefold.values import (
@@ -27,6 +29,9 @@ from ninefold.values import (
     Text,
     Type,
 )
+
+TYPE_NAMES = frozenset({"bool", "int", "double", "string", "list", "map", "null_type"})
+"""CEL's names of the types of JSON, which `type(x)` is compared with."""
 
 
 class Operators(Parts):
@@ -52,7 +57,24 @@ class Operators(Parts):
             return None, None
         return first, self.typed(right, None if first is None else first.type)
 
+    def _type_test(self, ast: Binary) -> Typed | None:
+        """`type(x) == list`: what a value is, by CEL's name. None: it is no such test."""
+        for tested, named in ((ast.left, ast.right), (ast.right, ast.left)):
+            if isinstance(tested, Invocation) and tested.function == "type" and tested.target is None:
+                if len(tested.arguments) == 1 and isinstance(named, Name) and named.name in TYPE_NAMES:
+                    value = self._value(self.typed(tested.arguments[0]), tested.arguments[0])
+                    if value is None:
+                        return None
+                    name = Constant(value=named.name, type=Text())
+                    same = Call(function="is of type", arguments=[value, name], type=Boolean())
+                    return same if ast.operator == "==" else Call(function="!", arguments=[same], type=Boolean())
+        return None
+
     def _equality(self, ast: Binary) -> Typed | None:
+        if any(isinstance(side, Invocation) and side.function == "type" for side in (ast.left, ast.right)):
+            tested = self._type_test(ast)
+            if tested is not None:
+                return tested
         left, right = self._pair(ast.left, ast.right)
         if left is None or right is None:
             return None

@@ -30,10 +30,14 @@ from ninefold.values import (
     Anything,
     Array,
     Boolean,
+    Integer,
     Invalid,
+    Number,
     Object,
     Row,
     SQLiteValue,
+    Text,
+    Type,
     Value,
     json_reader,
     required,
@@ -227,6 +231,8 @@ def _call(call: Call, model: Model) -> Evaluate:
             return _narrow(operand, call)
         case "fails", [operand]:
             return _fails(operand)
+        case "is of type", [operand, named]:
+            return _is_of_type(operand, named, call.arguments[0].type)
     overload = resolve(call.function, tuple(argument.type for argument in call.arguments))
     if overload is None:
         raise ValueError(f"no function {call.function} for these types: the tree was not made by `check`")
@@ -358,6 +364,41 @@ def _narrow(operand: Evaluate, call: Call) -> Evaluate:
             raise EvaluationError(invalid.message) from None
 
     return narrow
+
+
+_CEL_NAMES: Final = {bool: "bool", int: "int", float: "double", str: "string", list: "list", dict: "map"}
+
+
+def cel_name(type_: Type) -> str | None:
+    """What CEL calls the values of a type that is known beforehand; None: they may be of any, or have no such name."""
+    match type_:
+        case Boolean():
+            return "bool"
+        case Integer():
+            return "int"
+        case Number():
+            return "double"
+        case Text():
+            return "string"
+        case Array():
+            return "list"
+        case Object():
+            return "map"
+        case _:
+            return None
+
+
+def _is_of_type(operand: Evaluate, named: Evaluate, type_: Type) -> Evaluate:
+    known = cel_name(type_)
+
+    def test(env: Env) -> bool:
+        value, name = operand(env), named(env)
+        if value is None:
+            return bool(name == "null_type")
+        found = _CEL_NAMES.get(type(value)) if isinstance(type_, Anything) else known
+        return bool(name == found)
+
+    return test
 
 
 def _fails(operand: Evaluate) -> Evaluate:

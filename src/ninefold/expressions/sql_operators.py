@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ninefold.expressions.evaluate import cel_name
 from ninefold.expressions.functions import resolve
 from ninefold.expressions.scope import describe
 from ninefold.expressions.sql_arrays import Arrays
@@ -41,6 +42,8 @@ class Operators(Arrays):
                 return self._item(call, array, index, scope)
             case "has", [operand]:
                 return self._has(call, self.scalar(operand, scope))
+            case "is of type", [operand, Constant(value=str() as name)]:
+                return self._is_of_type(call, self.scalar(operand, scope), name)
             case "narrow", [operand]:
                 raise self.refuse(operand, "of which type this is, is not stated")
             case ("size" | "sum") as function, [array] if isinstance(array.type, Array):
@@ -159,6 +162,18 @@ class Operators(Arrays):
         if not operand.fails:
             return Scalar(present, call.type)
         return Scalar(unless((operand.is_broken,), present), call.type, fails=True)
+
+    def _is_of_type(self, call: Call, value: Scalar, name: str) -> Scalar:
+        if isinstance(value.type, Anything):
+            text = self.dialect.json_is(value.text, name)
+        else:
+            known = cel_name(value.type) == name
+            is_null = "(" + value.text + " IS NULL)"
+            text = (
+                is_null if name == "null_type" else "(NOT " + is_null + ")" if known else Fragment(self.dialect.false)
+            )
+        failures = (value.is_broken,) if value.fails else ()
+        return Scalar(unless(failures, text), call.type, fails=bool(failures))
 
     def _item(self, call: Call, array: Typed, index: Typed, scope: Bindings) -> Scalar:
         if not isinstance(array.type, Array) or isinstance(array.type.items, Anything):

@@ -20,6 +20,13 @@ ROWS: Final = Array(items=Array(items=Null()), nullable=True)
 """The type of what `gather_rows` makes."""
 
 
+_JSON_TYPES: Final = {
+    "bool": ("true", "false"), "int": ("integer",), "double": ("real",), "string": ("text",), "list": ("array",),
+    "map": ("object",), "null_type": ("null",),
+}  # fmt: skip
+"""What SQLite calls the types of JSON, by CEL's names of them (https://sqlite.org/json1.html#jtype)."""
+
+
 class Dialect(Protocol):
     """A database's SQL, as far as expressions need it."""
 
@@ -41,6 +48,9 @@ class Dialect(Protocol):
 
     def same_json(self, left: Fragment, right: Fragment) -> Fragment:
         """The same of JSON values: members in any order, `1` and `1.0` alike."""
+
+    def json_is(self, value: Fragment, name: str) -> Fragment:
+        """Whether a value of any type, stored as JSON, is of the type that CEL calls so; never null."""
 
     def choose(self, condition: Fragment, yes: Fragment, no: Fragment) -> Fragment:
         """`?:`; null where the condition is."""
@@ -238,6 +248,10 @@ class SQLite:
 
     def same_json(self, left: Fragment, right: Fragment) -> Fragment:
         return once((left, right), template(_SAME_JSON))
+
+    def json_is(self, value: Fragment, name: str) -> Fragment:
+        kinds = ", ".join(f"'{kind}'" for kind in _JSON_TYPES[name])
+        return "(coalesce(json_type(" + value + f"), 'null') IN ({kinds}))"
 
     def choose(self, condition: Fragment, yes: Fragment, no: Fragment) -> Fragment:
         return "CASE " + condition + " WHEN 1 THEN " + yes + " WHEN 0 THEN " + no + " END"
