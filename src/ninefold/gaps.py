@@ -100,8 +100,9 @@ def _gap(each: OpenQuestion, place: Place) -> dict[str, Any]:
     }
 
 
-def to_text(contract: Contract, open: Iterable[OpenQuestion]) -> str:
-    """The same for a terminal, without colour, ending with one line that sums it up."""
+def to_text(contract: Contract, open: Iterable[OpenQuestion], errors: int = 0) -> str:
+    """The same for a terminal, without colour, ending with one line that sums it up. `errors`: how many the contract
+    has; with one, nothing of it is served."""
     gaps = in_order(open)
     source = contract.document.source
     title = contract.document.title
@@ -113,7 +114,7 @@ def to_text(contract: Contract, open: Iterable[OpenQuestion]) -> str:
         if group:
             lines += ["", heading]
             lines += [line for each in group for line in ("", *_open(source, each, endpoints))]
-    return "\n".join([*lines, "", _summary(gaps, endpoints), ""])
+    return "\n".join([*lines, "", _summary(gaps, endpoints, errors), ""])
 
 
 def _glance(source: Source, parts: Iterable[PartAnswer]) -> Iterable[str]:
@@ -161,7 +162,11 @@ def of_subject(each: OpenQuestion) -> str:
     return re.sub(rf"\b{letter}\b", lambda _: f"`{subject}`", each.question.cost) if letter else each.question.cost
 
 
-def _summary(gaps: Sequence[OpenQuestion], endpoints: Sequence[str]) -> str:
+def _summary(gaps: Sequence[OpenQuestion], endpoints: Sequence[str], errors: int) -> str:
+    if errors:
+        wrong = "1 error" if errors == 1 else f"{errors} errors"
+        count = "1 question is" if len(gaps) == 1 else f"{len(gaps) or 'no'} questions are"
+        return f"The contract has {wrong}, so nothing of it is served; {count} open."
     if not gaps:
         return "Complete: every question that is asked has its answer."
     blocked = {key for each in gaps for key in each.blocks}

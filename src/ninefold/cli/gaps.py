@@ -70,7 +70,7 @@ def _of_all(loaded: Loaded, format: Format) -> int:
     contract, open = loaded.contract, loaded.open_questions
     match format:
         case "text":
-            _say_lines(all_gaps.to_text(contract, open))
+            _say_lines(all_gaps.to_text(contract, open, _errors(loaded)))
         case "json":
             _say_json(all_gaps.to_json(contract, open))
         case "markdown":
@@ -80,6 +80,10 @@ def _of_all(loaded: Loaded, format: Format) -> int:
         case _:
             assert_never(format)
     return 1 if open or has_errors(loaded.diagnostics) else 0
+
+
+def _errors(loaded: Loaded) -> int:
+    return sum(1 for found in loaded.diagnostics if found.code.severity is Severity.ERROR)
 
 
 def _of_endpoint(loaded: Loaded, key: str, format: Format, settings: Sequence[str]) -> int:
