@@ -419,8 +419,9 @@ SIGNED_WITHOUT = _code(
 
 GIVEN_VALUE = _code(
     "NF0538", Severity.ERROR, "the contract gives a value that its field does not admit",
-    "What `on create`, `on change` and `sets` give is the contract's own word, which no request is asked to answer "
-    "for. A constant among them meets the schema of its field, and a field that is required is not given `null`.",
+    "What is stored is as its schema says, also what `on create`, `on change` and `sets` give. Of a constant that is "
+    "known before anything is served: it meets the schema of its field, and a field that is required is not given "
+    "`null`.",
     "`score: {type: integer, maximum: 5, on create: \"9\"}`",
     "`score: {type: integer, maximum: 5, on create: \"3\"}`",
 )  # fmt: skip

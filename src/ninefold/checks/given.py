@@ -19,8 +19,8 @@ ANEW = frozenset({"uuid", "token", "serial", "random"})
 
 
 def check_given(resource: str, field: Field, given: Typed, span: Span, findings: Findings) -> None:
-    """Says of a constant that its field does not admit it. What reads anything is not held to a schema: whoever wants
-    that says it as an invariant (fixed meaning 4)."""
+    """Says of a constant that its field does not admit it. What reads anything is held to the field as it is written
+    (fixed meaning 4)."""
     if not _is_constant(given):
         return
     called = f"`{resource}.{field.name}`"
