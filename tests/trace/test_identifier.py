@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -132,3 +133,11 @@ def test_an_identifier_of_each_condition_is_told() -> None:
         trace = Trace(0, 3, -1, outcome_number("refused"), 400, refusals=(Refused(number, 0),))
         if condition == "rate limited":
             assert of_trace(PLAN, trace).refusals[0].causes
+
+
+def test_every_plan_has_a_digest() -> None:
+    """A plan is data that JSON holds: the same contract gives the same bytes."""
+    root = Path(__file__).parents[2]
+    for path in (*root.glob("examples/*.md"), *root.glob("tests/cases/*/contract.md")):
+        plan = compile_document(path.name, path.read_bytes()).plan
+        assert plan is None or digest(plan) == digest(msgspec.json.decode(msgspec.json.encode(plan), type=ServicePlan))

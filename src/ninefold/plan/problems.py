@@ -38,13 +38,13 @@ class Judge(msgspec.Struct, frozen=True, omit_defaults=True):
     """The select that names why nothing was found or touched. It always gives one row: for each condition, in
     order, whether it *fails* the request (1 or 0); then the detail of each code in `details`. What needs all values
     of the body is false while the bind `$judge.values` is; what needs those of some fields, while one of them is wrong
-    (`$judge.wrong F`) or the body was not read (`$judge.read`). Its statement has no switches. `anew`: by the position
-    of a condition, the fields that are made at random: other values may not be taken."""
+    (`$judge.wrong F`) or the body was not read (`$judge.read`). Its statement has no switches. `anew`: for each
+    condition the fields that are made at random, of which other values may not be taken; empty: there are none."""
 
     statement: Statement
     conditions: tuple[Condition, ...]
     details: tuple[str, ...] = ()
-    anew: dict[int, tuple[str, ...]] = {}
+    anew: tuple[tuple[str, ...], ...] = ()
 
 
 class ErrorCode(msgspec.Struct, frozen=True, omit_defaults=True):

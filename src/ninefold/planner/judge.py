@@ -88,7 +88,7 @@ def judge(
         statement,
         tuple(each.condition for each in requirements),
         tuple(name for name, _ in told),
-        {number: each.anew for number, each in enumerate(requirements) if each.anew},
+        tuple(each.anew for each in requirements) if any(each.anew for each in requirements) else (),
     )
 
 

@@ -94,7 +94,7 @@ class Judge:
     def _taken(self, row: Row, refusal: Refusal) -> Refusal:
         """The same, told apart where nothing but what is made at random stands in the way."""
         failed = [number for number in range(len(self.failures)) if row[number]]
-        if len(failed) != len(refusal.failures) or not all(number in self._anew for number in failed):
+        if len(failed) != len(refusal.failures) or not self._anew or not all(map(self._anew.__getitem__, failed)):
             return refusal
         taken = Taken(refusal.failures, refusal.details)
         taken.anew = frozenset(name for number in failed for name in self._anew[number])
