@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ninefold.syntax.nodes import PARTS
@@ -27,6 +28,19 @@ _NUMBERS = {
     **{title.casefold(): number for number, title in enumerate(TITLES, 1)},
 }
 _NUMBERED = re.compile(r"(?:part\s+)?([0-9]{1,2})(?:\s*[.):–—-]\s*|\s+|$)(.*)", re.IGNORECASE | re.DOTALL)
+
+
+TOLD_IN: Mapping[str, int] = {
+    **dict.fromkeys(("data model", "entities", "models", "schema", "schemas", "tables", "types"), 2),
+    **dict.fromkeys(("lifecycle", "state machine", "state machines", "workflow"), 3),
+    **dict.fromkeys(("api", "operations", "paths", "routes", "requests", "responses"), 4),
+    **dict.fromkeys(("authorisation", "authorization", "permissions", "roles", "security", "access"), 5),
+    **dict.fromkeys(("webhooks", "notifications", "streams", "subscriptions", "messages"), 6),
+    **dict.fromkeys(("error codes", "error handling", "problems"), 7),
+    **dict.fromkeys(("rate limits", "rate limiting", "pagination", "time-outs", "timeouts", "quotas"), 8),
+    **dict.fromkeys(("changelog", "compatibility", "deprecations", "versions"), 9),
+}
+"""Subjects that other documents have headings for, each with the part that tells of it here. They name no part."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from ninefold.syntax.codes import (
     TWO_STATEMENTS,
     UNKNOWN_HEADING,
 )
-from ninefold.syntax.headings import NUMBERED_TITLES, TITLES, heading
+from ninefold.syntax.headings import NUMBERED_TITLES, TITLES, TOLD_IN, heading
 from ninefold.syntax.markdown import Fence, HeadingBlock, Html, Indented, Paragraph, blocks_of
 from ninefold.syntax.nodes import PARTS, Document, Entry, Mapping, Part, Scalar, Statement, Word
 from ninefold.syntax.statements import nearly_a_statement, statement
@@ -127,6 +127,8 @@ class _Literate:
         found = nearest(text, (*NUMBERED_TITLES, *TITLES, *PARTS)) if few else None
         number = heading(found).part if found else None
         help = did_you_mean(NUMBERED_TITLES[number - 1], NUMBERED_TITLES) if number else ()
+        if told_in := TOLD_IN.get(text.casefold().strip(".:*_` ")):
+            help = (f"that belongs to part {told_in}: `## {NUMBERED_TITLES[told_in - 1]}`",)
         label = Label(block.span, "what stands below it states nothing")
         self.report(Diagnostic(UNKNOWN_HEADING, f"`{shown}` is none of the nine parts", (label,), help))
 
