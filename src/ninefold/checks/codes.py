@@ -360,7 +360,7 @@ TYPE_IN_ITSELF = _code(
 )  # fmt: skip
 
 VALUE_TOO_LARGE = _code(
-    "NF0641", Severity.ERROR, "a value has too much in it",
+    "NF0685", Severity.ERROR, "a value has too much in it",
     "A shared type is checked at every place where a value holds one, and a failure points at that place. Types that "
     "each refer twice to the one before double these places with every type. A value has at most 10,000 schemas, with "
     "every type that it refers to in its place, and 64 types within each other. A view shows at most 1,000 values, "
@@ -592,7 +592,7 @@ EFFECT_IN_A_CIRCLE = _code(
 )  # fmt: skip
 
 TOO_MANY_EFFECTS = _code(
-    "NF0642", Severity.ERROR, "a transition has too many effects",
+    "NF0686", Severity.ERROR, "a transition has too many effects",
     "All that a transition causes is written in one transaction, whatever else waits for it. Transitions that each "
     "take another one twice double what is written with every transition. A transition has at most 100 effects, with "
     "those of the transitions that it takes.",
