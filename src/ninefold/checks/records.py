@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import jsonschema_rs
 
@@ -14,7 +14,7 @@ from ninefold.checks.codes import RECORD_INCOMPLETE, RECORD_REFERENCE, RECORD_TW
 from ninefold.checks.due import OF_REQUESTS
 from ninefold.checks.findings import Findings
 from ninefold.contract import resources as stated
-from ninefold.contract.fact import StatedNone, value_of
+from ninefold.contract.fact import Gap, Proposal, StatedNone, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
@@ -23,6 +23,9 @@ from ninefold.expressions.rewrite import free_variables
 from ninefold.syntax.nodes import Mapping as MappingNode
 from ninefold.syntax.nodes import Node, Scalar, Sequence
 from ninefold.values import Invalid, json_reader
+
+_Key: TypeAlias = tuple[str, tuple[str, ...]]
+"""A resource, and the values of an identifier."""
 
 
 @dataclass(frozen=True)
@@ -35,24 +38,34 @@ class _Stated:
     values: Mapping[str, Any]
 
     @property
-    def key(self) -> tuple[str, tuple[str, ...]]:
+    def lacks_identifier(self) -> bool:
+        return any(name not in self.values for name in self.resource.identifier)
+
+    @property
+    def key(self) -> _Key:
         return self.resource.name, _told(self.values[name] for name in self.resource.identifier)
 
 
 def check_records(contract: Contract, resources: Mapping[str, Resource], findings: Findings) -> tuple[Record, ...]:
     """The records in an order in which each comes after those that it refers to."""
-    found: list[_Stated] = []
+    written: list[_Stated] = []
+    unknown: set[str] = set()
     for declared in value_of(contract.resources.resources) or ():
         resource = resources.get(declared.name)
-        if resource is not None and isinstance(declared.identifier, StatedNone) and declared.records is None:
-            the_one = _Stated(resource, declared.span, {}, {})
-            found += [the_one] if _is_a_row(the_one, findings) else []
-        elif resource is not None:
-            found += [each for each in _of(declared, resource) if _is_a_row(each, findings)]
+        if resource is None or isinstance(declared.records, Gap | Proposal):
+            unknown.add(declared.name)
+        elif isinstance(declared.identifier, StatedNone) and declared.records is None:
+            written.append(_Stated(resource, declared.span, {}, {}))
+        else:
+            written += _of(declared, resource)
+    found = [each for each in written if _is_a_row(each, findings)]
     _once(found, findings)
     by_key = {each.key: each for each in found}
+    # Of what is wrong with a record, or not shown, nothing follows for those that refer to it.
+    unknown |= {each.resource.name for each in written if each.lacks_identifier}
+    known = {each.key for each in written if not each.lacks_identifier}
     for each in found:
-        _leads_to_records(each, by_key, resources, findings)
+        _leads_to_records(each, known, unknown, findings)
     ordered = _in_order(found, by_key, findings)
     return tuple(Record(each.resource.name, dict(each.values), findings.place(each.span)) for each in ordered)
 
@@ -209,20 +222,15 @@ def _told(values: Any) -> tuple[str, ...]:
     return tuple(map(repr, values))
 
 
-def _references(record: _Stated) -> Iterator[tuple[str, tuple[str, tuple[str, ...]]]]:
+def _references(record: _Stated) -> Iterator[tuple[str, _Key]]:
     for field in record.resource.fields.values():
         if field.refers_to is not None and record.values.get(field.name) is not None:
             yield field.name, (field.refers_to, _told([record.values[field.name]]))
 
 
-def _leads_to_records(
-    record: _Stated,
-    by_key: Mapping[tuple[str, tuple[str, ...]], _Stated],
-    resources: Mapping[str, Resource],
-    findings: Findings,
-) -> None:
+def _leads_to_records(record: _Stated, known: Set[_Key], unknown: Set[str], findings: Findings) -> None:
     for name, key in _references(record):
-        if key not in by_key:
+        if key not in known and key[0] not in unknown:
             findings.say(
                 RECORD_REFERENCE,
                 f"a record of `{record.resource.name}` refers to a `{key[0]}` that is not among the records",
@@ -230,9 +238,7 @@ def _leads_to_records(
             )
 
 
-def _in_order(
-    records: list[_Stated], by_key: Mapping[tuple[str, tuple[str, ...]], _Stated], findings: Findings
-) -> list[_Stated]:
+def _in_order(records: list[_Stated], by_key: Mapping[_Key, _Stated], findings: Findings) -> list[_Stated]:
     """Depth first; a circle has no order."""
     ordered: list[_Stated] = []
     done: set[int] = set()
@@ -260,7 +266,7 @@ def _in_order(
     return ordered
 
 
-def _targets(record: _Stated, by_key: Mapping[tuple[str, tuple[str, ...]], _Stated]) -> Iterator[_Stated]:
+def _targets(record: _Stated, by_key: Mapping[_Key, _Stated]) -> Iterator[_Stated]:
     for _, key in _references(record):
         target = by_key.get(key)
         if target is not None:

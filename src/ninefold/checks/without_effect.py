@@ -93,7 +93,9 @@ def without_effect(contract: Contract, findings: Findings) -> None:
         if (machine := value_of(each.machine)) is not None
     }
     stated_all = isinstance(contract.states.machines, Shown)
-    without = {each.resource.text for each in value_of(contract.states.machines) or ()} - machines.keys()
+    without = {
+        each.resource.text for each in value_of(contract.states.machines) or () if isinstance(each.machine, StatedNone)
+    }
     for resource in resources.values():
         machine = machines.get(resource.name)
         for field in value_of(resource.fields) or ():
