@@ -21,9 +21,10 @@ STAGES = {
     "contract": {"effects", "expression", "fact", "service", "shared_types"},
     "questions": {"ask", "conditions", "given", "known_by", "question", "reach", "survey"},
     "resolve": {
-        *("codes", "contract", "declared", "names", "reading"),
+        *("codes", "contract", "declared", "names", "reading", "written"),
         *(
             "actions",
+            "meant_actions",
             "calls",
             "cases",
             "chosen",

@@ -15,7 +15,7 @@ from ninefold.checks.made import check_made_with
 from ninefold.checks.model import Vocabulary
 from ninefold.contract import states as stated
 from ninefold.contract.expression import Assignment, Expression
-from ninefold.contract.fact import Fact, Shown, value_of
+from ninefold.contract.fact import Fact, Gap, Proposal, Shown, StatedNone, is_open, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.tree import Typed
@@ -114,10 +114,13 @@ def odd_states(contract: Contract, findings: Findings) -> None:
         for endpoint in value_of(contract.endpoints.endpoints) or ()
         for action in value_of(endpoint.does) or ()
     } | {(effect.verb, effect.subject) for effect in stated_effects(contract)}
+    endpoints = contract.endpoints.endpoints
+    any_may_be = are_open(contract) or isinstance(endpoints, Gap | Proposal)
+    any_may_be = any_may_be or any(is_open(endpoint.does) for endpoint in value_of(endpoints) or ())
     for each in value_of(contract.states.machines) or ():
         machine = value_of(each.machine)
         if machine is not None:
-            _odd(each.resource.text, machine, None if are_open(contract) else taken, findings)
+            _odd(each.resource.text, machine, None if any_may_be else taken, findings)
 
 
 def _odd(resource: str, machine: stated.Machine, taken: set[tuple[str, str | None]] | None, findings: Findings) -> None:
@@ -161,7 +164,7 @@ def _odd(resource: str, machine: stated.Machine, taken: set[tuple[str, str | Non
                 help=(f"if that is meant: `final: [{', '.join(ends)}]`",),
             )
     for each in transitions:
-        if taken is not None and (each.name, resource) not in taken and not isinstance(each.after, Shown):
+        if taken is not None and (each.name, resource) not in taken and isinstance(each.after, StatedNone | None):
             findings.say(
                 UNUSED_TRANSITION,
                 f"nothing takes the transition `{each.name}` of `{resource}`",

@@ -10,11 +10,14 @@ from ninefold.resolve import leaves
 from ninefold.resolve.actions import action
 from ninefold.resolve.codes import NOT_AN_EFFECT
 from ninefold.resolve.expressions import assignments, expression
+from ninefold.resolve.meant_actions import Actor
 from ninefold.resolve.reading import Level, Read, Reading, Slot
 from ninefold.syntax.nodes import Mapping, Node
 
-ON_ITS_OWN = ("create", "update", "delete")
+_ON_ITS_OWN = ("create", "update", "delete")
 """What an effect does to a row, where it takes no transition."""
+
+_TAKES = Actor("an effect", ())
 
 
 def effects(part: int, path: str) -> Read[tuple[Effect, ...]]:
@@ -34,7 +37,7 @@ def effect(r: Reading, node: Node, level: Level) -> Effect | None:
     """None: it is not one, which has been said."""
     if not isinstance(node, Mapping):
         return None
-    done = [name for name in (*ON_ITS_OWN, "take") if name in level.known]
+    done = [name for name in (*_ON_ITS_OWN, "take") if name in level.known]
     if len(done) != 1:
         if done or node.entries:
             message = "an effect does two things" if done else "an effect does nothing"
@@ -58,7 +61,7 @@ def _what(level: Level, key: str) -> tuple[str, Name] | None:
     if key != "take":
         resource = level.inner(key, leaves.name)
         return None if resource is None else (key, resource)
-    taken = level.inner("take", action)
+    taken = level.inner("take", action(_TAKES))
     if taken is None or taken.subject is None:
         return None
     return taken.verb, Name(taken.subject, taken.span)

@@ -31,7 +31,7 @@ from ninefold.resolve.limits import pages
 from ninefold.resolve.quantities import duration
 from ninefold.resolve.reading import Level, Reading, Slot, collected, quoted, spoken
 from ninefold.resolve.resources import conditions
-from ninefold.resolve.schemas import schema, type_reference
+from ninefold.resolve.schemas import BODY_OF_A_RESOURCE, schema, type_reference
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar, Sequence
 from ninefold.vocabulary import shapes
 
@@ -168,7 +168,7 @@ def each_case(fact: Fact[tuple[tuple[Endpoint, ...], ...]] | None) -> Fact[tuple
 
 def _endpoint(r: Reading, level: Level, entry: Entry, route: routes.Route | None) -> Endpoint:
     path = level.fact("path", path_parameters)
-    call, does = calls.apart(r, level.fact("does", deeds, main=True))
+    call, does = calls.apart(r, level.fact("does", deeds(entry.name, level.known), main=True))
     return Endpoint(
         key=entry.name,
         method=route.method if route is not None else "",
@@ -206,7 +206,7 @@ def _endpoint(r: Reading, level: Level, entry: Entry, route: routes.Route | None
 
 def body(r: Reading, node: Node, slot: Slot) -> Body | None:
     if isinstance(node, Mapping) and len(node.entries) == 1 and node.entries[0].name == "$ref":
-        reference = type_reference(r, node.entries[0].value)
+        reference = type_reference(r, node.entries[0].value, BODY_OF_A_RESOURCE)
         return None if reference is None else Body(None, reference, node.span)
     if isinstance(node, Scalar):
         field = node.text.rpartition(".")[2]

@@ -9,10 +9,14 @@ from ninefold.contract.fact import Name
 from ninefold.resolve import leaves
 from ninefold.resolve.actions import actions
 from ninefold.resolve.expressions import expression, template
+from ninefold.resolve.meant_actions import Actor
 from ninefold.resolve.quantities import duration, wait
 from ninefold.resolve.reading import Reading, Slot, spoken
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part
+from ninefold.vocabulary.events import EVENT_VERBS
 from ninefold.vocabulary.shapes import Duration
+
+CAUSE = Actor("an event's cause", EVENT_VERBS)
 
 _OF_OPERATOR = re.compile(r"operator\.[A-Za-z_][A-Za-z0-9_]*")
 
@@ -37,7 +41,7 @@ def kind(r: Reading, entry: Entry) -> EventKind:
     return EventKind(
         name=entry.name,
         span=entry.key.span,
-        upon=level.fact("upon", actions, main=True),
+        upon=level.fact("upon", actions(CAUSE), main=True),
         payload=level.fact("payload", template, main=True),
         when=level.fact("when", expression),
     )

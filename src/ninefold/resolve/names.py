@@ -20,18 +20,14 @@ from ninefold.contract.versioning import Change, Versioning
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import there_are
-from ninefold.resolve.actions import MEANT_VERBS
 from ninefold.resolve.codes import NOT_AN_ACTION, NOT_WRITTEN, SAME_NAME, UNDECLARED
 from ninefold.resolve.declared import Declared, Names, declared, listed, one
-from ninefold.resolve.effects import ON_ITS_OWN
 from ninefold.resolve.errors import not_a_condition, split
 from ninefold.resolve.reading import Reading, quoted
-from ninefold.resolve.schemas import TYPE_REFERENCE
+from ninefold.resolve.schemas import BODY_OF_A_RESOURCE, OF_A_RESOURCE, TYPE_REFERENCE
 from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence
 from ninefold.vocabulary.built_in import READ_ONLY
-from ninefold.vocabulary.endpoints import CONDITIONS_OF_GRANTS, GRANT, VERBS
-from ninefold.vocabulary.events import EVENT_VERBS
-from ninefold.vocabulary.verbs import ALL, ALONE
+from ninefold.vocabulary.endpoints import CONDITIONS_OF_GRANTS, GRANT
 
 
 def judge(r: Reading, contract: Contract) -> None:
@@ -87,6 +83,15 @@ class _Uses:
 
     def use_code(self, name: Name | None) -> None:
         self.use(name, self.known.codes, "an error code")
+
+    def use_type(self, name: Name | None, of_a_resource: str) -> None:
+        """`of_a_resource`: what to write if the name is that of a resource."""
+        resource = None if name is None or name.text in self.known.types else self.r.written.resource(name.text)
+        if name is None or resource is None:
+            self.use(name, self.known.types, "a shared type")
+        else:
+            message = f"{quoted(name.text)} is a resource, and not a shared type"
+            self.r.say(UNDECLARED, message, Label(name.span), help=(of_a_resource.format(resource),))
 
     def end_of(self, span: Span, text: str) -> Name:
         """The last word of a scalar, at its place: before a closing quote, if there is one."""
@@ -146,7 +151,7 @@ class _Uses:
 
     def schema(self, schema: Schema | None) -> None:
         for reference in references(schema.node) if schema is not None else ():
-            self.use(reference, self.known.types, "a shared type")
+            self.use_type(reference, OF_A_RESOURCE)
 
     # Part 3
 
@@ -174,7 +179,8 @@ class _Uses:
 
     def effects(self, fact: Fact[tuple[Effect, ...]] | None) -> None:
         for each in listed(fact) or ():
-            self.use_action(Action(each.verb, each.subject, each.named), ON_ITS_OWN, "an effect")
+            if self.use(self.end_of(each.named, each.subject), self.known.reachable, "a resource"):
+                self.use_action(Action(each.verb, each.subject, each.named), "an effect")
             self.sets(Shown(each.sets, each.span), each.subject)
 
     def use_state(self, name: Name | None, resource: str) -> None:
@@ -205,7 +211,7 @@ class _Uses:
             name = self.end_of(endpoint.call.span, endpoint.call.subject or "")
             self.use(name, self.known.functions, "a function among the `calls`")
         for action in does:
-            self.use_action(action, VERBS, "an endpoint")
+            self.use_action(action, "an endpoint")
         subjects = {action.subject for action in does if action.subject is not None and action.verb != "call"}
         if len(subjects) == 1:
             resource = subjects.pop()
@@ -231,39 +237,13 @@ class _Uses:
         self.use(one(endpoint.issues), self.known.schemes, "a scheme")
         body = one(endpoint.body)
         if body is not None:
-            self.use(body.reference, self.known.types, "a shared type")
+            self.use_type(body.reference, BODY_OF_A_RESOURCE)
 
-    def use_action(self, action: Action, verbs: tuple[str, ...], whose: str) -> None:
-        """A verb of a closed list, or a transition of the resource that is acted on."""
-        verb, subject = action.verb, action.subject
-        if subject is None or verb == "call":
-            return
-        place = self.end_of(action.span, subject)
-        if not self.use(place, self.known.reachable, "a resource"):
-            return
-        if subject in READ_ONLY and self.known.resources is not None and subject not in self.known.resources:
+    def use_action(self, action: Action, whose: str) -> None:
+        """Only what is done to the language's own resources: others are judged where actions are read."""
+        own = self.known.resources
+        if action.subject in READ_ONLY and action.verb != "call" and own is not None and action.subject not in own:
             self.read_only(action, whose)
-            return
-        if verb in verbs:
-            return
-        transitions = self.known.transitions.get(subject)
-        if transitions is None:
-            transitions = {} if verb in VERBS else None
-        if transitions is None or verb in transitions:
-            return
-        written = verb + ALL if action.all else verb
-        before = Span(place.span.start - 1 - len(written), place.span.start - 1)
-        verbs = tuple(each for each in verbs if each not in ALONE and each != "call")
-        near = MEANT_VERBS.get(verb.casefold()) or self.r.nearest(verb, (*transitions, *verbs))
-        near = near if near in (*transitions, *verbs) else None
-        listed = ", ".join(f"`{each} {subject}`" for each in (*transitions, *verbs))
-        help = f"did you mean `{near} {subject}`?" if near else f"write one of {listed}"
-        self.r.say(
-            NOT_AN_ACTION,
-            f"{quoted(verb)} is nothing that {whose} does to `{subject}`",
-            Label(before, "not an action"),
-            help=(help,),
-        )
 
     def read_only(self, action: Action, whose: str) -> None:
         """What the language keeps itself, and endpoints at most show."""
@@ -326,7 +306,7 @@ class _Uses:
                         help=("an event arises upon a write of a resource, such as `create order`",),
                     )
                 else:
-                    self.use_action(action, EVENT_VERBS, "an event's cause")
+                    self.use_action(action, "an event's cause")
         delivery = one(part.delivery)
         webhooks = None if delivery is None else one(delivery.webhooks)
         self.use(None if webhooks is None else one(webhooks.to), self.known.resources, "a resource of the contract")

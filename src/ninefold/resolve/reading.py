@@ -24,6 +24,7 @@ from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import nearest
 from ninefold.expressions.ast import Ast
 from ninefold.resolve.codes import BARE_WORD, KEYWORD_NOT_USED, NO_ANSWER, UNKNOWN_KEY, WRONG_SHAPE
+from ninefold.resolve.written import Written, written
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Part, Scalar, Sequence, Style, Word
 from ninefold.vocabulary import Key, describe, is_open, key_at, key_named, keys_under, names_under
 from ninefold.vocabulary.shapes import JSONSchema, ListOf, MappingOf, Members, Name, Shape
@@ -79,6 +80,11 @@ class Reading:
     def types(self) -> Entry | None:
         """The entry `types` of part 2."""
         return self.document.part("resources").facts.get("types")
+
+    @cached_property
+    def written(self) -> Written:
+        """The names of resources and transitions, before they are read."""
+        return written(self.document)
 
     def say(self, code: Code, message: str, *labels: Label, help: Iterable[str] = ()) -> None:
         self.diagnostics.append(Diagnostic(code, message, labels, tuple(help)))

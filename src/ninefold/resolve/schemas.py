@@ -40,6 +40,12 @@ _TYPES_WITH_A_FORMAT: Final = {
 }
 
 
+OF_A_RESOURCE: Final = "a field refers to one by `refers to: {0}`; elsewhere stands a schema of its identifier"
+"""What to write for a `$ref` to a resource, where a schema is meant."""
+
+BODY_OF_A_RESOURCE: Final = "a body lists fields of `{0}`: `[NAME, …]`"
+"""What to write for it, where a body is meant."""
+
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 
@@ -190,6 +196,10 @@ def _type(r: Reading, node: Node) -> str:
     if node.text in TYPES:
         return node.text
     written = node.text.casefold()
+    if (resource := r.written.resource(node.text)) is not None and written not in _OTHER_TYPES:
+        message = f"`type` cannot be {quoted(node.text)}, which is a resource"
+        r.say(WRONG_WORD, message, Label(node.span), help=(OF_A_RESOURCE.format(resource),))
+        raise _Unread
     if written in _TYPES_WITH_A_FORMAT:
         meant = _TYPES_WITH_A_FORMAT[written] or written
         r.say(
@@ -216,11 +226,21 @@ def _format(r: Reading, node: Node) -> str:
     return node.text
 
 
-def type_reference(r: Reading, node: Node) -> Name | None:
-    """`#/types/NAME`: the name of a shared type."""
-    found = TYPE_REFERENCE.fullmatch(node.text) if isinstance(node, Scalar) else None
-    if found is not None:
+def type_reference(r: Reading, node: Node, of_a_resource: str = OF_A_RESOURCE) -> Name | None:
+    """`#/types/NAME`: the name of a shared type. `of_a_resource`: what to write if the name is that of a resource."""
+    written = node.text if isinstance(node, Scalar) and node.value is not None else ""
+    if (found := TYPE_REFERENCE.fullmatch(written)) is not None:
         return Name(found[1], node.span)
+    last = re.split(r"[/#]", written)[-1].removesuffix(".json")
+    resource = None if last in _shared(r) else r.written.resource(last) or r.written.resource(last.partition(".")[0])
+    if resource is not None:
+        r.say(
+            NOT_A_SCHEMA,
+            f"`$ref` refers to a shared type, and `{resource}` is a resource",
+            Label(node.span),
+            help=(of_a_resource.format(resource),),
+        )
+        return None
     if isinstance(node, Scalar) and node.value is None:
         r.say(
             NOT_A_SCHEMA,
@@ -229,10 +249,20 @@ def type_reference(r: Reading, node: Node) -> Name | None:
             help=('write `"#/types/NAME"`, in quotes: `#` begins a comment otherwise',),
         )
         return None
-    written = node.text if isinstance(node, Scalar) else ""
-    last = re.sub(r"[^A-Za-z0-9_]+", "", written.rpartition("/")[2]) or "NAME"
-    r.say(NOT_A_SCHEMA, "`$ref` refers to a shared type alone", Label(node.span), help=(f'write `"#/types/{last}"`',))
+    if last in TYPES:
+        help = f"write `type: {last}`"
+    else:
+        near = last if last in _shared(r) else r.nearest(last, _shared(r))
+        declared = "" if near else "; `types` of part 2 declares it"
+        help = f'write `"#/types/{near or (last if last.isidentifier() else "NAME")}"`{declared}'
+    r.say(NOT_A_SCHEMA, "`$ref` refers to a shared type alone", Label(node.span), help=(help,))
     return None
+
+
+def _shared(r: Reading) -> tuple[str, ...]:
+    """The names of the shared types."""
+    types = r.types.value if r.types is not None else None
+    return tuple(each.name for each in types.entries) if isinstance(types, Mapping) else ()
 
 
 def _reference(r: Reading, node: Node) -> str:

@@ -1,0 +1,68 @@
+"""The names that a document has at their places, before any of it is read: what a wrong word is likely to mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ninefold.syntax.nodes import Document, Entry, Node, Part, Scalar, Word
+from ninefold.syntax.nodes import Mapping as MappingNode
+from ninefold.vocabulary import key_named
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """`resources`: None where part 2 is not shown. `transitions[R]`: the transitions of a resource, each with the
+    state that it leads to, or nothing; a resource that has none is not there, nor is one of which it is not known,
+    which is `unknown`."""
+
+    resources: tuple[str, ...] | None
+    transitions: Mapping[str, Mapping[str, str]]
+    unknown: frozenset[str]
+
+    def resource(self, word: str) -> str | None:
+        """The resource that a word means: its name in any case, or in the plural."""
+        folded = {each.casefold(): each for each in self.resources or ()}
+        return next((folded[each] for each in singulars(word) if each in folded), None)
+
+
+def singulars(word: str) -> Iterable[str]:
+    """What a word may be the plural of, itself first."""
+    word = word.casefold()
+    yield word
+    for ending, instead in (("ies", "y"), ("es", ""), ("s", "")):
+        if word.endswith(ending) and len(word) > len(ending) + 1:
+            yield word.removesuffix(ending) + instead
+
+
+def written(document: Document) -> Written:
+    own = _named(document.part("resources"), 2)
+    machines = _named(document.part("states"), 3)
+    resources = None if own is None else tuple(each.name for each in own if not _says(each.value, "none"))
+    shown = {each.name: each.value for each in machines or () if not _says(each.value, "not shown")}
+    is_none = machines == ()
+    unknown = frozenset(name for name in resources or () if name not in shown and not is_none)
+    transitions = {name: _transitions(value) for name, value in shown.items() if isinstance(value, MappingNode)}
+    return Written(resources, transitions, unknown)
+
+
+def _says(node: Node, word: str) -> bool:
+    return isinstance(node, Scalar) and node.says(word)
+
+
+def _named(part: Part, number: int) -> tuple[Entry, ...] | None:
+    """What a part has under names that the contract chooses; None: that is not known."""
+    if not part.facts.entries:
+        return () if part.statement is not None and part.statement.word is Word.NONE else None
+    return tuple(each for each in part.facts.entries if key_named(number, "", each.name) is None)
+
+
+def _transitions(machine: MappingNode) -> Mapping[str, str]:
+    found = machine.get("transitions")
+    entries = found.value.entries if found is not None and isinstance(found.value, MappingNode) else ()
+    return {each.name: _leads_to(each.value) for each in entries}
+
+
+def _leads_to(transition: Node) -> str:
+    to = transition.get("to") if isinstance(transition, MappingNode) else None
+    return to.value.text if to is not None and isinstance(to.value, Scalar) else ""
