@@ -234,7 +234,11 @@ class Reading:
                 return self._has(arguments[0])
             case "in":
                 item, container = self.value(arguments[0]), needed(self.value(arguments[1]))
-                return item in container if isinstance(container, dict) else any(same(item, one) for one in container)
+                if isinstance(container, dict) and (item is None or isinstance(item, str)):
+                    return item in container
+                if isinstance(container, list):
+                    return any(same(item, one) for one in container)
+                raise Fails("this holds no such thing")
             case "[]":
                 container, index = needed(self.value(arguments[0])), needed(self.value(arguments[1]))
                 if isinstance(container, list) and 0 <= index < len(container):
@@ -319,8 +323,12 @@ def narrowed(value: Any, type_: Type) -> Any:
     wanted = kinds.get(type(type_))
     if value is None or wanted is None or isinstance(type_, Anything):
         return value
+    if isinstance(type_, Integer) and isinstance(value, float) and value == int(value):
+        return within(int(value))
     if not isinstance(value, wanted) or (isinstance(value, bool) and not isinstance(type_, Boolean)):
         raise Fails("a value of another type")
+    if isinstance(type_, Array) and isinstance(value, list) and not isinstance(type_.items, Anything):
+        return [narrowed(item if type_.items.nullable else needed(item), type_.items) for item in value]
     return float(value) if isinstance(type_, Number) and isinstance(value, int | float) else value
 
 

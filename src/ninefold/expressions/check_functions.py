@@ -181,7 +181,7 @@ class Functions(Parts):
             case "distinct" | "sort":
                 array = made[0].type
                 items = array.items if isinstance(array, Array) else array
-                if isinstance(array, Array) and not isinstance(items, (*_SCALARS, Null)):
+                if not isinstance(items, (*_SCALARS, Null)) or not isinstance(array, Array):
                     help = ("choose a field first: `.map(x, x.field)`",) if isinstance(items, Row | Object) else ()
                     self._problem(
                         codes.WRONG_ARGUMENTS,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from ninefold.expressions import codes
 from ninefold.expressions.ast import (
     Ast,
@@ -32,6 +34,9 @@ from ninefold.values import (
 
 TYPE_NAMES = frozenset({"bool", "int", "double", "string", "list", "map", "null_type"})
 """CEL's names of the types of JSON, which `type(x)` is compared with."""
+
+
+_ANY_ARRAY: Final = Array(items=Anything(nullable=True))
 
 
 class Operators(Parts):
@@ -85,11 +90,21 @@ class Operators(Parts):
         if join(left.type, right.type) is None and not named:
             self._mismatch(ast, ast.operator, (ast.left, ast.right), (left, right))
             return None
-        first = self._value(self._narrowed(left, right.type), ast.left)
-        second = self._value(self._narrowed(right, left.type), ast.right)
+        first = self._value(self._compared(left, right.type), ast.left)
+        second = self._value(self._compared(right, left.type), ast.right)
         if first is None or second is None:
             return None
         return Call(function=ast.operator, arguments=[first, second], type=Boolean())
+
+    def _compared(self, typed: Typed, other: Type) -> Typed:
+        """A value of any type as one of that which it is compared with: an array or an object of whatever it holds."""
+        match other:
+            case Array() if isinstance(typed.type, Anything):
+                return narrowed(typed, _ANY_ARRAY)
+            case Object() if isinstance(typed.type, Anything):
+                return narrowed(typed, Object())
+            case _:
+                return self._narrowed(typed, other)
 
     def _names(self, ast: Ast, value: Typed, row: Type) -> bool:
         """Whether this is an inferred variable that holds the identifier of such a row: `film.director == value`."""
@@ -112,13 +127,15 @@ class Operators(Parts):
             right = self.typed(ast.right)
         if right is None:
             return None
-        if isinstance(right.type, Anything):
-            right = narrowed(right, Array(items=Anything(nullable=True)))
-        wanted = right.type.items if isinstance(right.type, Array) else Text()
+        wanted: Type = Text()
+        if isinstance(right.type, Array | Anything):
+            wanted = right.type.items if isinstance(right.type, Array) else Anything(nullable=True)
         left = self.typed(ast.left, wanted)
         if left is None:
             return None
-        suits = isinstance(right.type, Array | Object) and (
+        if isinstance(right.type, Anything) and not isinstance(left.type, Text | Anything):
+            right = narrowed(right, _ANY_ARRAY)  # only a text can be the name of a member
+        suits = isinstance(right.type, Array | Object | Anything) and (
             join(left.type, wanted) is not None or self._names(ast.left, left, wanted)
         )
         if not suits:
@@ -127,7 +144,7 @@ class Operators(Parts):
                 help = ("a part of a text is found by `text.contains(part)`",)
             self._mismatch(ast, "in", (ast.left, ast.right), (left, right), help)
             return None
-        value = self._value(self._narrowed(left, wanted), ast.left)
+        value = self._value(self._compared(left, wanted), ast.left)
         container = self._value(right, ast.right)
         if value is None or container is None:
             return None

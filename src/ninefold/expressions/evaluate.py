@@ -323,9 +323,13 @@ def _or(left: Evaluate, right: Evaluate) -> Evaluate:
 def _in(left: Evaluate, right: Evaluate, plain: bool) -> Evaluate:
     def contained(env: Env) -> bool:
         value, container = left(env), _value(right(env))
-        if plain or isinstance(container, dict):
+        if plain:
             return value in container
-        return any(equal(value, item) for item in container)
+        if isinstance(container, dict) and (value is None or isinstance(value, str)):
+            return value in container
+        if isinstance(container, list):
+            return any(equal(value, item) for item in container)
+        raise EvaluationError("neither an array nor an object with members of that name")
 
     return contained
 

@@ -63,10 +63,18 @@ def identifier_through(operand: Typed, name: str, model: Model) -> Typed | None:
 
 
 def narrowed(typed: Typed, wanted: Type) -> Typed:
-    """A value of any type as one of the type that its place needs: null stays null, another is an error."""
-    if not isinstance(typed.type, Anything) or isinstance(wanted, Anything | Null):
+    """A value of any type as one of the type that its place needs: null stays null, another is an error. Of an array
+    of such values, each item is."""
+    if not _is_looser(typed.type, wanted):
         return typed
     return Call(function="narrow", arguments=[typed], type=optional(wanted))
+
+
+def _is_looser(given: Type, wanted: Type) -> bool:
+    """Whether a value of one type has to be looked at before it is known to be of the other."""
+    if isinstance(given, Array) and isinstance(wanted, Array):
+        return _is_looser(given.items, wanted.items)
+    return isinstance(given, Anything) and not isinstance(wanted, Anything | Null)
 
 
 def array_of(items: list[Typed], type_: Array) -> Typed:

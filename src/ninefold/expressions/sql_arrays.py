@@ -94,8 +94,6 @@ class Arrays(Rows):
         """Several values as one array."""
         items = self._settled(items)
         item = self._of_binding(typed, items.element)
-        if isinstance(item.type, Anything):
-            raise self.refuse(typed, "of which type the items are, is not stated")
         # By way of a derived table: an aggregate of an outer row's column alone would belong to the outer query.
         alias = self.fresh()
         columns = (item.text + " AS v", *items.order_columns)
@@ -236,9 +234,11 @@ class Arrays(Rows):
 
     def _written(self, typed: MakeArray, members: list[Typed], scope: Bindings) -> Relation:
         """A list literal, as rows."""
-        made, alias = [self.scalar(member, scope) for member in members], self.fresh()
-        queries = ("SELECT " + one.text + f" AS v, {index} AS n" for index, one in enumerate(made))
         assert isinstance(typed.type, Array)
+        made, alias = [self.scalar(member, scope) for member in members], self.fresh()
+        if isinstance(typed.type.items, Anything):
+            made = list(map(self.json, members, made))
+        queries = ("SELECT " + one.text + f" AS v, {index} AS n" for index, one in enumerate(made))
         failures = tuple(one.is_broken for one in made if one.fails)
         item = Scalar(Fragment(f"{alias}.v"), typed.type.items, any(one.nullable for one in made))
         source = "(" + join(" UNION ALL ", queries) + f") AS {alias}"

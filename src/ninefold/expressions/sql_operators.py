@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from ninefold.expressions.evaluate import cel_name
 from ninefold.expressions.functions import resolve
 from ninefold.expressions.scope import describe
 from ninefold.expressions.sql_arrays import Arrays
-from ninefold.expressions.sql_parts import Bindings, Relation, Scalar, exists, unless
+from ninefold.expressions.sql_parts import Bindings, Relation, Scalar, either, exists, unless
 from ninefold.expressions.tree import (
     Call,
     Constant,
@@ -18,6 +19,8 @@ from ninefold.expressions.tree import (
 )
 from ninefold.sql.fragment import Fragment, bind, join
 from ninefold.values import Anything, Array, Boolean, Integer, Object, Text, Timestamp, Type
+
+_STATE_TYPE: Final = "a schema says it: `type: …`, and for the members of an object `properties`"
 
 
 class Operators(Arrays):
@@ -45,7 +48,7 @@ class Operators(Arrays):
             case "is of type", [operand, Constant(value=str() as name)]:
                 return self._is_of_type(call, self.scalar(operand, scope), name)
             case "narrow", [operand]:
-                raise self.refuse(operand, "of which type this is, is not stated")
+                return self._narrow(call, operand, scope)
             case ("size" | "sum") as function, [array] if isinstance(array.type, Array):
                 return self._measured(call, function, array, scope)
         return self._function(call, scope)
@@ -86,6 +89,8 @@ class Operators(Arrays):
     ) -> Scalar:
         asked = self.scalar(condition, scope)
         first, second = self.scalar(yes, scope, positive), self.scalar(no, scope, positive)
+        if isinstance(call.type, Anything):
+            first, second = self.json(yes, first), self.json(no, second)
         fails = asked.fails or asked.nullable or first.fails or second.fails
         nullable = first.nullable or second.nullable
         failure = None
@@ -98,8 +103,11 @@ class Operators(Arrays):
         self, call: Call, operator: str, left: Typed, right: Typed, scope: Bindings, positive: bool
     ) -> Scalar:
         a, b = self.scalar(left, scope), self.scalar(right, scope)
-        for node, side in ((left, a), (right, b)):
-            self._comparable(node, side.type)
+        if _is_json(a.type) or _is_json(b.type):
+            same = self.dialect.same_json(self.json(left, a).text, self.json(right, b).text)
+            failures = tuple(side.is_broken for side in (a, b) if side.fails)
+            text = unless(failures, same if operator == "==" else "(NOT " + same + ")")
+            return Scalar(text, call.type, fails=bool(failures))
         symbol = " = " if operator == "==" else " <> "
         if not (a.nullable or b.nullable):
             return Scalar("(" + a.text + symbol + b.text + ")", call.type, fails=a.fails or b.fails)
@@ -110,30 +118,32 @@ class Operators(Arrays):
         text = unless(failures, same if operator == "==" else "(NOT " + same + ")")
         return Scalar(text, call.type, fails=bool(failures))
 
-    def _comparable(self, node: Typed, type_: Type) -> None:
-        """Arrays are compared as their JSON text, which is one and the same only where the items' texts are."""
-        match type_:
-            case Object() | Anything():
-                raise self.refuse(node, f"the database does not compare {describe(type_)} with another")
-            case Array(items=items) if not isinstance(items, Boolean | Integer | Text | Timestamp) and not (
-                isinstance(node, Constant) and node.value == []
-            ):
-                raise self.refuse(node, f"the database does not compare {describe(type_)} with another")
+    def _narrow(self, call: Call, operand: Typed, scope: Bindings) -> Scalar:
+        """A value of any type as one of the type that its place needs; another is an error."""
+        value = self.scalar(operand, scope)
+        made = self.dialect.of_json(value.text, call.type) if isinstance(value.type, Anything) else None
+        if made is None:
+            raise self.refuse(operand, f"the database cannot tell whether this is {describe(call.type)}", _STATE_TYPE)
+        failure = "(" + value.text + " IS NOT NULL AND " + made + " IS NULL)"
+        if value.fails:
+            failure = either((value.is_broken, failure))
+        return Scalar(made, call.type, True, True, failure)
 
     def _membership(self, call: Call, left: Typed, right: Typed, scope: Bindings, positive: bool) -> Scalar:
-        if not isinstance(right.type, Array):
-            raise self.refuse(right, "the database does not look for the names of members")
         value = self.scalar(left, scope)
-        self._comparable(left, value.type)
+        if not isinstance(right.type, Array):
+            return self._named(call, left, right, value, self.scalar(right, scope))
         plain = self._listed(right, scope)
-        if plain is not None and (positive or not value.nullable):
+        if plain is not None and not _is_json(value.type) and (positive or not value.nullable):
             text = "(" + value.text + " IN (" + join(", ", plain) + "))"
             return Scalar(text, call.type, fails=value.fails or value.nullable)
         items = self._settled(self.relation(right, scope))
         item = self._of_binding(right, items.element)
-        self._comparable(right, item.type)
         nullsafe = value.nullable or item.nullable
-        if nullsafe:
+        if _is_json(item.type) or _is_json(value.type):
+            nullsafe = True
+            same = self.dialect.same_json(self.json(right, item).text, self.json(left, value).text)
+        elif nullsafe:
             same = self.dialect.same(item.text, value.text)
         else:
             same = "(" + item.text + " = " + value.text + ")"
@@ -143,6 +153,27 @@ class Operators(Arrays):
         text = unless(failures, exists(items.query("1", same)))
         return Scalar(text, call.type, fails=value.fails or bool(failures))
 
+    def _named(self, call: Call, left: Typed, right: Typed, value: Scalar, container: Scalar) -> Scalar:
+        """`in` of an object, or of what may be one: an item of an array, or the name of a member."""
+        if isinstance(value.type, Anything):
+            raise self.refuse(left, "of which type this is, is not stated", _STATE_TYPE)
+        alias = self.fresh()
+        found = Relation(self.dialect.items(container.text, alias), container)
+        named = "(" + self.dialect.position(alias) + " = " + value.text + ")"
+        failures = (value.is_broken,) if value.fails else ()
+        is_object = self.dialect.json_is(container.text, "map")
+        is_array = self.dialect.json_is(container.text, "list")
+        text = "(" + is_object + " AND " + exists(found.query("1", named)) + ")"
+        either_kind = is_object
+        if isinstance(container.type, Anything):
+            item = self.dialect.item(alias, container.type)
+            same = self.dialect.same_json(item, self.json(left, value).text)
+            text = "(" + text + " OR " + is_array + " AND " + exists(found.query("1", same)) + ")"
+            either_kind = "(" + is_object + " OR " + is_array + ")"
+        if container.fails:
+            failures = (*failures, container.is_broken)
+        return Scalar(unless((*failures, "(NOT " + either_kind + ")"), text), call.type, fails=True)
+
     def _listed(self, array: Typed, scope: Bindings) -> list[Fragment] | None:
         """The items of a list literal, if none of them may be null or an error."""
         match array:
@@ -151,7 +182,7 @@ class Operators(Arrays):
                     return None
                 # The type of each item is the array's: a list of constants has one.
                 return [bind(Constant(value=value, type=items)) for value in values]
-            case MakeArray(items=members) if members:
+            case MakeArray(items=members, type=Array(items=items)) if members and not _is_json(items):
                 made = [self.scalar(member, scope) for member in members]
                 return None if any(one.fails or one.nullable for one in made) else [one.text for one in made]
             case _:
@@ -176,7 +207,7 @@ class Operators(Arrays):
         return Scalar(unless(failures, text), call.type, fails=bool(failures))
 
     def _item(self, call: Call, array: Typed, index: Typed, scope: Bindings) -> Scalar:
-        if not isinstance(array.type, Array) or isinstance(array.type.items, Anything):
+        if not isinstance(array.type, Array):
             raise self.refuse(call, "of which type the item is, is not stated")
         if not (isinstance(array, Select) and array.through != "back") and self.reads_rows(array, scope):
             raise self.refuse(call, "the database reads items by position from a stored array only")
@@ -187,3 +218,14 @@ class Operators(Arrays):
         nullable = call.type.nullable
         failure = "(NOT " + exists(found.query("1")) + ")" if nullable else None
         return Scalar(text, call.type, nullable, True, failure)
+
+
+def _is_json(type_: Type) -> bool:
+    """Whether values are compared as JSON: arrays only where one text stands for one value are compared as texts."""
+    match type_:
+        case Object() | Anything():
+            return True
+        case Array(items=items):
+            return not isinstance(items, Boolean | Integer | Text | Timestamp)
+        case _:
+            return False

@@ -7,6 +7,7 @@ from ninefold.expressions.reads import (
     DEEPEST_COMPUTED,
     computed_of,
 )
+from ninefold.expressions.scope import describe
 from ninefold.expressions.sql_parts import (
     Binding,
     Bindings,
@@ -25,7 +26,7 @@ from ninefold.expressions.tree import (
     Variable,
 )
 from ninefold.sql.fragment import Fragment, identifier
-from ninefold.values import Anything, Boolean, Row
+from ninefold.values import Anything, Array, Boolean, Null, Object, Row, Type
 
 
 class Rows(Parts):
@@ -90,16 +91,28 @@ class Rows(Parts):
             if select.through == "computed":
                 return self._computed(select, row, positive)
             return self.column(select, row, select.name)
-        if isinstance(select.type, Anything):
-            help = f"the schema of the object says it: `properties: {{{select.name}: {{type: …}}}}`"
-            raise self.refuse(select, f"of which type `{select.name}` is, is not stated", help)
         object_ = self.scalar(operand, scope)
         text = self.dialect.member(object_.text, select.name, select.type)
         if text is None:
             raise self.refuse(select, f"the database finds no member of the name `{select.name}`")
         fails, nullable = object_.fails or object_.nullable, select.type.nullable
         failure = "(" + object_.text + " IS NULL)" if fails and nullable else None
+        if isinstance(object_.type, Anything):
+            fails, failure = True, "(NOT " + self.dialect.json_is(object_.text, "map") + ")"
+            failure = either((object_.is_broken, failure)) if object_.fails else failure
         return Scalar(text, select.type, nullable, fails, failure)
+
+    def json(self, node: Typed, value: Scalar) -> Scalar:
+        """A value as JSON, the form of those of any type."""
+        if isinstance(value.type, Anything | Array | Object | Null):
+            return value
+        type_: Type = value.type
+        if isinstance(type_, Row):
+            type_ = self._identifier(node, type_.resource)[1]
+        text = self.dialect.as_json(value.text, type_)
+        if text is None:
+            raise self.refuse(node, f"{describe(type_)} is no JSON value")
+        return Scalar(text, Anything(nullable=value.nullable), value.nullable, value.fails, value.failure)
 
     def _computed(self, select: Select, row: TableRow | ReferredRow, positive: bool) -> Scalar:
         """The expression of a computed field in its place; a boolean one is true or false."""

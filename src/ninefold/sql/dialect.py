@@ -11,7 +11,21 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Protocol, TypeAlias
 
 from ninefold.sql.fragment import Fragment, join
-from ninefold.values import LONGEST_TEXT, WHITE_SPACE, Anything, Array, Boolean, Digest, Null, Object, Type
+from ninefold.values import (
+    LONGEST_TEXT,
+    WHITE_SPACE,
+    Anything,
+    Array,
+    Boolean,
+    Digest,
+    Integer,
+    Null,
+    Number,
+    Object,
+    Text,
+    Timestamp,
+    Type,
+)
 
 Build: TypeAlias = Callable[[tuple[Fragment, ...]], Fragment]
 
@@ -25,6 +39,23 @@ _JSON_TYPES: Final = {
     "map": ("object",), "null_type": ("null",),
 }  # fmt: skip
 """What SQLite calls the types of JSON, by CEL's names of them (https://sqlite.org/json1.html#jtype)."""
+
+
+_OF_JSON: Final[Mapping[type[Type], str]] = {
+    Boolean: "CASE json_type({0}) WHEN 'true' THEN 1 WHEN 'false' THEN 0 END",
+    Integer: "CASE json_type({0}) WHEN 'integer' THEN {0} ->> '$' WHEN 'real' THEN CASE WHEN"
+    " {0} ->> '$' >= -9223372036854775808.0 AND {0} ->> '$' < 9223372036854775808.0"
+    " AND CAST({0} ->> '$' AS INTEGER) = {0} ->> '$' THEN CAST({0} ->> '$' AS INTEGER) END END",
+    Number: "CASE WHEN json_type({0}) IN ('integer', 'real') THEN CAST({0} ->> '$' AS REAL) END",
+    Text: "CASE json_type({0}) WHEN 'text' THEN {0} ->> '$' END",
+    Array: "CASE json_type({0}) WHEN 'array' THEN {0} END",
+    Object: "CASE json_type({0}) WHEN 'object' THEN {0} END",
+}
+_ITEM: Final = (
+    "CASE {0}.type WHEN 'null' THEN NULL WHEN 'true' THEN 'true' WHEN 'false' THEN 'false'"
+    " WHEN 'array' THEN {0}.value WHEN 'object' THEN {0}.value ELSE json_quote({0}.value) END"
+)
+"""An item of `json_each` as JSON: its value alone is 1 where the item is true."""
 
 
 class Dialect(Protocol):
@@ -51,6 +82,13 @@ class Dialect(Protocol):
 
     def json_is(self, value: Fragment, name: str) -> Fragment:
         """Whether a value of any type, stored as JSON, is of the type that CEL calls so; never null."""
+
+    def of_json(self, value: Fragment, type_: Type) -> Fragment | None:
+        """A value of any type, stored as JSON, as one of a type; null where it is of another. `None`: the database
+        cannot tell."""
+
+    def as_json(self, value: Fragment, type_: Type) -> Fragment | None:
+        """A plain value of a type as JSON; `None` for a type that has no JSON."""
 
     def choose(self, condition: Fragment, yes: Fragment, no: Fragment) -> Fragment:
         """`?:`; null where the condition is."""
@@ -253,6 +291,21 @@ class SQLite:
         kinds = ", ".join(f"'{kind}'" for kind in _JSON_TYPES[name])
         return "(coalesce(json_type(" + value + f"), 'null') IN ({kinds}))"
 
+    def of_json(self, value: Fragment, type_: Type) -> Fragment | None:
+        form = _OF_JSON.get(type(type_))
+        if form is None or (isinstance(type_, Array) and not isinstance(type_.items, Anything)):
+            return None
+        return None if isinstance(type_, Object) and type_.members else once((value,), template(form))
+
+    def as_json(self, value: Fragment, type_: Type) -> Fragment | None:
+        match type_:
+            case Boolean():
+                return "CASE " + value + " WHEN 1 THEN 'true' WHEN 0 THEN 'false' END"
+            case Integer() | Number() | Text() | Timestamp():
+                return "nullif(json_quote(" + value + "), 'null')"
+            case _:
+                return None
+
     def choose(self, condition: Fragment, yes: Fragment, no: Fragment) -> Fragment:
         return "CASE " + condition + " WHEN 1 THEN " + yes + " WHEN 0 THEN " + no + " END"
 
@@ -263,7 +316,7 @@ class SQLite:
         return "json_each(" + array + f") AS {alias}"
 
     def item(self, alias: str, type_: Type) -> Fragment:
-        return Fragment(f"{alias}.value")
+        return Fragment(_ITEM.replace("{0}", alias) if isinstance(type_, Anything) else f"{alias}.value")
 
     def position(self, alias: str) -> Fragment:
         return Fragment(f"{alias}.key")
@@ -281,12 +334,14 @@ class SQLite:
     def member(self, object_: Fragment, name: str, type_: Type) -> Fragment | None:
         if _PATH_NAME.fullmatch(name) is None:
             return None
+        if isinstance(type_, Anything):
+            return "nullif((" + object_ + f") -> '$.{name}', 'null')"
         return "json_extract(" + object_ + f", '$.{name}')"
 
     def gather(self, item: Fragment, type_: Type, order: tuple[Fragment, ...]) -> Fragment:
         if isinstance(type_, Boolean):
             item = "json(CASE " + item + " WHEN 1 THEN 'true' WHEN 0 THEN 'false' END)"
-        elif isinstance(type_, Array | Object):
+        elif isinstance(type_, Array | Object | Anything):
             item = "json(" + item + ")"
         ordered = " ORDER BY " + join(", ", order) if order else Fragment("")
         return "json_group_array(" + item + ordered + ")"
