@@ -389,8 +389,8 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "schema admits null, else not there, and so is a secret. The edits are done one after another, all or none. "
         "What they leave as it was is not given; what they remove has no value, or is `invalid` where it is required. "
         "A `test` that finds another value is `different`; an edit of what is not there, or that moves something into "
-        "itself, is `conflict`; a body that is no patch, and a row that would not keep its schema, are `invalid`, the "
-        "latter with places in the row. What a patch copies, or moves deeper, counts as if it had been sent: a patch "
+        "itself, is `conflict`; a body that is no patch, and a row that would not keep its schema, are `invalid`. "
+        "What a patch copies, or moves deeper, counts as if it had been sent: a patch "
         "that does so with more than a body may have is `too large`.",
     ),
     (
@@ -406,12 +406,18 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "`error.code` is the code's name, `error.status` its status; `error.title` and `error.detail` have no value "
         "where the code states none. `error.fields` lists what is wrong with values of the request: `in` (`body`, "
         "`query`, `path` or `header`; `row` of a value that the contract gives and that is made of nothing in the "
-        "request), `pointer` (RFC 6901, into the body, into the row, or into the parameters as one object), "
+        "request), `pointer` (RFC 6901, into the row, into the parameters as one object, or into the body as it came: a "
+        "form is the JSON that it stands for, a member that is `required` is where it would stand, and in place of "
+        "anything else that did not come the value around it is told of), "
         "`name` (of the nearest member, or `body`), `rule` (the keyword of JSON Schema, or `unknown`, `immutable`, "
         "`unique`, `refers to`, `repeated`, `stored` where nothing can be stored of it, `more`) and `message`, where "
         "`messages` has words for the rule. "
         "`error.messages` has these words by name, each once; of a code with `about` and nothing wrong with a value, "
-        "the title under that name.",
+        "the title under that name. Where the values of several fields are taken together, `fields` names one of them: "
+        "the first, as `unique` or `identifier` lists them, that the body gives; where it gives none, but may, the "
+        "first that it may give. What a JSON Patch makes that is not right is told at the edit that made it so: in its "
+        "`value`, where the value stands there, else at its `path` or `from` (what moves, copies or removes it, or "
+        "changes something in it); what no edit is about, at the whole patch. `name` is that of the row's member.",
     ),
     (
         "Versions",

@@ -56,6 +56,14 @@ def document_of(request: Request, endpoint: Endpoint, checked: Checked) -> Any:
         return [Failure("malformed")]
 
 
+def came(request: Request) -> Any:
+    """The JSON of a body; None: it is none."""
+    try:
+        return parsed(request.body or b"")
+    except (ValueError, RecursionError):
+        return None
+
+
 def _is_read(content_type: str, endpoint: Endpoint, checked: Checked) -> bool:
     """Fixed meaning 7: an update takes merge patches besides."""
     media_type, _, parameters = content_type.partition(";")

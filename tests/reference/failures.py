@@ -50,13 +50,25 @@ class Broken:
     place: str
     path: Path
     rule: str
+    called: str | None = None
+
+    def sent(self, document: Any) -> Broken:
+        """The same where it is in the body that came (fixed meaning 51)."""
+        if self.place != "body" or not isinstance(document, dict | list):
+            return self
+        for depth, step in enumerate(self.path):
+            if not (step in document if isinstance(document, dict) else _has_item(document, step)):
+                path = self.path[: depth + 1 if self.rule == "required" else depth]
+                return Broken(self.place, path, self.rule, self.name)
+            document = document[step]  # type: ignore[index]
+        return self
 
     def shortened(self) -> Broken:
         """The same of a value around it, where its path has more than 256 characters."""
         path = self.path
         while sum(len(step) + 1 if isinstance(step, str) else 8 for step in path) > 256:
             path = path[:-1]
-        return Broken(self.place, path, self.rule)
+        return Broken(self.place, path, self.rule, self.called)
 
     @property
     def pointer(self) -> str:
@@ -65,7 +77,11 @@ class Broken:
     @property
     def name(self) -> str:
         """The nearest member's name; a body as a whole is `body`."""
-        return next((step for step in reversed(self.path) if isinstance(step, str)), self.place)
+        return self.called or next((step for step in reversed(self.path) if isinstance(step, str)), self.place)
+
+
+def _has_item(value: Any, step: str | int) -> bool:
+    return isinstance(value, list) and isinstance(step, int) and step < len(value)
 
 
 @dataclass(frozen=True)

@@ -465,6 +465,8 @@ class _Asking:
         if refused.code is None or errors.content is None:
             return Response(refused.status, headers)
         reading = self.seen()
+        document = bodies.came(self.request)
+        refused = replace(refused, fields=tuple(dict.fromkeys(each.sent(document) for each in refused.fields)))
         error = error_value(refused, self._detail(refused.code), errors)
         body = shows.shown(errors.content, reading.also(error=error))
         headers["content-type"] = errors.media_type or ""

@@ -229,7 +229,9 @@ class Work:
                 continue
             others = [each for each in self.reading.rows.all(self.resource.name) if each is not was]
             if any(all(same(other.fields[name], row.fields[name]) for name in group) for other in others):
-                named = next((name for name in group if name in pointers), group[0])
+                came = given.values.keys() | given.wrong
+                named = next((name for name in group if name in came and name in pointers), None)
+                named = named or next((name for name in group if name in pointers), group[0])
                 fields = (Broken("body", pointers[named], "unique"),) if named in pointers else ()
                 narrowed = f"{self.resource.name}.{named}" if len(group) == 1 else self.resource.name
                 failures.append(Failure("conflict", narrowed, fields=fields))

@@ -19,7 +19,7 @@ PATCH = jsonschema_rs.Draft202012Validator(SCHEMA)
 
 
 def edited(document: Any, patch: list[dict[str, Any]]) -> Any:
-    return edited_within(document, patch, MOST)
+    return edited_within(document, patch, MOST)[0]
 
 
 def add(path: str, value: Any) -> dict[str, Any]:

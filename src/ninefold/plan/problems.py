@@ -15,7 +15,9 @@ from ninefold.plan.statement import Statement
 class Condition(msgspec.Struct, frozen=True, omit_defaults=True):
     """Something that refuses a request: a condition of the closed list, perhaps narrowed to a subject
     (`missing article`), with a code of its own where the contract names one (`otherwise: empty_order`).
-    For an `invalid` value that only the database can tell, `location` and `rule` say where and what."""
+    Where it is about a value of the request, `location` and `rule` say where and what; of several fields that are
+    unique together, `others` are the locations of the rest, of which the first counts that the request gives, where it
+    does not give the one at `location`."""
 
     condition: str
     subject: str | None = None
@@ -23,6 +25,7 @@ class Condition(msgspec.Struct, frozen=True, omit_defaults=True):
     location: Location | None = None
     rule: str | None = None
     trace: tuple[Place, ...] = ()
+    others: tuple[Location, ...] = ()
 
 
 class Location(msgspec.Struct, frozen=True):

@@ -278,13 +278,13 @@ def unique(
     name = identifier(resource.name)
     holds = f"NOT EXISTS (SELECT 1 FROM {name} AS {identifier(alias)} WHERE " + all_of(tests) + ")"
     first = next((field for field in fields if field.name in pointers), fields[0])
-    pointer = pointers.get(first.name)
-    location = None if pointer is None else _location(pointer)
+    locations = tuple(_location(pointers[each.name]) for each in fields if each.name in pointers)
     condition = Condition(
         "conflict",
         subject=f"{resource.name}.{first.name}" if len(fields) == 1 else resource.name,
-        location=location,
+        location=locations[0] if locations else None,
         rule="unique",
         trace=(*_of_rule(first, "unique"), *_together(fields, resource, perspective)),
+        others=locations[1:],
     )
     return Requirement(condition, holds, Scope.VALUES, tuple(field.name for field in fields))

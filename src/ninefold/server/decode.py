@@ -137,7 +137,7 @@ class Body:
 
     def merged(
         self, document: Any, current: Mapping[str, Value] | None, most: int
-    ) -> tuple[Any, frozenset[str]] | Failure:
+    ) -> Becomes | Failure:
         """The body with each such object merged (RFC 7396 2). Where no row is there to merge into, it is left out:
         what would become of it nobody can say. `most`: bytes that it may become, as JSON."""
         document = _copied(document, self._around)
@@ -148,19 +148,19 @@ class Body:
                     del within[each.pointer[-1]]
                 else:
                     within[each.pointer[-1]] = merge(current.get(each.was), patch)
-        return (document, frozenset[str]()) if is_within(document, most) else _TOO_LARGE
+        return Becomes(document) if is_within(document, most) else _TOO_LARGE
 
     def edited(
         self, patch: Any, current: Mapping[str, Value] | None, most: int, resource: str | None
-    ) -> tuple[Any, frozenset[str]] | Failure:
+    ) -> Becomes | Failure:
         """What a JSON Patch changes: a body that gives each field which becomes another, and the fields that are to
         have no value any more. Where no row is there to edit, nothing is changed. A Failure where an edit cannot be
         done to the row as it is, or makes it larger than `most` bytes of JSON."""
         if current is None:
-            return {}, frozenset()
+            return Becomes({})
         before = self._document(current)
         try:
-            after = json_patch.edited(before, patch, most)
+            after, edits = json_patch.edited(before, patch, most)
         except json_patch.CannotBeDone as failed:
             where = field_failure("body", (failed.index, failed.member), failed.rule)
             if failed.rule == "most":
@@ -169,7 +169,7 @@ class Body:
         if not is_within(after, most):
             return _TOO_LARGE
         if type(after) is not dict:
-            return after, frozenset()
+            return Becomes(after, edits=edits)
         after = _copied(after, self._around)
         cleared = set()
         for each in self._fields:
@@ -181,7 +181,7 @@ class Body:
                 cleared.add(each.name)
             elif becomes is not _ABSENT and was is not _ABSENT and json_patch.same(was, becomes):
                 del within[each.pointer[-1]]
-        return after, frozenset(cleared)
+        return Becomes(after, frozenset(cleared), edits)
 
     def _document(self, current: Mapping[str, Value]) -> dict[str, Any]:
         """The row as this body would give it. What nobody may read (a secret) is not in it."""
@@ -314,6 +314,16 @@ class Body:
     def _in_order(self, failures: list[tuple[Path, str]]) -> tuple[FieldFailure, ...]:
         ordered = sorted(dict.fromkeys(failures), key=lambda failure: self._order(*failure))
         return tuple(field_failure("body", path, rule) for path, rule in ordered)
+
+
+@dataclass(frozen=True, slots=True)
+class Becomes:
+    """A body with what the row has: merged, or edited. `cleared`: the fields that are to have no value any more;
+    `edits`: what a JSON Patch did."""
+
+    document: Any
+    cleared: frozenset[str] = frozenset()
+    edits: tuple[json_patch.Edit, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

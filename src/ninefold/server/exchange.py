@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from ninefold.server.authenticate import NOBODY, Caller, after_scheme
@@ -13,8 +14,10 @@ from ninefold.server.flow import Follow
 from ninefold.server.idempotency import Held
 from ninefold.server.match import Found
 from ninefold.server.messages import HeaderFields, Request, Response, header_value
+from ninefold.server.json_patch import Edit
 from ninefold.server.parameters import Query, parse_query
 from ninefold.server.problems import Failure
+from ninefold.server.sent import blamed, in_body
 from ninefold.server.rates import TRY_AGAIN, Told
 from ninefold.server.service import Service
 from ninefold.server.versions import Version
@@ -38,7 +41,8 @@ class Exchange:
     a kind that the endpoint admits. `unreachable`: an issuer could not be asked for the keys of a credential.
     `addressable`: the path's values can be of rows. `told`: how the rates stand that counted the request; `limited`:
     the answer refuses it for one of them. `key`: the idempotency key that came; `content`: the body as it came, None
-    where it was not read; `document`: the body as JSON; `holds`: the key is in progress by this request; `repeated`:
+    where it was not read; `document`: the body as JSON; `becomes`: what it gives, once that is merged or edited;
+    `edits`: what a JSON Patch did, where it could be done; `holds`: the key is in progress by this request; `repeated`:
     the answer is that of an earlier one with the key."""
 
     service: Service
@@ -66,6 +70,8 @@ class Exchange:
     key: str | None = None
     content: bytes | None = b""
     document: Any = NO_DOCUMENT
+    becomes: Any = NO_DOCUMENT
+    edits: tuple[Edit, ...] | None = None
     form: bool = False
     """The body is a form."""
     held: Held | None = None
@@ -89,12 +95,17 @@ class Exchange:
     def answer(self) -> Response:
         """The answer to what has failed, with the headers that its status asks for (RFC 9110 15.5)."""
         if self.endpoint.body is not None:
-            self.failures = self.endpoint.body.in_order(self.failures)
+            self.failures = self.endpoint.body.in_order([blamed(each, self.becomes) for each in self.failures])
         self.limited = RATE_LIMITED in self.failures and self.rank == self.version.problems.rank(
             RATE_LIMITED, self.endpoint.errors or {}
         )
         response = self.version.problems.answer(
-            self.failures, self.endpoint.errors or {}, self.env, self.details, self.endpoint.shape
+            self.failures,
+            self.endpoint.errors or {},
+            self.env,
+            self.details,
+            self.endpoint.shape,
+            partial(in_body, document=self.document, edits=self.edits),
         )
         match response.status:
             case 401:

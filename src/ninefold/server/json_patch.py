@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
+from dataclasses import dataclass
 from typing import Any, Final
 
 from ninefold.server.json_text import DEEPEST
@@ -22,17 +23,48 @@ class CannotBeDone(Exception):
         self.index, self.member, self.rule = index, member, rule
 
 
-def edited(document: Any, patch: Sequence[Mapping[str, Any]], most: int) -> Any:
-    """The document after all edits of a patch that keeps `SCHEMA`. Neither argument is changed. What is copied, and
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What was added or removed at a place, by the edit at `index` of a patch. `member` is the member of the edit that
+    says so: `value` where the edit brings the value itself, else `path` or `from`. `path` begins with `""`, the whole
+    document; `in_array`: its end is the position of an item."""
+
+    index: int
+    member: str
+    path: tuple[str, ...]
+    added: bool
+    in_array: bool
+
+
+def edited(document: Any, patch: Sequence[Mapping[str, Any]], most: int) -> tuple[Any, tuple[Edit, ...]]:
+    """The document after all edits of a patch that keeps `SCHEMA`, and what they did. Neither argument is changed. What is copied, and
     what is moved deeper, has `most` characters in all at most (each value is one, and those of a text are more); no
     edit leaves a document of more than `DEEPEST` levels. Raises CannotBeDone."""
     edits = _Edits(document, most)
     for index, edit in enumerate(patch):
         try:
-            edits.do(edit)
+            edits.do(index, edit)
         except _Refused as refused:
             raise CannotBeDone(index, *refused.args) from None
-    return edits.whole[""]
+    return edits.whole[""], tuple(edits.done)
+
+
+def origin(edits: Sequence[Edit], path: Sequence[str]) -> tuple[str, ...] | None:
+    """Where in its patch a value of the document comes from that has been edited: the place in the `value` that was
+    the last to be put there or around it, or, where none was, the member by which something was last put there, taken
+    away or changed within. None: no edit was about it."""
+    now = ["", *path]
+    for edit in reversed(edits):
+        last = len(edit.path) - 1
+        if len(now) <= last:
+            if edit.path[: len(now)] == tuple(now):
+                return str(edit.index), "path" if edit.added else edit.member
+        elif edit.path[:last] == tuple(now[:last]):
+            if now[last] == edit.path[last] and (edit.added or not edit.in_array):
+                return str(edit.index), edit.member, *(now[last + 1 :] if edit.member == "value" else ())
+            if edit.in_array and now[last].isdecimal() and int(now[last]) >= int(edit.path[last]):
+                now[last] = str(int(now[last]) + (-1 if edit.added else 1))
+    return None
 
 
 class _Refused(Exception):
@@ -48,19 +80,21 @@ class _Edits:
         self.own: dict[int, Any] = {}
         self.left = most
         self.shifts = MOST_SHIFTED
+        self.done: list[Edit] = []
+        self.index = 0
 
-    def do(self, edit: Mapping[str, Any]) -> None:
-        path = _tokens(edit["path"])
+    def do(self, index: int, edit: Mapping[str, Any]) -> None:
+        self.index, path = index, _tokens(edit["path"])
         match edit["op"]:
             case "add":
-                self._add(path, self._shared(edit["value"], len(path)))
+                self._add(path, self._shared(edit["value"], len(path)), "value")
             case "remove" if len(path) == 1:
                 raise _Refused("path", "whole")
             case "remove":
                 self._remove(path, "path")
             case "replace":
                 self._remove(path, "path")
-                self._add(path, self._shared(edit["value"], len(path)))
+                self._add(path, self._shared(edit["value"], len(path)), "value")
             case "move":
                 origin = _tokens(edit["from"])
                 if len(path) > len(origin) and path[: len(origin)] == origin:
@@ -107,7 +141,7 @@ class _Edits:
             raise _Refused("path", "most")
         return value
 
-    def _add(self, path: list[str], value: Any) -> None:
+    def _add(self, path: list[str], value: Any, member: str = "path") -> None:
         within, last = self._changeable(path[:-1], "path"), path[-1]
         if type(within) is dict:
             within[last] = value
@@ -115,8 +149,10 @@ class _Edits:
             at = len(within) if last == "-" else _index(last, len(within) + 1, "path")
             self._shift(len(within) - at)
             within.insert(at, value)
+            last = str(at)
         else:
             raise _Refused("path", "there")
+        self.done.append(Edit(self.index, member, (*path[:-1], last), added=True, in_array=type(within) is list))
 
     def _remove(self, path: list[str], member: str) -> Any:
         found = _found(self.whole, path, member)
@@ -126,6 +162,7 @@ class _Edits:
             del within[int(last)]
         else:
             del within[last]
+        self.done.append(Edit(self.index, member, tuple(path), added=False, in_array=type(within) is list))
         return found
 
     def _shift(self, items: int) -> None:

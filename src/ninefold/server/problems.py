@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
@@ -36,13 +36,15 @@ class FieldFailure:
 @dataclass(frozen=True, slots=True)
 class Failure:
     """A condition that refuses the request, perhaps narrowed to a subject, with the code stated for it alone. `trace`
-    is where the contract states it, which changes nothing of the answer."""
+    is where the contract states it, which changes nothing of the answer. `others` may stand in the place of the one of
+    `fields`: the first of them that the request gives, where it does not give that one."""
 
     condition: str
     subject: str | None = None
     code: str | None = None
     fields: tuple[FieldFailure, ...] = ()
     trace: tuple[Place, ...] = dataclasses.field(default=(), compare=False)
+    others: tuple[FieldFailure, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -86,11 +88,10 @@ def _sayable(text: str) -> str:
 
 def failed_condition(condition: plan.Condition) -> Failure:
     """A condition of the judge, or an invariant, as the failure that it is."""
-    fields: tuple[FieldFailure, ...] = ()
-    if condition.location is not None:
-        where = condition.location
-        fields = (FieldFailure(where.place, where.pointer, where.name, condition.rule or condition.condition),)
-    return Failure(condition.condition, condition.subject, condition.code, fields, condition.trace)
+    rule = condition.rule or condition.condition
+    located = () if condition.location is None else (condition.location, *condition.others)
+    fields = tuple(FieldFailure(each.place, each.pointer, each.name, rule) for each in located)
+    return Failure(condition.condition, condition.subject, condition.code, fields[:1], condition.trace, fields[1:])
 
 
 class Shape:
@@ -138,10 +139,11 @@ class Problems:
         env: Env,
         details: Mapping[str, Any] = {},
         shape: Shape | None = None,
+        placed: Callable[[FieldFailure], FieldFailure] = lambda field: field,
     ) -> Response:
         """The answer to the failure that counts, which is the first of those with the lowest rank; with it, the
         fields of the others that have its code and its rank. `details` are those that the judge gave, by code; `shape`
-        is the endpoint's own, where it has one."""
+        is the endpoint's own, where it has one. `placed` says where in what was sent a failure is."""
         shape = shape or self._shape
         rank, first = min(((self.rank(failure, own), failure) for failure in failures), key=lambda pair: pair[0])
         name = self.code(first, own)
@@ -151,7 +153,7 @@ class Problems:
         if shape.show is None:
             return Response(code.status)
         fields = told(
-            field
+            placed(field)
             for failure in failures
             if failure.fields and self.code(failure, own) == name and self.rank(failure, own) == rank
             for field in failure.fields

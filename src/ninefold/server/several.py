@@ -17,7 +17,7 @@ from ninefold.server.effects import Effects
 from ninefold.server.events import Event, subscribe
 from ninefold.server.held import Unfit, making
 from ninefold.server.judge import MOST_ANEW, Judge, Refusal, Taken
-from ninefold.server.problems import Failure, failed_condition
+from ninefold.server.problems import Failure, FieldFailure, failed_condition
 from ninefold.server.sources import Sources
 from ninefold.server.statements import NO_SWITCHES, Prepared, RowReader
 from ninefold.values import Value, sqlite_writer
@@ -230,11 +230,16 @@ class Several(Generic[T]):
         if self._pointer is None or not failure.fields:
             return failure
         before, now = f"{self._pointer}/{ITEM}", f"{self._pointer}/{position}"
-        fields = tuple(
-            replace(each, pointer=now + each.pointer.removeprefix(before)) if each.pointer.startswith(before) else each
-            for each in failure.fields
-        )
-        return replace(failure, fields=fields)
+
+        def at_item(fields: tuple[FieldFailure, ...]) -> tuple[FieldFailure, ...]:
+            return tuple(
+                replace(each, pointer=now + each.pointer.removeprefix(before))
+                if each.pointer.startswith(before)
+                else each
+                for each in fields
+            )
+
+        return replace(failure, fields=at_item(failure.fields), others=at_item(failure.others))
 
 
 def _in_json(stored: Stored) -> Stored:

@@ -25,7 +25,7 @@ from ninefold.server.broken_rules import MOST
 from ninefold.server.certificates import Certificate
 from ninefold.server.certificates import read as read_certificate
 from ninefold.server.credentials import PasswordCheck
-from ninefold.server.decode import Given
+from ninefold.server.decode import Becomes, Given
 from ninefold.server.endpoints import Endpoint
 from ninefold.server.exchange import NO_DOCUMENT, RATE_LIMITED, TOO_LARGE, Exchange, only, unavailable
 from ninefold.server.execute import Call, List, Read, Write
@@ -535,12 +535,13 @@ def looked(x: Exchange, operation: Write, rows: Sequence[Row]) -> Next:
     return beside(x, work, partial(made, x), large=True)
 
 
-def made(x: Exchange, becomes: tuple[Any, frozenset[str]] | Failure) -> Next:
+def made(x: Exchange, becomes: Becomes | Failure) -> Next:
     """What the body gives is made from the row as it is."""
     if isinstance(becomes, Failure):
         x.refuse(becomes)
         return operate(x)
-    return decided(x, *becomes, large=True)
+    x.edits = becomes.edits
+    return decided(x, becomes.document, becomes.cleared, large=True)
 
 
 def decided(x: Exchange, document: Any, cleared: frozenset[str] = frozenset(), large: bool = False) -> Next:
@@ -549,6 +550,7 @@ def decided(x: Exchange, document: Any, cleared: frozenset[str] = frozenset(), l
     body = x.endpoint.body
     if x.document is NO_DOCUMENT or body is None or x.call is None:
         return operate(x)
+    x.becomes = document
     valid = partial(body.valid, document, cleared, x.form, x.env.get(environment.PATH))
     return beside(x, valid, partial(told, x, body.given(document)), large)
 

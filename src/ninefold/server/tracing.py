@@ -197,7 +197,10 @@ def _node(failure: Failure, nodes: Sequence[Condition]) -> int:
         for number, each in enumerate(nodes)
         if (each.condition, each.subject, each.code, each.trace) == wanted
         and (each.location is None) == (not failure.fields)
-        and (each.location is None or _is_at(each.location.pointer, failure.fields[0].pointer))
+        and (
+            each.location is None
+            or any(_is_at(at.pointer, failure.fields[0].pointer) for at in (each.location, *each.others))
+        )
     ]
     return same[0] if same and (failure.trace or not failure.fields) else -1
 
