@@ -76,7 +76,10 @@ def patches(body: list[Any]) -> Iterator[Any]:
         for wrong in WRONG:
             yield [*body, {"op": "replace", "path": path, "value": wrong}]
             yield [{"op": "test", "path": "", "value": 0}, {"op": "add", "path": path + "/0", "value": wrong}]
-            yield [{"op": "add", "path": path + "/-", "value": wrong}, {"op": "add", "path": path + "/0", "value": wrong}]
+            yield [
+                {"op": "add", "path": path + "/-", "value": wrong},
+                {"op": "add", "path": path + "/0", "value": wrong},
+            ]
             yield [{"op": "add", "path": f"{path}/name", "value": wrong}, {"op": "add", "path": "/more", "value": 1}]
 
 
@@ -113,9 +116,7 @@ def is_there(body: Any, field: FieldFailure) -> bool:
 
 @pytest.mark.serves
 @pytest.mark.parametrize("directory", SERVED, ids=lambda directory: directory.name)
-def test_a_pointer_points_into_what_was_sent(
-    directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_pointer_points_into_what_was_sent(directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = compiled(directory).plan
     assert plan is not None
     given = directory / "operator.json"

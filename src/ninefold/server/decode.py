@@ -135,9 +135,7 @@ class Body:
         or of edits."""
         return self.edits or any(type(_at(document, each.pointer)) is dict for each in self._fields if each.merged)
 
-    def merged(
-        self, document: Any, current: Mapping[str, Value] | None, most: int
-    ) -> Becomes | Failure:
+    def merged(self, document: Any, current: Mapping[str, Value] | None, most: int) -> Becomes | Failure:
         """The body with each such object merged (RFC 7396 2). Where no row is there to merge into, it is left out:
         what would become of it nobody can say. `most`: bytes that it may become, as JSON."""
         document = _copied(document, self._around)

@@ -37,9 +37,9 @@ class Edit:
 
 
 def edited(document: Any, patch: Sequence[Mapping[str, Any]], most: int) -> tuple[Any, tuple[Edit, ...]]:
-    """The document after all edits of a patch that keeps `SCHEMA`, and what they did. Neither argument is changed. What is copied, and
-    what is moved deeper, has `most` characters in all at most (each value is one, and those of a text are more); no
-    edit leaves a document of more than `DEEPEST` levels. Raises CannotBeDone."""
+    """The document after all edits of a patch that keeps `SCHEMA`, and what they did. Neither argument is changed.
+    What is copied, and what is moved deeper, has `most` characters in all at most (each value is one, and those of a
+    text are more); no edit leaves a document of more than `DEEPEST` levels. Raises CannotBeDone."""
     edits = _Edits(document, most)
     for index, edit in enumerate(patch):
         try:
