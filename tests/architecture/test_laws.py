@@ -25,6 +25,7 @@ STAGES = {
         *(
             "actions",
             "meant_actions",
+            "parameters",
             "calls",
             "cases",
             "chosen",

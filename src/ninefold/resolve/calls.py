@@ -10,7 +10,7 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.resolve import leaves
 from ninefold.resolve.codes import NOT_AN_ACTION, NOT_IN_FORM
 from ninefold.resolve.reading import Reading, Slot, quoted
-from ninefold.resolve.schemas import schema
+from ninefold.resolve.schemas import is_a_name, schema
 from ninefold.syntax.nodes import Entry, Node
 from ninefold.vocabulary.shapes import JSONSchema
 
@@ -44,6 +44,8 @@ def taken(r: Reading, node: Node, slot: Slot) -> tuple[Taken, ...] | None:
         return None
     found = []
     for entry in entries:
+        if not is_a_name(r, entry, "arguments", "leave it out: a function is called with everything that it takes"):
+            continue
         own = schema(r, entry.value, Slot(entry.name, JSONSchema()))
         if not entry.name.isidentifier():
             r.say(

@@ -11,7 +11,6 @@ from ninefold.contract.endpoints import (
     Endpoints,
     Filter,
     Guard,
-    Parameter,
     Requests,
     SortKey,
     Sorts,
@@ -19,7 +18,6 @@ from ninefold.contract.endpoints import (
 )
 from ninefold.contract.expression import Assignment
 from ninefold.contract.fact import Fact, Gap, Name, Proposal, Shown, StatedNone
-from ninefold.contract.resources import Schema
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.resolve import calls, cases, chosen, leaves, responses, routes
 from ninefold.resolve.actions import deeds
@@ -28,12 +26,14 @@ from ninefold.resolve.effects import effects
 from ninefold.resolve.errors import condition_name, shape
 from ninefold.resolve.expressions import ANY, assignments, expression, template
 from ninefold.resolve.limits import pages
+from ninefold.resolve.parameters import header_parameters, parameters, path_parameters
 from ninefold.resolve.quantities import duration
 from ninefold.resolve.reading import Level, Reading, Slot, collected, quoted, spoken
 from ninefold.resolve.resources import conditions
-from ninefold.resolve.schemas import BODY_OF_A_RESOURCE, schema, type_reference
-from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar, Sequence
+from ninefold.resolve.schemas import BODY_OF_A_RESOURCE, type_reference
+from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar, Sequence, Style
 from ninefold.vocabulary import shapes
+from ninefold.vocabulary.json_schema import TYPES
 
 
 def endpoints(r: Reading, part: Part) -> Endpoints:
@@ -208,6 +208,10 @@ def body(r: Reading, node: Node, slot: Slot) -> Body | None:
     if isinstance(node, Mapping) and len(node.entries) == 1 and node.entries[0].name == "$ref":
         reference = type_reference(r, node.entries[0].value, BODY_OF_A_RESOURCE)
         return None if reference is None else Body(None, reference, node.span)
+    if isinstance(node, Mapping) and _is_schema(node):
+        help = ("a body lists fields: `[NAME, …]`; what they are, and which are required, part 2 says",)
+        r.say(WRONG_SHAPE, "`body` is a schema, not what a body gives", Label(node.span), help=help)
+        return None
     if isinstance(node, Scalar):
         field = node.text.rpartition(".")[2]
         said = f"list its fields: `[{field}]`" if field.isidentifier() else "list its fields, or name its members"
@@ -217,48 +221,31 @@ def body(r: Reading, node: Node, slot: Slot) -> Body | None:
     return None if found is None else Body(found, None, node.span)
 
 
-def parameters(r: Reading, node: Node, slot: Slot) -> tuple[Parameter, ...] | None:
-    return _parameters(r, node, slot, "ENDPOINT.query.PARAMETER")
-
-
-def path_parameters(r: Reading, node: Node, slot: Slot) -> tuple[Parameter, ...] | None:
-    return _parameters(r, node, slot, "ENDPOINT.path.NAME")
-
-
-def _parameters(r: Reading, node: Node, slot: Slot, under: str) -> tuple[Parameter, ...] | None:
-    entries = r.entries(node, slot)
-    if entries is None:
-        return None
-    return tuple(found for entry in entries if (found := parameter(r, entry, under)) is not None)
-
-
-def header_parameters(r: Reading, node: Node, slot: Slot) -> tuple[Parameter, ...] | None:
-    found = parameters(r, node, slot)
-    for each in found or ():
-        leaves.is_header(r, Name(each.name, each.span))
-    return found
-
-
-def parameter(r: Reading, entry: Entry, under: str) -> Parameter | None:
-    """A schema, with `otherwise` beside it and, where a request may leave it out, `required` as a truth value."""
-    shape = Slot(entry.name, shapes.JSONSchema())
-    if not isinstance(entry.value, Mapping):
-        r.wrong_shape(entry.value, shape)
-        return None
-    beside = ("required", "otherwise")
-    own = Mapping(entry.value.span, tuple(each for each in entry.value.entries if each.name in beside))
-    keywords = Mapping(entry.value.span, tuple(each for each in entry.value.entries if each not in own.entries))
-    level = r.level(own, 4, under, entry.name)
-    found: Schema | None = schema(r, keywords, shape)
-    if found is None:
-        return None
-    return Parameter(
-        name=entry.name,
-        span=entry.key.span,
-        schema=found,
-        otherwise=level.inner("otherwise", leaves.name),
-        required="required" in level.known and (level.inner("required", leaves.boolean) or False),
+def _says_type(node: Node) -> bool:
+    said = node.get("type") if isinstance(node, Mapping) else None
+    return (
+        said is not None
+        and isinstance(said.value, Scalar)
+        and said.value.style is Style.PLAIN
+        and said.value.text in TYPES
     )
+
+
+def _is_schema(node: Mapping) -> bool:
+    """Whether a body is told as JSON Schema would: `type: object`, `properties` or members of schemas, `required` of
+    what stands beside it."""
+    type_, properties, required = (node.get(name) for name in ("type", "properties", "required"))
+    if type_ is not None and isinstance(type_.value, Scalar) and type_.value.says("object"):
+        return True
+    if properties is not None and isinstance(properties.value, Mapping):
+        inner = [each.value for each in properties.value.entries if isinstance(each.value, Mapping)]
+        return any(each.get("type") or each.get("$ref") for each in inner)
+    if any(_says_type(each.value) for each in node.entries):
+        return True
+    if required is None or not isinstance(required.value, Sequence):
+        return False
+    beside = {each.name for each in node.entries}
+    return all(isinstance(each, Scalar) and each.text in beside for each in required.value.items)
 
 
 def filters(r: Reading, node: Node, slot: Slot) -> tuple[Filter, ...] | None:

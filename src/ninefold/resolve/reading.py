@@ -27,7 +27,7 @@ from ninefold.resolve.codes import BARE_WORD, KEYWORD_NOT_USED, NO_ANSWER, UNKNO
 from ninefold.resolve.written import Written, written
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Part, Scalar, Sequence, Style, Word
 from ninefold.vocabulary import Key, describe, is_open, key_at, key_named, keys_under, names_under
-from ninefold.vocabulary.shapes import JSONSchema, ListOf, MappingOf, Members, Name, Shape
+from ninefold.vocabulary.shapes import JSONSchema, ListOf, MappingOf, Members, Name, Names, Shape
 
 T = TypeVar("T")
 
@@ -356,6 +356,10 @@ def meant(node: Node, shape: Shape) -> tuple[str, ...]:
     if isinstance(node, Sequence) and isinstance(shape, Members | MappingOf) and node.items:
         dashes = all(isinstance(item, Mapping) for item in node.items)
         return ("these are keys, and no items of a list: leave out the dashes",) if dashes else ()
+    if isinstance(shape, Names) and not isinstance(node, Sequence):
+        listed = [each.name for each in node.entries] if isinstance(node, Mapping) else [node.text]
+        named = all(each.isidentifier() and each not in ("true", "false") for each in listed)
+        return (f"write a list of names: `[{', '.join(listed[:8]) if named else 'NAME'}]`",)
     if isinstance(node, Mapping) and isinstance(shape, ListOf) and isinstance(shape.item, Members):
         return ("a list of one stands in brackets: `[{…}]`",)
     if not isinstance(node, Scalar) or not isinstance(shape, Members | JSONSchema | MappingOf):

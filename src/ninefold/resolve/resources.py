@@ -12,7 +12,7 @@ from ninefold.resolve.expressions import expression, template
 from ninefold.resolve.identifiers import RESOURCE_NAMES, declare
 from ninefold.resolve.includes import taken_over
 from ninefold.resolve.reading import Level, Reading, Slot, collected, quoted, spoken
-from ninefold.resolve.schemas import NOT_USED, json_value, only_keywords, schema
+from ninefold.resolve.schemas import BESIDE_FIELDS, NOT_USED, is_a_name, json_value, only_keywords, schema
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar, Sequence
 from ninefold.vocabulary.shapes import JSONSchema, Members, Names, Template
 
@@ -52,7 +52,8 @@ def fields(r: Reading, node: Node, slot: Slot) -> tuple[Field, ...] | None:
     if not isinstance(node, Mapping):
         r.wrong_shape(node, slot)
         return None
-    return r.each(node.entries, lambda entry: field(r, entry))
+    named = [entry for entry in node.entries if is_a_name(r, entry, "fields", BESIDE_FIELDS)]
+    return r.each(named, lambda entry: field(r, entry))
 
 
 def field(r: Reading, entry: Entry) -> Field:
@@ -208,6 +209,8 @@ def members(r: Reading, node: Node, slot: Slot) -> tuple[tuple[Name, Schema], ..
         return None
     found = []
     for entry in entries:
+        if not is_a_name(r, entry, "fields", BESIDE_FIELDS):
+            continue
         member = schema(r, entry.value, Slot(entry.name, JSONSchema()))
         # As with views.
         found.append((Name(entry.name, entry.key.span), member or Schema({}, Mapping(entry.value.span, ()))))

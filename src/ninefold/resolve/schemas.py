@@ -12,7 +12,7 @@ import jsonschema_rs
 from ninefold.contract.fact import Name
 from ninefold.contract.resources import Schema
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.resolve.codes import KEYWORD_NOT_USED, NOT_A_SCHEMA, SLOW_PATTERN, WRONG_WORD
+from ninefold.resolve.codes import KEYWORD_NOT_USED, NOT_A_SCHEMA, SLOW_PATTERN, WRONG_SHAPE, WRONG_WORD
 from ninefold.resolve.leaves import wrong_word
 from ninefold.resolve.reading import Reading, Refused, Slot, quoted, shortened
 from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence, Style
@@ -59,6 +59,38 @@ def schema(r: Reading, node: Node, slot: Slot) -> Schema | None:
         r.wrong_shape(node, Slot(slot.called, JSONSchema()))
         return None
     return Schema(_object(r, node), node)
+
+
+def is_a_name(r: Reading, entry: Entry, among: str, required: str) -> bool:
+    """Whether an entry where names stand, each with its schema, has one; a keyword of JSON Schema is told that it has
+    not. `among`: what is named there. `required`: where it is said which of them are required."""
+    value = entry.value
+    is_schema = isinstance(value, Mapping) and not _has_only_schemas(entry)
+    says_type = isinstance(value, Scalar) and value.text in TYPES and entry.name != "type"
+    says_none = isinstance(value, Scalar) and (value.text == "" or value.says("none") or value.says("not shown"))
+    if entry.name not in KEYWORDS or is_schema or says_type or says_none:
+        return True
+    help = required.format(_first_of(value))
+    if entry.name != "required":
+        help = f"each of the {among} has a schema of its own: `NAME: {{type: string}}`"
+    message = f"`{entry.name}` is a keyword of JSON Schema, and {among} stand here"
+    r.say(WRONG_SHAPE, message, Label(entry.key.span), help=(help,))
+    return False
+
+
+def _has_only_schemas(entry: Entry) -> bool:
+    """Whether it is `properties`, with what these are."""
+    if entry.name not in _NAMED_SCHEMAS or not isinstance(entry.value, Mapping) or not entry.value.entries:
+        return False
+    return all(isinstance(each.value, Mapping) and each.name not in KEYWORDS for each in entry.value.entries)
+
+
+def _first_of(node: Node) -> str:
+    first = node.items[0] if isinstance(node, Sequence) and node.items else None
+    return first.text if isinstance(first, Scalar) and len(first.text) < 40 and "{" not in first.text else "NAME"
+
+
+BESIDE_FIELDS: Final = "which are required stands beside `fields`: `required: [{0}]`"
 
 
 def only_keywords(node: Mapping) -> Mapping:
@@ -299,7 +331,7 @@ def _meant(called: str, node: Node) -> tuple[str, ...]:
     if not isinstance(node, Scalar):
         return ()
     if called == "required" and isinstance(node.value, bool):
-        return ("which fields are required stands beside `fields`: `required: [NAME]`",)
+        return ("it is a list of names, beside `fields` or beside the `properties` of an object: `required: [NAME]`",)
     if node.style is not Style.PLAIN and _WHOLE_NUMBER.fullmatch(node.text):
         return (f"write it without quotes: `{called}: {node.text}`",)
     return ()
