@@ -164,6 +164,9 @@ WHITE_SPACE: Final = "".join(map(chr, (*range(9, 14), 32, 0x85, 0xA0, 0x1680, *r
 LONGEST_TEXT: Final = 1_000_000
 """Code points of a text that an expression makes of others by `replace` or `join`, or splits."""
 
+LONGEST_NUMBER: Final = 2_000
+"""Characters of a text that is read as a number or a duration: more than any of them needs."""
+
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 _DATE_TIME: Final = re.compile(
@@ -308,7 +311,7 @@ def from_text(type_: Type, written: str) -> Value:
                 raise Invalid("range", "an integer outside of 64 bits")
             return integer(int(written))
         case Number():
-            if _NUMBER.fullmatch(written) is None:
+            if len(written) > LONGEST_NUMBER or _NUMBER.fullmatch(written) is None:
                 raise Invalid("type", "not a number")
             return number(float(written))
         case Boolean():
@@ -408,6 +411,8 @@ def duration(written: str) -> int:
     Digits below a microsecond are cut off. Months and years have no fixed length and are `Invalid`, as is
     all that is not a duration.
     """
+    if len(written) > LONGEST_NUMBER:
+        raise Invalid("format", "not a duration")
     sign, unsigned = (-1, written[1:]) if written.startswith("-") else (1, written)
     found = _ISO_DURATION.fullmatch(unsigned)
     if found is not None:

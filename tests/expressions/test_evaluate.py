@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 from tests.expressions.shapes import MODEL, well_typed
 
-from ninefold.expressions.evaluate import SOURCES, EvaluationError, Sources, binder, compile, holds
+from ninefold.expressions.evaluate import SOURCES, EvaluationError, Sources, binder, compile, equal, holds
 from ninefold.expressions.reads import needs_database
 
 CUSTOMER: Final[dict[str, Any]] = {"id": "c1", "email": "a@b", "name": "Ada", "referrer": None}
@@ -215,3 +215,23 @@ def test_no_pattern_takes_more_than_linear_time() -> None:
 )
 def test_what_needs_the_database(text: str, rows: tuple[str, ...], needed: bool) -> None:
     assert needs_database(well_typed(text), rows, MODEL) is needed
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [
+        ([[1], [2.0], ["-1e+1"]], [[1.0], [2], ["-1e+1"]], True),
+        ([[True]], [[True]], True),
+        ([[1]], [[True]], False),
+        ([["1"]], [["2"]], False),
+        ({"a": {"b": 1, "c": [True, None]}}, {"a": {"c": [True, None], "b": 1.0}}, True),
+        ({"a": [True, 1]}, {"a": [1, True]}, False),
+        ({"true": 1}, {"true": True}, False),
+        ({"1": []}, {"2": []}, False),
+        ([], {}, False),
+        ([0], [False], False),
+    ],
+)
+def test_values_within_values_are_equal_as_they_are_alone(left: Any, right: Any, expected: bool) -> None:
+    assert equal(left, right) is expected
+    assert equal(right, left) is expected

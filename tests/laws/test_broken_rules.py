@@ -132,6 +132,16 @@ class Counted(Schemas):
         return counted
 
 
+def test_a_pattern_that_steps_back_is_for_texts_of_a_thousand() -> None:
+    stepping, plain = {"pattern": "^(?=a).*$"}, {"pattern": "^a"}
+    schema = {"items": {"$ref": "#/$defs/t"}, "properties": {"pattern": stepping, "p": plain}, "$defs": {"t": stepping}}
+    schemas = Schemas(schema)
+    for value in (["a" * 1_000, 1], {"pattern": "ab", "p": "a" * 100_000}):
+        assert schemas.is_valid(value) and [*broken(schemas, value)] == []
+    assert [*broken(schemas, ["a" * 1_001, "b", "a"])] == [((0,), "pattern"), ((1,), "pattern")]
+    assert [*broken(schemas, {"pattern": "b", "p": "b"})] == [(("pattern",), "pattern"), (("p",), "pattern")]
+
+
 def test_no_more_is_looked_for_than_is_asked_for() -> None:
     schemas = Counted({"items": {"type": "string"}, "minItems": 1})
     assert list(islice(broken(schemas, [1] * 100_000), 7)) == [((index,), "type") for index in range(7)]

@@ -438,6 +438,8 @@ def apply(function: str, values: list[Any], types: list[Type]) -> Any:
         case "sort", [list() as items]:
             return sorted(i for i in items if i is not None) + [None] * items.count(None)
         case "slug", [a]:
+            if len(a) > 32_768:
+                raise Fails("a text too long")
             return "-".join(_words(a))
     if function.startswith("get") and kinds == (Timestamp,):
         return part_of(moment(values[0]), function)

@@ -40,3 +40,12 @@ def test_only_a_trusted_proxy_says_whose_request_it_is(peer: str, headers: dict[
 
 def test_without_a_trusted_proxy_no_header_is_believed() -> None:
     assert client_address(())("1.2.3.4", {"x-forwarded-for": CLIENT}) == "1.2.3.4"
+
+
+@pytest.mark.parametrize("hop", ["10.0.0.7", "::ffff:10.0.0.7"])
+def test_a_hundred_addresses_are_looked_at(hop: str) -> None:
+    find = client_address((ip_network("10.0.0.0/8"),))
+    assert find(PROXY, {"x-forwarded-for": ",".join([CLIENT, *[hop] * 99])}) == CLIENT
+    assert find(PROXY, {"x-forwarded-for": ",".join([CLIENT, *[hop] * 100])}) == "10.0.0.7"
+    assert find(PROXY, {"forwarded": ",".join(f'for="{each}"' for each in [CLIENT, *["10.0.0.7"] * 99])}) == CLIENT
+    assert find(PROXY, {"forwarded": ",".join(f"for={each}" for each in [CLIENT, *["10.0.0.7"] * 100])}) == "10.0.0.7"

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
+import msgspec
+
 from ninefold.expressions.counting import INSIDE, TooMuch, begun, counted, is_counted, spend
 from ninefold.expressions.functions import Overload, resolve
 from ninefold.expressions.operations import EvaluationError, Sources
@@ -102,11 +104,15 @@ def equal(left: Any, right: Any) -> bool:
     """CEL's `==` for values of any type: a boolean is no number, and members have no order."""
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
-    if isinstance(left, list) and isinstance(right, list):
-        return len(left) == len(right) and all(map(equal, left, right))
-    if isinstance(left, dict) and isinstance(right, dict):
-        return left.keys() == right.keys() and all(equal(value, right[name]) for name, value in left.items())
+    if isinstance(left, list | dict):
+        return bool(left == right) and _without_numbers(left) == _without_numbers(right)
     return bool(left == right)
+
+
+def _without_numbers(value: Any) -> bytes:
+    """What is left of a value without its numbers. Of two that are equal for Python it is the same, unless one has a
+    number where the other has a boolean. To look at each item would take ten times as long."""
+    return msgspec.json.encode(value, order="sorted").translate(None, b"0123456789+-.e")
 
 
 def _compile(typed: Typed, model: Model) -> Evaluate:

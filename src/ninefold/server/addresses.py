@@ -12,13 +12,16 @@ Network: TypeAlias = IPv4Network | IPv6Network
 ClientAddress: TypeAlias = Callable[[str, Mapping[str, str]], str]
 """From the peer's address and the request's headers to the client's address."""
 
+MOST_HOPS = 100
+"""Addresses that are looked at, from the right: no request goes through so many proxies."""
+
 _FOR = re.compile(r'(?:^|[;,])[ \t]*for=(?:"([^"]*)"|([^;,"\s]*))', re.IGNORECASE)
 
 
 def client_address(trusted: Sequence[Network]) -> ClientAddress:
     """Headers are believed of a trusted peer alone: X-Forwarded-For, or Forwarded (RFC 7239), read from the right
-    up to the first address that is no trusted proxy's. If both came, one of them is not the proxy's, and neither
-    is believed."""
+    up to the first address that is no trusted proxy's, `MOST_HOPS` at most. If both came, one of them is not the
+    proxy's, and neither is believed."""
     if not trusted:
         return lambda peer, headers: peer
 
@@ -29,9 +32,9 @@ def client_address(trusted: Sequence[Network]) -> ClientAddress:
         if not is_trusted(_address(peer)) or ("forwarded" in headers and "x-forwarded-for" in headers):
             return peer
         if "forwarded" in headers:
-            hops = [quoted or plain for quoted, plain in _FOR.findall(headers["forwarded"])]
+            hops = [quoted or plain for quoted, plain in _FOR.findall(headers["forwarded"])][-MOST_HOPS:]
         else:
-            hops = headers.get("x-forwarded-for", "").split(",")
+            hops = headers.get("x-forwarded-for", "").rsplit(",", MOST_HOPS)[-MOST_HOPS:]
         client = peer
         for hop in reversed(hops):
             address = _address(hop.strip())

@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from msgspec import Struct
 
-HEAD_BYTES = 512 * 1024
+HEAD_BYTES = 64 * 1024
 """Bytes after which a head that has not ended is refused."""
 
 HEAD_FIELDS = 1_000

@@ -11,6 +11,7 @@ _QUOTED = r'"(?:[^"\\]|\\.)*"'
 _TYPE = re.compile(rf"[ \t]*({_TOKEN}/{_TOKEN})")
 _PARAMETER = re.compile(rf"[ \t]*;[ \t]*(?:({_TOKEN})=({_TOKEN}|{_QUOTED}))?")
 _END = re.compile(r"[ \t]*(?:,|$)")
+_EMPTY = re.compile(r"[ \t,]*+")
 _QUALITY = re.compile(r"0(\.\d{0,3})?|1(\.0{0,3})?")
 
 
@@ -60,16 +61,22 @@ def parameters_accepted(accept: str, name: str) -> tuple[str, ...]:
 
 def _elements(accept: str) -> Iterator[tuple[str, dict[str, str]]]:
     """The elements of an Accept field. One that cannot be read is passed over."""
-    at = 0
+    at = _past_empty(accept, 0)
     while at < len(accept):
         element = _element(accept, at)
-        end = _END.match(accept, element[2] if element else at)
+        end = None if element is None else _END.match(accept, element[2])
         if element is None or end is None:
             comma = accept.find(",", at)
-            at = len(accept) if comma < 0 else comma + 1
+            at = len(accept) if comma < 0 else _past_empty(accept, comma)
             continue
         yield element[0], element[1]
-        at = end.end()
+        at = _past_empty(accept, end.end())
+
+
+def _past_empty(accept: str, at: int) -> int:
+    """Where the next element begins: empty ones are no elements (RFC 9110 5.6.1.2)."""
+    found = _EMPTY.match(accept, at)
+    return at if found is None else found.end()
 
 
 @lru_cache(256)

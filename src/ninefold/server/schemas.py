@@ -19,6 +19,10 @@ MOST_STEPS_BACK: Final = 10_000
 """How often a regular expression with look-around or a back-reference may try again at one place of a text; what is
 beyond does not match. All others take time in proportion to the text."""
 
+LONGEST_WITH_STEPS_BACK: Final = 1_000
+"""Code points of a text that such an expression looks at; a longer one does not match. Each step may go through all of
+the text, and both bounds together are some milliseconds."""
+
 _INSIDE: Final = ("allOf", "anyOf", "oneOf")
 
 
@@ -28,15 +32,40 @@ def validator(schema: Node) -> jsonschema_rs.Draft202012Validator:
     try:
         return _compiled(schema, jsonschema_rs.RegexOptions())
     except jsonschema_rs.ValidationError:
-        return _compiled(schema, jsonschema_rs.FancyRegexOptions(backtrack_limit=MOST_STEPS_BACK))
+        return _compiled(schema, _STEPPING_BACK, {"pattern": _Pattern})
 
 
 def _compiled(
-    schema: Node, patterns: jsonschema_rs.RegexOptions | jsonschema_rs.FancyRegexOptions
+    schema: Node,
+    patterns: jsonschema_rs.RegexOptions | jsonschema_rs.FancyRegexOptions,
+    keywords: dict[str, Any] | None = None,
 ) -> jsonschema_rs.Draft202012Validator:
     return jsonschema_rs.Draft202012Validator(
-        schema, validate_formats=True, retriever=refuse_to_fetch, pattern_options=patterns
+        schema, validate_formats=True, retriever=refuse_to_fetch, pattern_options=patterns, keywords=keywords
     )
+
+
+_STEPPING_BACK: Final = jsonschema_rs.FancyRegexOptions(backtrack_limit=MOST_STEPS_BACK)
+
+
+class _Pattern:
+    """The keyword `pattern` where some need steps back: each text is looked at by itself, and others have their turn
+    between two."""
+
+    def __init__(self, _parent: object, pattern: str, _path: object) -> None:
+        self._longest: int | None = None
+        try:
+            self._matches = _compiled({"pattern": pattern}, jsonschema_rs.RegexOptions()).is_valid
+        except jsonschema_rs.ValidationError:
+            self._longest = LONGEST_WITH_STEPS_BACK
+            self._matches = _compiled({"pattern": pattern}, _STEPPING_BACK).is_valid
+
+    def validate(self, value: object) -> None:
+        """Raises ValueError where it does not match."""
+        if not isinstance(value, str):
+            return
+        if (self._longest is not None and len(value) > self._longest) or not self._matches(value):
+            raise ValueError("it does not match")
 
 
 def refuse_to_fetch(uri: str) -> Any:
