@@ -308,7 +308,8 @@ def _functions() -> Iterable[Overload]:
         "the last one first",
     )
     yield row("slug", "slug", (TEXT,), TEXT, slug,
-              "letters and digits, lower case, joined by hyphens; of at most 32,768 code points", "function", True)  # fmt: skip
+              "letters and digits, lower case, joined by hyphens; of at most 32,768 code points",
+              "function", True)  # fmt: skip
     yield Overload("uuid", "uuid", "function", (), TEXT, new_uuid, "a new random UUID (version 4)", pure=False)
     yield Overload("token", "token", "function", (), TEXT, new_token, "256 new random bits, URL-safe", pure=False)
     yield Overload(

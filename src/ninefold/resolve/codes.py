@@ -127,8 +127,8 @@ NO_ANSWER = _error(
 SLOW_PATTERN = Code(
     "NF0641", Severity.NOTE, "A pattern takes the longer, the more a client writes",
     "A regular expression is matched in time in proportion to the text. One with look-around (`(?=...)`) or a "
-    "back-reference (`\\1`) is matched by trying, which may take a multiple of it, some milliseconds a text. It gives up "
-    "after 10,000 steps at one place of the text, and then does not match; nor does a text of more than 1,000 "
+    "back-reference (`\\1`) is matched by trying, which may take a multiple of it: milliseconds a text. It gives "
+    "up after 10,000 steps at one place of the text, and then does not match; nor does a text of more than 1,000 "
     "characters. `maxLength` of at most 1,000 beside it says so: a text that is longer is refused without it.\n\n"
     "Wrong:\n\n```yaml\npassword: {type: string, pattern: '^(?=.*[0-9]).{8,}$'}\n```\n\n"
     "Right:\n\n```yaml\npassword: {type: string, pattern: '^(?=.*[0-9]).{8,}$', maxLength: 100}\n```\n",
