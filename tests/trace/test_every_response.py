@@ -34,6 +34,9 @@ from ninefold.trace.causes import Path as MemberPath
 from ninefold.trace.identifier import HEADER, LONGEST
 from ninefold.values import Text
 
+OF_CONNECTIONS = frozenset({"connection"})
+"""Whether a connection goes on is for its two ends, and no part of a response (RFC 9110, section 7.6.1)."""
+
 
 @pytest.mark.serves
 @pytest.mark.parametrize("directory", SERVED, ids=lambda path: path.name)
@@ -77,10 +80,15 @@ def problems(loaded: Loaded, response: httpx.Response) -> Iterator[str]:
         yield f"another status, {found.status}"
     if not found.causes:
         yield "the status has no cause"
+    for each in found.refusals:
+        if not each.causes:
+            yield f"the refusal {each.condition} has no cause"
+        if (each.where == "row" or each.rule == "stored") and not any(isinstance(c, Stated) for c in each.causes):
+            yield f"no line gives what is refused by {each.rule}"
     of_headers = {each.name: each for each in found.headers}
     for name in response.headers:
         header = of_headers.get(name.lower())
-        if name != HEADER.lower() and (header is None or not header.causes or not header.value):
+        if name not in OF_CONNECTIONS | {HEADER.lower()} and (header is None or not header.causes or not header.value):
             yield f"the header {name} has no cause"
     if response.content:
         if "json" in response.headers["content-type"]:

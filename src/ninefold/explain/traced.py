@@ -107,7 +107,9 @@ class _Page:
             text = f"`{name}`"
             if each.rule is not None:
                 where = f"`{each.pointer}`" if each.pointer else "something that no fact names"
-                text += f": {where} in the {each.where or 'request'} does not keep the rule `{each.rule}`"
+                place = f"{where} in the {each.where or 'request'}"
+                place = "what the contract gives the row" if each.where == "row" else place
+                text += f": {place} does not keep the rule `{each.rule}`"
             yield self.part(text, each.causes, whole=True)
 
     def beside(self, found: Attribution) -> tuple[Cause, ...]:

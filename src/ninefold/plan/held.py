@@ -10,6 +10,9 @@ from ninefold.plan.places import Place
 from ninefold.plan.problems import Condition, Location
 from ninefold.values import Type
 
+CANNOT_BE_MADE = "stored"
+"""The rule that is broken where nothing can be stored of what a request gives (fixed meaning 51)."""
+
 
 class Origin(msgspec.Struct, frozen=True, omit_defaults=True):
     """Where the request gives what a value is made of. `given`: only where its body gives this field. `subject` and
@@ -47,7 +50,8 @@ class HeldColumns(msgspec.Struct, frozen=True, omit_defaults=True):
 def refusals(held: Held) -> tuple[Condition, ...]:
     """The conditions with which it may be refused."""
     found = [
-        Condition("invalid", each.subject, each.code, each.location, "stored", held.trace) for each in held.origins
+        Condition("invalid", each.subject, each.code, each.location, CANNOT_BE_MADE, held.trace)
+        for each in held.origins
     ]
     if len({each.location for each in held.origins}) > 1:
         found.append(Condition("invalid", held.resource, trace=held.trace))

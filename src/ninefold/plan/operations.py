@@ -12,7 +12,7 @@ from ninefold.plan.chosen import Choices
 from ninefold.plan.events import Event
 from ninefold.plan.held import Held, HeldColumns, refusals
 from ninefold.plan.places import Place
-from ninefold.plan.problems import Condition, Judge
+from ninefold.plan.problems import Condition, Judge, Location
 from ninefold.plan.responses import Response
 from ninefold.plan.statement import Statement
 from ninefold.values import Type
@@ -276,6 +276,22 @@ def of_values(write: Write) -> Iterator[Condition]:
     arrays = () if write.then is None else (each.each for each in write.then.effects)
     held += tuple(each.held for each in arrays if each is not None and each.held is not None)
     yield from dict.fromkeys(condition for each in held for condition in refusals(each))
+
+
+def of_lack(write: Write, assign: Assign) -> Condition:
+    """The condition with which it is refused where a field has to have a value and is given none. What no body may
+    give, the client is not told to give."""
+    subject, trace = f"{write.resource}.{assign.field}", write.places.get(assign.field, ())
+    if not assign.given:
+        return Condition("invalid", subject, trace=trace)
+    pointer = "/" + assign.field.replace("~", "~0").replace("/", "~1")
+    return Condition("invalid", subject, None, Location("body", pointer, assign.field), "required", trace)
+
+
+def of_lacks(write: Write) -> Iterator[Condition]:
+    """The same of every field to which the contract may give none."""
+    makes = (each for each in write.assigns if each.otherwise is not None and not each.type.nullable)
+    yield from (of_lack(write, each) for each in makes)
 
 
 class Sweep(_Operation, frozen=True, tag="sweep"):

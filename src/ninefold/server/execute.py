@@ -34,7 +34,7 @@ from ninefold.server.messages import Request, Response
 from ninefold.server.pages import page_told
 from ninefold.server.parameters import Page, PageReader
 from ninefold.server.passwords import hashed
-from ninefold.server.problems import Failure, failed_condition, invalid
+from ninefold.server.problems import Failure, failed_condition
 from ninefold.server.represented import Represented
 from ninefold.server.several import Asking, Several
 from ninefold.server.sources import Sources
@@ -259,13 +259,10 @@ class Write:
         self._required = tuple(
             assign.field for assign in operation.assigns if not (assign.type.nullable or assign.in_statement)
         )
-        self.may_lack = tuple(
-            self._without(assign.field)
-            for assign in operation.assigns
-            if assign.otherwise is not None and not assign.type.nullable
-        )
+        self._lacks = {each.field: failed_condition(plan.of_lack(operation, each)) for each in operation.assigns}
+        may_lack = (*plan.of_lacks(operation), *plan.of_values(operation))
+        self.may_lack = tuple(map(failed_condition, may_lack))
         """The failures of values that the contract makes and that have to be there, or do not fit."""
-        self.may_lack += tuple(map(failed_condition, plan.of_values(operation)))
         self._made_of_row = frozenset(
             assign.field
             for assign in operation.assigns
@@ -376,18 +373,12 @@ class Write:
             key = env[environment.SIGNING]["key"]
             issued[SECRET] = signing.written(signing.secret(key, str(new["id"])))
         absent = None if self._creates else KEPT
-        unfit += [self._without(name) for name in self._required if new.get(name, absent) is None and name not in told]
+        unfit += [self._lacks[name] for name in self._required if new.get(name, absent) is None and name not in told]
         # What is made of a row that is not there says nothing; the judge says that it is not there.
         if unfit and (call.current is not None or not call.on_current):
             raise Refusal(unfit)
         if self._issues is not None:
             self._issues.make(env, call.sources)
-
-    def _without(self, name: str) -> Failure:
-        """A field that has to have a value has none. What no body may give, the client is not told to give."""
-        if any(assign.given and assign.field == name for assign, _ in self._assigns):
-            return replace(invalid("body", name, "required"), subject=f"{self._row}.{name}")
-        return Failure("invalid", f"{self._row}.{name}")
 
     def is_conditional(self, call: Call) -> bool:
         """Whether the request has a condition on what GET shows."""

@@ -8,14 +8,12 @@ from typing import Any
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.expressions.tree import Call, Typed
 from ninefold.plan import environment, held
+from ninefold.plan.held import CANNOT_BE_MADE
 from ninefold.server.broken_rules import Path, broken
 from ninefold.server.problems import Failure, FieldFailure
 from ninefold.server.problems import pointer as json_pointer
 from ninefold.server.schemas import Schemas
 from ninefold.values import Invalid, Value, json_reader, required, to_json
-
-CANNOT_BE_MADE = "stored"
-"""The rule that is broken where nothing can be stored of what a request gives (fixed meaning 51)."""
 
 
 class Unfit(Exception):

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ninefold.meanings import BARE_STATUSES
 from ninefold.plan.operations import List, Operation, Read, Sweep, Write
-from ninefold.plan.problems import Condition
+from ninefold.plan.problems import Condition, Location
 from ninefold.plan.routes import BodyField, Parameter, Served
 from ninefold.plan.service import ServicePlan
 from ninefold.server.exchange import RATE_LIMITED, Exchange
@@ -196,13 +196,13 @@ def _node(failure: Failure, nodes: Sequence[Condition]) -> int:
         number
         for number, each in enumerate(nodes)
         if (each.condition, each.subject, each.code, each.trace) == wanted
-        and (each.location is None) == (not failure.fields)
-        and (
-            each.location is None
-            or any(_is_at(at.pointer, failure.fields[0].pointer) for at in (each.location, *each.others))
-        )
+        and (each.location is None or _is_one_of((each.location, *each.others), failure))
     ]
     return same[0] if same and (failure.trace or not failure.fields) else -1
+
+
+def _is_one_of(locations: Sequence[Location], failure: Failure) -> bool:
+    return bool(failure.fields) and any(_is_at(each.pointer, failure.fields[0].pointer) for each in locations)
 
 
 def _is_at(planned: str, told: str) -> bool:
@@ -223,6 +223,8 @@ def _value(route: Served, field: FieldFailure, case: int) -> tuple[str, int, int
     object is that the rule is about."""
     if field.place == "body":
         return "body", *_in_body(body_fields(route), fields_of_case(route, case), field)
+    if field.place == "row":
+        return "row", -1, -1, -1
     name = field.name.lower() if field.place == "header" else field.name
     match field.place:
         case "header":

@@ -93,8 +93,8 @@ class Occurrence(msgspec.Struct, frozen=True):
 class Refusal(msgspec.Struct, frozen=True, omit_defaults=True):
     """What refused the request: a condition of the closed list, perhaps narrowed, and its code, if it has one.
     `causes`: the facts that the request ran into. What is wrong with a value of the request is `where` (`body`,
-    `query`, `path` or `header`), the name of the parameter or the JSON Pointer as far as the contract names it, and
-    the rule."""
+    `query`, `path` or `header`; `row` of what the contract gives), the name of the parameter or the JSON Pointer as far
+    as the contract names it, and the rule."""
 
     condition: str
     subject: str | None

@@ -40,9 +40,9 @@ _OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 
 class Refused(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
-    """A failure. `condition`: its number in the closed list. `node`: which condition of the operation's judge, or
-    behind these which of its invariants; -1: the server told. `code`: which code of the plan; -1: none. `where` is
-    `body`, `query`, `path`, `header` or empty; `target`: which field of the body, or which parameter
+    """A failure. `condition`: its number in the closed list. `node`: which condition of the operation
+    (`ninefold.trace.nodes.conditions`); -1: the server told. `code`: which code of the plan; -1: none. `where` is
+    `body`, `query`, `path`, `header`, `row` or empty; `target`: which field of the body, or which parameter
     (`ninefold.trace.nodes` gives their order); -1: one that the contract does not name. `rule`: what was not kept;
     `at`: which of the rules of the field or parameter, -1: none that it states. `depth`: the rule is about the object
     that holds the field, so many members from the root; -1: about the field. Of `rate limited`, `node` is the rate."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ninefold.plan.chosen import given
 from ninefold.plan.limits import Rate
-from ninefold.plan.operations import List, Operation, Read, Stream, Sweep, Write
+from ninefold.plan.operations import List, Operation, Read, Stream, Sweep, Write, of_lacks, of_values
 from ninefold.plan.problems import Condition, Problems
 from ninefold.plan.responses import Response
 from ninefold.plan.routes import BodyField, Route, Served, bodies
@@ -80,8 +80,9 @@ def editions(plan: ServicePlan) -> tuple[Edition, ...]:
 
 
 def conditions(operation: Operation) -> tuple[Condition, ...]:
-    """What the database can refuse an operation for: the conditions of its judge, then its invariants, then those of
-    other rows, then what its effects are refused for, then what follows with the same row."""
+    """What an operation can be refused for by the rows that are there, or by what the contract gives fields: the
+    conditions of its judge, then its invariants, those of other rows, those of values that the contract gives or does
+    not, then what its effects are refused for, then what follows with the same row."""
     judge = operation.judge if isinstance(operation, Read | List | Write | Sweep) else None
     judged = () if judge is None else judge.conditions
     if isinstance(operation, Sweep):
@@ -91,7 +92,8 @@ def conditions(operation: Operation) -> tuple[Condition, ...]:
     then = () if operation.then is None else operation.then.effects
     others = (*(each.write for each in then), *operation.further)
     behind = (condition for each in others for condition in conditions(each))
-    return (*judged, *operation.invariants, *(each.condition for each in operation.upholds), *behind)
+    upheld = (each.condition for each in operation.upholds)
+    return (*judged, *operation.invariants, *upheld, *of_values(operation), *of_lacks(operation), *behind)
 
 
 def ends(operation: Operation) -> tuple[Response, ...]:

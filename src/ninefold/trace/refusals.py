@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ninefold.meanings import BARE_STATUSES, MEANINGS
 from ninefold.plan.chosen import given
+from ninefold.plan.held import CANNOT_BE_MADE
 from ninefold.plan.operations import List, Read, Sweep
 from ninefold.plan.places import Place
 from ninefold.plan.routes import BodyField, Parameter, Rule, Served
@@ -16,6 +17,8 @@ from ninefold.trace.values import once, stated
 
 CONDITIONS = tuple(BARE_STATUSES)
 """The closed list, by whose positions identifiers name conditions."""
+
+OF_VALUES = Fixed(next(each.number for each in MEANINGS if each.about == "Who gives a value"))
 
 OF_CASES = Fixed(next(each.number for each in MEANINGS if each.about == "Cases"))
 
@@ -157,6 +160,8 @@ def _value(route: Served | None, refused: Refused) -> tuple[str | None, tuple[Ca
             return _of_header(route, refused)
         case "path":
             return _of_path(route, refused)
+        case "row":
+            return None, (OF_VALUES,)
         case _:
             return None, ()
 
@@ -207,6 +212,8 @@ def _of_type(refused: Refused) -> tuple[Cause, ...]:
     """The fixed meanings of a rule: of references, and of what no keyword of the field states."""
     if refused.rule == "refers to":
         return (Fixed(16),)
+    if refused.rule == CANNOT_BE_MADE:
+        return (OF_VALUES,)
     return (Fixed(3), Fixed(13)) if refused.at < 0 and refused.rule in ("type", "format", "pattern") else ()
 
 
