@@ -126,6 +126,10 @@ def _causes(edition: Edition, route: Served | None, admission: int, condition: s
             # A text in the path that is not as its schema says is missing too; by which rule is not told.
             values = [place for each in route.path for place in (*each.trace, *(rule.place for rule in each.rules))]
             found += stated((*route.trace, *values))
+        case "conflict" if route is not None and admission >= 0:
+            # Rows of one change take the same value: of which field, the database does not say.
+            judged = conditions(route.admissions[admission].operation)
+            found += stated([place for each in judged if each.condition == condition for place in each.trace])
         case "unknown version" | "retired version":
             retired = () if edition.version is None else edition.version.places.values()
             found += stated(
