@@ -15,12 +15,12 @@ from ninefold.expressions.ast import Problem
 from ninefold.expressions.check import check
 from ninefold.expressions.evaluate import EvaluationError, binder, compile
 from ninefold.expressions.functions import TABLE, Overload
-from ninefold.expressions.operations import LONGEST_TEXT
 from ninefold.expressions.parse import parse
 from ninefold.expressions.scope import ResourceShape, Scope, fits
 from ninefold.expressions.to_sql import sql_problem, to_sql
 from ninefold.expressions.tree import Typed
 from ninefold.values import (
+    LONGEST_TEXT,
     Anything,
     Array,
     Boolean,
