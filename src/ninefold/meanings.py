@@ -644,7 +644,8 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "to effects on other resources, and to the invariants of R. Of several operations on one row it is that row "
         "before the first. A row that is created was nothing: `has(before.R)` does not hold, and what is read of it "
         "has no value, so that an invariant of changes alone begins with `!has(before.R) ||`. A row that is deleted is "
-        "as it was, and so, where an invariant is asked since another row was written, is its own.",
+        "as it was, what is computed of it as well, and so, where an invariant is asked since another row was written, "
+        "is its own.",
     ),
     (
         "What a path leads through",

@@ -320,8 +320,11 @@ class _Asking:
                 response = self.refused(*failed)
                 self.rows = before
                 return response
+        after = self.rows
+        if endpoint.verb == "delete":  # what is shown of the row is as it was
+            self.rows = before
         response = self._shown_row(endpoint, row, False)
-        self.of.rows = self.rows
+        self.of.rows = after
         return response
 
     def _done_to_all(

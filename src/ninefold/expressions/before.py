@@ -66,3 +66,18 @@ def unwritten(typed: Typed) -> Typed:
         return None
 
     return rewrite(typed, change)
+
+
+def computed_before(typed: Typed, resource: str) -> Typed:
+    """The expression with what is computed of a row as it was computed of it before: of one that is deleted, what else
+    there is may be gone with it."""
+    was = Select(Variable(BEFORE, before(resource, maybe=False)), resource, Row(resource=resource))
+
+    def change(node: Typed) -> Typed | None:
+        match node:
+            case Select(operand=Variable(name=name), name=field, through="computed") if name == resource:
+                return Select(was, field, node.type, "computed")
+            case _:
+                return None
+
+    return rewrite(typed, change)

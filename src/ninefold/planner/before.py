@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from ninefold.checked.endpoints import Array, Choice, Content, Each, Endpoint, Leaf, Object, Rows
 from ninefold.checked.resources import Effect, Resource
-from ninefold.expressions.before import fields_as_they_were, reads_before, unwritten
+from ninefold.expressions.before import computed_before, fields_as_they_were, reads_before, unwritten
 from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.planner.perspective import Perspective
@@ -20,7 +21,20 @@ def as_it_was(
 ) -> Statement | None:
     """What the response, invariants, events and effects of a change read of the row as it was, and its identifier;
     None: they read nothing. `found`: which row it is."""
-    reading = [typed for typed in (*_told(endpoint), *_asked(endpoint, resource, perspective)) if reads_before(typed)]
+    return _read([*_told(endpoint), *_asked(endpoint, resource, perspective)], resource, found, perspective)
+
+
+def shown_before(
+    endpoint: Endpoint, resource: Resource, found: Sequence[Fragment], perspective: Perspective
+) -> Statement | None:
+    """The same of what the response alone reads."""
+    return _read([*_told(endpoint)], resource, found, perspective)
+
+
+def _read(
+    told: Sequence[Typed], resource: Resource, found: Sequence[Fragment], perspective: Perspective
+) -> Statement | None:
+    reading = [typed for typed in told if reads_before(typed)]
     if not reading:
         return None
     row, rows = Variable(resource.name, Row(resource=resource.name)), {resource.name: resource.name}
@@ -93,21 +107,36 @@ def _expressions(content: Content) -> Iterator[Typed]:
 
 def still(content: Content) -> Content:
     """What a content shows of a row that is as it was: of one that is to be deleted."""
+    return _changed(content, unwritten)
+
+
+def as_deleted(endpoint: Endpoint, resource: Resource) -> Endpoint:
+    """An endpoint that deletes a row, whose response shows what is computed of the row as it was computed before."""
+    change = partial(computed_before, resource=resource.name)
+    response = endpoint.response
+    headers = tuple((name, replace(leaf, expression=change(leaf.expression))) for name, leaf in response.headers)
+    content = None if response.content is None else _changed(response.content, change)
+    return replace(endpoint, response=replace(response, content=content, headers=headers))
+
+
+def _changed(content: Content, change: Callable[[Typed], Typed]) -> Content:
+    """A content with each of its expressions changed."""
+    within = partial(_changed, change=change)
     match content:
         case Leaf(expression=expression):
-            return replace(content, expression=unwritten(expression))
+            return replace(content, expression=change(expression))
         case Object(members=members, present=present, expanded=expanded):
             return replace(
                 content,
-                members=tuple((name, still(value)) for name, value in members),
-                present=None if present is None else unwritten(present),
-                expanded=tuple((name, still(value)) for name, value in expanded),
+                members=tuple((name, within(value)) for name, value in members),
+                present=None if present is None else change(present),
+                expanded=tuple((name, within(value)) for name, value in expanded),
             )
         case Array(items=items):
-            return replace(content, items=tuple(map(still, items)))
+            return replace(content, items=tuple(map(within, items)))
         case Rows(item=item):
-            return replace(content, item=still(item))
+            return replace(content, item=within(item))
         case Each(range=range_, item=item):
-            return replace(content, range=unwritten(range_), item=still(item))
+            return replace(content, range=change(range_), item=within(item))
         case Choice(condition=condition, yes=yes, no=no):
-            return replace(content, condition=unwritten(condition), yes=still(yes), no=still(no))
+            return replace(content, condition=change(condition), yes=within(yes), no=within(no))

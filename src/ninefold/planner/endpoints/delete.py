@@ -5,6 +5,7 @@ from __future__ import annotations
 from ninefold.checked.endpoints import Admission, Endpoint
 from ninefold.plan.operations import Write
 from ninefold.plan.statement import Statement
+from ninefold.planner.before import as_deleted, shown_before
 from ninefold.planner.endpoints.read import requirements_of_row
 from ninefold.planner.endpoints.representation import represented
 from ninefold.planner.endpoints.rows import acted_on, answer, outer_join, pieces, row_columns
@@ -19,8 +20,9 @@ from ninefold.sql.fragment import Fragment, all_of, identifier, join
 
 
 def delete(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> Write:
-    """A response may show the row as it was: its own fields, which DELETE returns."""
+    """A response may show the row as it was: its own fields, which DELETE returns, and what was computed of it."""
     resource = acted_on(endpoint, perspective)
+    endpoint = as_deleted(endpoint, resource)
     required = requirements_of_row(endpoint, admission, resource, perspective)
     if endpoint.validator:
         required.append(unchanged(resource, endpoint.place, perspective))
@@ -47,4 +49,5 @@ def delete(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
         represented=represented(endpoint, admission, resource, perspective),
         upholds=upheld(Change("delete", resource, found=found), endpoint, perspective),
         before=caused_by_deletion("delete", resource, which, perspective),
+        was=shown_before(endpoint, resource, found, perspective),
     )

@@ -11,6 +11,7 @@ from ninefold.plan.operations import Untouched, Write
 from ninefold.plan.problems import Condition
 from ninefold.plan.statement import ResultColumn, Statement
 from ninefold.planner import inputs
+from ninefold.planner.before import as_deleted, shown_before
 from ninefold.planner.endpoints.create import references_from_path
 from ninefold.planner.endpoints.representation import represented
 from ninefold.planner.endpoints.rows import acted_on, answer, pieces, row_columns
@@ -64,7 +65,8 @@ def remove(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
     )
 
     columns = row_columns(resource, perspective)
-    removed = answer(endpoint, columns, perspective)
+    shown = as_deleted(endpoint, resource)
+    removed = answer(shown, columns, perspective)
     absent_ = answer(endpoint, columns, perspective, endpoint.untouched)
     read = "SELECT " + join(", ", columns.fragments or [Fragment("1")]) + " FROM " + as_removed(resource)
     required = [*on_the_way, *_of_the_row(resource, seen, of_the_row, perspective)]
@@ -83,6 +85,7 @@ def remove(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
         represented=represented(endpoint, admission, resource, perspective),
         upholds=upheld(Change("delete", resource, found=found), endpoint, perspective),
         before=caused_by_deletion("remove", resource, which, perspective),
+        was=shown_before(shown, resource, found, perspective),
     )
 
 
