@@ -701,7 +701,9 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "told to be so, and what else may be wrong with it, or in it, is not looked for. Where the path to a value "
         "has more than 256 characters, the value around it is told of instead. The macros of one expression look at up "
         "to 40,000 items of values, and what a function is given for an item counts by its items, its members, or 16 "
-        "characters each; a request for which an expression would look at more is `too large`. Rows are not counted.",
+        "characters each; a request for which an expression would look at more is `too large`. Rows are not counted. "
+        "A value, or a row, that would be longer than the database takes (SQLite's thousand million bytes) is `too "
+        "large`, too, and a timer waits.",
     ),
     (
         "Unknown members",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import apsw
 
-from ninefold.database.protocol import Conflicting, NoValue, Unavailable
+from ninefold.database.protocol import Conflicting, NoValue, TooLong, Unavailable
 
 CONSTRAINTS = frozenset(
     (
@@ -23,13 +23,15 @@ PASSING = (apsw.FullError, apsw.IOError, apsw.ReadOnlyError, apsw.CantOpenError,
 
 
 def meaning(error: apsw.Error) -> Exception:
-    """Conflicting, NoValue, Unavailable, or the error itself, which is then our fault."""
+    """Conflicting, NoValue, TooLong, Unavailable, or the error itself, which is then our fault."""
     if isinstance(error, apsw.ConstraintError):
         match getattr(error, "extendedresult", None):
             case apsw.SQLITE_CONSTRAINT_NOTNULL:
                 return NoValue("a field that has to have a value would have none")
             case constraint if constraint in CONSTRAINTS:
                 return Conflicting()
+    if isinstance(error, apsw.TooBigError):
+        return TooLong()
     if isinstance(error, PASSING):
         return Unavailable(words(error))
     return error

@@ -22,6 +22,10 @@ class NoValue(Exception):
     """A column that always has a value would have none: what the contract gives could not be made."""
 
 
+class TooLong(Exception):
+    """A text, or a row, would be longer than the database takes (SQLite's SQLITE_LIMIT_LENGTH). Nothing was done."""
+
+
 class Unavailable(Exception):
     """The database cannot take the work now: the disk is full, the file is read-only, the queue is full, the
     service is stopping. Nothing of the work was done."""
@@ -31,7 +35,7 @@ class Session(Protocol):
     """A transaction in progress."""
 
     def run(self, text: str, binds: Sequence[Stored]) -> list[Row]:
-        """Run one statement. Raises Conflicting or NoValue."""
+        """Run one statement. Raises Conflicting, NoValue or TooLong."""
 
 
 class Database(Protocol):

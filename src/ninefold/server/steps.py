@@ -16,7 +16,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, assert_never
 
-from ninefold.database.protocol import Row, Stored, Unavailable
+from ninefold.database.protocol import Row, Stored, TooLong, Unavailable
 from ninefold.expressions.evaluate import TooMuch
 from ninefold.plan import environment
 from ninefold.server import granting, media_types
@@ -761,7 +761,7 @@ def failed(x: Exchange, error: Exception) -> Next:
             return look(x) if x.call.on_current else perform(x)
         case Unavailable():
             return unavailable(x)
-        case TooMuch():
+        case TooMuch() | TooLong():
             return only(x, "too large")
         case _:
             # The traceback is for the operator's log alone. Its text may hold values, so it is not in the answer.

@@ -17,8 +17,8 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from ninefold.database.protocol import NoValue, Row, Session
-from ninefold.expressions.evaluate import EvaluationError
+from ninefold.database.protocol import NoValue, Row, Session, TooLong
+from ninefold.expressions.evaluate import EvaluationError, TooMuch
 from ninefold.plan import environment, jobs
 from ninefold.server.cursor import Cursors
 from ninefold.server.execute import Call, Write
@@ -92,7 +92,7 @@ class Timer:
                 self._take.found(call, session.run(wanted.text, wanted.binds))
             self._take.prepare(call)
             at_once(self._take.perform(call), session)
-        except (Refusal, NothingFound, EvaluationError, NoValue):
+        except (Refusal, NothingFound, EvaluationError, TooMuch, NoValue, TooLong):
             session.run(savepoints.UNDO, ())
             taken = False
         else:
