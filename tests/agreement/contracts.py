@@ -67,7 +67,7 @@ class Maker:
             "resources": resources,
             "states": states if has_states else NONE,
             "endpoints": endpoints,
-            "authentication": self._authentication(endpoints),
+            "authentication": self._authentication(endpoints, "caller" in f"{resources}{states}{endpoints}"),
             "events": NONE,
             "errors": errors,
             "limits": {
@@ -583,7 +583,8 @@ class Maker:
                 if self.often(0.5):
                     self.schemes["staff"]["caller"] = {"grade": "caller.user.level"}
 
-    def _authentication(self, endpoints: dict[str, Any]) -> dict[str, Any]:
+    def _authentication(self, endpoints: dict[str, Any], reads_caller: bool) -> dict[str, Any]:
+        """`reads_caller`: something does, which nobody who is `anyone` alone may ask for."""
         if not self.schemes:
             return {"schemes": NONE, "rows": "any", "permissions": {"all others": "anyone"}}
         rows: Any = "any"
@@ -592,15 +593,15 @@ class Maker:
             rows = {}
             for made in self.made.values():
                 rows[made.name] = {
-                    who: "any" if self.often(0.5) else self.condition(made, made.name)
-                    for who in everyone
-                    if self.often(0.97)
+                    who: "any" if self.often(0.5) else self._of(who, made) for who in everyone if self.often(0.97)
                 } or "any"
         permissions: dict[str, Any] = {}
         for key in endpoints:
             if " /" in key and self.often(0.5):
                 permissions[key] = self._permission(key)
         permissions["all others"] = self.random.choice([*self.schemes, "anyone", everyone, everyone, everyone])
+        if reads_caller:
+            permissions = {key: everyone if said == "anyone" else said for key, said in permissions.items()}
         return {"schemes": self.schemes, "rows": rows, "unseen rows": self.random.choice(["missing", "forbidden"])} | {
             "permissions": permissions
         }
@@ -612,10 +613,13 @@ class Maker:
             return self.random.choice([*self.schemes, "anyone", everyone])
         if key.startswith("GET") and not key.endswith("}"):
             return {who: self.random.choice(["any", "caller.user.level > 2"]) for who in self.schemes}
-        found = {
-            who: "any" if self.often(0.3) else self.condition(made, made.name) for who in everyone if self.often(0.7)
-        }
-        return found or "anyone"
+        found = {who: "any" if self.often(0.3) else self._of(who, made) for who in everyone if self.often(0.7)}
+        return found if found.keys() - {"anyone"} else "anyone"
+
+    def _of(self, who: str, made: Made) -> str:
+        """A condition of rows, which of `anyone` reads no caller."""
+        condition = self.condition(made, made.name)
+        return "any" if who == "anyone" and "caller" in condition else condition
 
     def _code(self, name: str, made: Made | None = None) -> str:
         texts = [] if made is None else [each for each, kind in made.kinds.items() if kind.type in ("string", "choice")]

@@ -303,7 +303,7 @@ class _Asking:
         row = changed.done()
         self.names["issued"] = issued = changed.issued
         for transition in endpoint.further:
-            following = self._following(endpoint, transition, row)
+            following = self._following(endpoint, transition, row, changed)
             failed = following.refusals(endpoint.admissions[0], bodies.Given(), self.request)
             if failed:
                 self.told_of = row if self.is_seen(row) and not row.is_gone else None
@@ -371,13 +371,13 @@ class _Asking:
         self.rows = before
         return response
 
-    def _following(self, endpoint: Endpoint, transition: Transition, row: Row) -> writes.Work:
+    def _following(self, endpoint: Endpoint, transition: Transition, row: Row, before: writes.Change) -> writes.Work:
         """A transition that is taken after another operation: nothing that the endpoint states is about it."""
         own = replace(
             endpoint, verb="transition", transition=transition, further=(), segments=(), row=None, where=None,
             body=(), sets=(), guards=(), validator=False,
         )  # fmt: skip
-        return writes.Work(self.all(), own, self.checked, {}, self.is_seen, row=row)
+        return writes.Work(self.all(), own, self.checked, {}, self.is_seen, row=row, before=before)
 
     def _broken_invariants(self, row: Row) -> list[Any]:
         reading = self.all().also(**{row.resource.name: at_hand(row)})

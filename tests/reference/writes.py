@@ -44,6 +44,8 @@ class Work:
     presence: list[Failure] = field(default_factory=list)
     forbidden: bool = False
     told_of: Row | None = None
+    before: Change | None = None
+    """What the operation before this one has made of the row: what it was given, the request gives."""
 
     @property
     def resource(self) -> Resource:
@@ -432,6 +434,8 @@ class Change:
             case Select(operand=Variable(name=root), name=name) if root == self.work.resource.name:
                 if name not in beyond:
                     yield from self._through(name, beyond)
+                if self.work.before is not None and (name in beyond or name not in self._stated):
+                    yield from self.work.before._through(name, ())
             case _:
                 for each in _within(typed):
                     yield from self._of_request(each, beyond)
