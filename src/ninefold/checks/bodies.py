@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeGuard
 
 from ninefold.checked.endpoints import BodyConstant, BodyLeaf, BodyMember, PathName, Segment
 from ninefold.checked.resources import Resource, Rule
@@ -19,7 +18,7 @@ from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import did_you_mean
-from ninefold.expressions.ast import Ast, Literal, Member, Name, every
+from ninefold.expressions.ast import Ast, Literal, Member, Name, parts
 from ninefold.values import from_schema
 
 
@@ -169,23 +168,30 @@ def check_members(
     body = value_of(endpoint.body)
     if endpoint.call is not None and not isinstance(endpoint.called_with, Shown):
         return  # what a function is called with is a gap, and may be what is given here
-    reading = {node.name for each in expressions_in(endpoint) for node in every(each.ast) if _is_of_body(node)}
+    reading = {name for each in expressions_in(endpoint) for name in _read_of_body(each.ast)}
+    if None in reading:
+        return
     for each in members or ():
         if each.name not in reading and body is not None and body.reference is not None:
             what = "the body" if resource is None else f"`{resource.name}`"
             close = () if resource is None else did_you_mean(each.name, resource.fields)
-            help = (*close, f"what is no field is read as `request.body.{each.name}`, and nothing here reads it")
+            read = f".{each.name}" if each.name.isidentifier() else f"['{each.name}']"
+            help = (*close, f"what is no field is read as `request.body{read}`, and nothing here reads it")
             findings.say(
                 NOT_A_BODY, f"{what} has no field `{each.name}`", Label(body.reference.span, "not a field"), help=help
             )
 
 
-def _is_of_body(node: Ast) -> TypeGuard[Member]:
-    match node:
-        case Member(operand=Member(operand=Name(name="request"), name="body")):
-            return True
+def _read_of_body(ast: Ast) -> Iterator[str | None]:
+    """The members of the body that an expression reads; None: all of them, as a whole."""
+    match ast:
+        case Member(operand=Member(operand=Name(name="request"), name="body"), name=name):
+            yield name
+        case Member(operand=Name(name="request"), name="body"):
+            yield None
         case _:
-            return False
+            for part in parts(ast):
+                yield from _read_of_body(part)
 
 
 def _lost(named: _Named, resource: Resource, findings: Findings) -> None:
@@ -244,6 +250,9 @@ def _named(template: Template, resource: Resource, pointer: tuple[str, ...], fin
                         NOT_A_BODY,
                         f"`{expression.text}` is not a field of `{resource.name}`",
                         Label(expression.span, "a body is given, not computed"),
+                        help=("the key is the member that a request has, and behind it stands the field it gives",)
+                        if any(_read_of_body(expression.ast))
+                        else (),
                     )
 
 

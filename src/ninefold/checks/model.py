@@ -155,6 +155,7 @@ def _model(known: Mapping[str, stated.Resource], contract: Contract, caller: Obj
             fields={field.name: _type(field, resource, schemas) for field in fields},
             back=back[name],
             computed_fields=frozenset(field.name for field in fields if isinstance(field.computed, Shown)),
+            views=tuple(view.name for view in value_of(resource.views) or ()),
         )
     endpoints = value_of(contract.endpoints.endpoints)
     request = Object() if endpoints is None else request_of_any(endpoints)

@@ -43,18 +43,24 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """`operand.name`; `name_start` is where the name begins."""
+    """`operand.name`, or `operand['name']`, which is the same. `name_start` is where the name begins; it ends `closing`
+    code points before the end."""
 
     operand: Ast
     name: str
     name_start: int
     start: int
     end: int
+    closing: int = 0
+
+    @property
+    def name_end(self) -> int:
+        return self.end - self.closing
 
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """`operand[index]`"""
+    """`operand[index]`, where the index is no literal text."""
 
     operand: Ast
     index: Ast

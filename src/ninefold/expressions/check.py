@@ -229,6 +229,8 @@ class _Checker(Operators, Functions):
             help = help or tuple(f"it is read behind its name: `{each}.{ast.name}`" for each in objects[:1])
             if rows:
                 help += (f"text stands in quotes: `'{ast.name}'`",)
+            view = None if ast.name in self.scope.model else self._view(ast.name)
+            help = help or (() if view is None else view[1][:1])
             help = help or _HELP.get(ast.name, ())
             help = help or did_you_mean(ast.name, (*self._locals, *self.scope.variables))
             if not help:
@@ -239,13 +241,13 @@ class _Checker(Operators, Functions):
         operand = self.typed(ast.operand)
         if operand is None:
             return None
-        name = Name(ast.name, ast.name_start, ast.end)
+        name = Name(ast.name, ast.name_start, ast.name_end)
         return self._select(operand, ast.name, name, ast.operand)
 
     def _select(self, operand: Typed, name: str, at: Ast, operand_ast: Ast) -> Typed | None:
         match operand.type:
             case Row(resource=resource):
-                return self._field(operand, resource, name, at)
+                return self._field(operand, resource, name, at, operand_ast)
             case Object(members=members) if members and name not in members:
                 what = f"`{operand_ast.name}`" if isinstance(operand_ast, Name) else "the object"
                 self._problem(
@@ -275,7 +277,7 @@ class _Checker(Operators, Functions):
         self._problem(codes.NO_SUCH_FIELD, f"{describe(operand.type)} has no field `{name}`", at, help, "not a field")
         return None
 
-    def _field(self, operand: Typed, resource: str, name: str, at: Ast) -> Typed | None:
+    def _field(self, operand: Typed, resource: str, name: str, at: Ast, operand_ast: Ast) -> Typed | None:
         shape = self.scope.model.get(resource)
         if shape is None:
             return Select(operand=operand, name=name, type=Anything(nullable=True))
@@ -287,6 +289,9 @@ class _Checker(Operators, Functions):
         if name in shape.back:
             rows = Array(items=Row(resource=shape.back[name][0]))
             return Select(operand=operand, name=name, type=rows, through="back")
+        if name not in shape.fields and (view := self._view(name, resource, operand_ast)) is not None:
+            self._problem(codes.NO_SUCH_FIELD, view[0], at, view[1], "a view")
+            return None
         if name not in shape.fields:
             self._problem(
                 codes.NO_SUCH_FIELD,

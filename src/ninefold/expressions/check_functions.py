@@ -109,6 +109,12 @@ class Functions(Parts):
 
     def _unknown_function(self, ast: Invocation) -> None:
         name = ast.function
+        if (ast.target is not None or ast.arguments) and (
+            view := self._view(name, applied=ast.target or ast.arguments[0])
+        ) is not None:
+            place = Name(name, ast.name_start, ast.name_end)
+            self._problem(codes.NO_SUCH_FUNCTION, view[0], place, view[1], "a view")
+            return
         if ast.target is None and not ast.arguments and name in self.scope.variables:
             help: tuple[str, ...] = (f"it is a value, and no function: write `{name}`",)
         elif name in _ELSEWHERE:

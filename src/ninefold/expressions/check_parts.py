@@ -62,6 +62,19 @@ class Parts(ABC):
     def _problem(self, code: Code, message: str, ast: Ast, help: Iterable[str] = (), label: str = "") -> None:
         self.problems.append(Problem(code, message, ast.start, ast.end, tuple(help), label))
 
+    def _view(self, name: str, of: str | None = None, applied: Ast | None = None) -> tuple[str, tuple[str, ...]] | None:
+        """What to say of a name that is a view, of one resource or any, where an expression reads it. `applied`: what
+        it is applied to."""
+        model = self.scope.model
+        among = [each for each in model.values() if of is None or each.name == of]
+        owner = next((each.name for each in among if name in each.views), None)
+        if owner is None and (of is not None or name not in model):
+            return None
+        what = f"`{name}(…)` shows rows of `{name}`" if owner is None else f"`{name}` is a view of `{owner}`"
+        to = applied.name if isinstance(applied, Name) else "…"
+        shown = f"a response, a view or a payload shows it, as a whole or as a member: `{name}({to})`"
+        return f"{what}, and no value", (shown, "a value is read of the row itself")
+
     def _placed(self, typed: Typed, ast: Ast) -> Typed:
         # Kept, so that no later node has the `id` of one that is gone.
         self._kept.append(typed)

@@ -68,7 +68,8 @@ NO_SUCH_FUNCTION = _error(
     "there is no such function",
     """
 Functions are one closed table, printed in `docs/expressions.md`. Some stand after a dot (`text.contains('a')`),
-some before their argument (`double(order.total)`).
+some before their argument (`double(order.total)`). A view is no function: it is applied in what a response, another
+view or a payload shows, and nowhere else.
 
 Wrong: `len(order.lines) > 0`
 

@@ -253,7 +253,11 @@ class _Parser:
             elif self._sees("["):
                 opened = self._take()
                 index = self._expression()
-                tree = Index(tree, index, tree.start, self._expect("]", opened).end)
+                end = self._expect("]", opened).end
+                if isinstance(index, Literal) and isinstance(index.value, str):
+                    tree = Member(tree, index.value, index.start, tree.start, end, end - index.end)
+                else:
+                    tree = Index(tree, index, tree.start, end)
             else:
                 return tree
 

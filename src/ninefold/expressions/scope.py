@@ -63,6 +63,8 @@ class ResourceShape:
     computed_fields: Collection[str] = frozenset()
     """The names of computed fields whose expressions are not known yet (while they are being checked)."""
     log: Log | None = None
+    views: Collection[str] = ()
+    """The names of its views, which no expression applies."""
 
     @property
     def identifier_type(self) -> Type | None:
