@@ -25,6 +25,7 @@ from ninefold.plan.service import ServicePlan
 from ninefold.planner.service import plan
 from ninefold.questions.ask import ask
 from ninefold.questions.question import OpenQuestion
+from ninefold.resolve.consequences import causes
 from ninefold.resolve.contract import resolve
 from ninefold.syntax.nodes import Document
 from ninefold.syntax.parser import form_of, parse
@@ -116,7 +117,7 @@ def compile_tree(document: Document, accept_proposals: bool = False, said: tuple
             if below.value is not None:
                 beside.append((each.version.name, below.value, each.moved))
         whole = with_older(whole, beside)
-    said = in_order(said)
+    said = causes(document, in_order(said))
     is_served = whole is not None and not has_errors(said)
     return Loaded(
         source=document.source,

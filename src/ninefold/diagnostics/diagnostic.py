@@ -42,12 +42,14 @@ class Label:
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
     """The message states the fact, labels say what is to be seen at a place (the first is where the
-    diagnostic stands), only `help` advises."""
+    diagnostic stands), only `help` advises. `of`: the name by which nothing is read until this is
+    mended, as it is written (`order`; `.status` behind a dot)."""
 
     code: Code
     message: str
     labels: tuple[Label, ...]
     help: tuple[str, ...] = ()
+    of: str = ""
 
     @property
     def span(self) -> Span:

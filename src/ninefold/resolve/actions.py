@@ -123,7 +123,7 @@ def _instead(r: Reading, by: Actor, node: Scalar, written: str) -> Action | None
         if (called := called_here(by, verb)) is not None:
             help = (*help, f"{quoted(verb)} is called {called} here")
         place = node.part(len(node.text.rstrip()) - len(subject), len(node.text.rstrip()))
-        r.say(UNDECLARED, f"{quoted(subject)} is not a resource", Label(place, "not declared"), help=help)
+        r.say(UNDECLARED, f"{quoted(subject)} is not a resource", Label(place, "not declared"), help=help, of=subject)
     return Action(right, of, node.span) if right else None
 
 

@@ -64,6 +64,7 @@ def scheme(r: Reading, entry: Entry) -> Scheme:
             f"`{entry.name}` is a word of the language, and cannot be the name of a scheme",
             Label(entry.key.span),
             help=("choose another name",),
+            of=entry.name,
         )
     level = r.level(entry.value, 5, "schemes.SCHEME", entry.name)
     added = level.fact("caller", assignments)

@@ -30,16 +30,18 @@ def declare(r: Reading, key: Scalar, what: str, taken: frozenset[str] = frozense
     """Says whether a name cannot be one. `what` it would name, `taken` are the names that such a thing cannot have.
     `selected`: it is only read behind a dot (`order.package`), where CEL's reserved words are names too."""
     name = key.text
+    of = f".{name}" if selected else name
     if not _IDENTIFIER.fullmatch(name):
         meant = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")
         help = f"write `{meant}`" if _IDENTIFIER.fullmatch(meant) else "a name is letters, digits and underscores"
-        r.say(NOT_A_NAME, f"{quoted(name)} cannot be the name of {what}", Label(key.span), help=(help,))
+        r.say(NOT_A_NAME, f"{quoted(name)} cannot be the name of {what}", Label(key.span), help=(help,), of=of)
     elif name in (_KEYWORDS if selected else _CEL):
         r.say(
             RESERVED_NAME,
             f"`{name}` is a word of CEL, and cannot be the name of {what}",
             Label(key.span),
             help=(f"choose another name, such as `{name}_`",),
+            of=of,
         )
     elif name in taken:
         r.say(
@@ -47,4 +49,5 @@ def declare(r: Reading, key: Scalar, what: str, taken: frozenset[str] = frozense
             f"`{name}` is a word of the language, and cannot be the name of {what}",
             Label(key.span),
             help=("choose another name",),
+            of=of,
         )

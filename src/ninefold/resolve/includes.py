@@ -60,7 +60,13 @@ def _all(r: Reading, resources: tuple[Resource, ...]) -> tuple[Resource, ...]:
                 r.say(INCLUDED_CYCLE, f"`{name.text}` includes itself", Label(name.span, "leads back to it"))
             elif name.text not in written:
                 help = r.did_you_mean(name.text, written)
-                r.say(UNDECLARED, f"{quoted(name.text)} is not a resource", Label(name.span, "not declared"), help=help)
+                r.say(
+                    UNDECLARED,
+                    f"{quoted(name.text)} is not a resource",
+                    Label(name.span, "not declared"),
+                    help=help,
+                    of=name.text,
+                )
             else:
                 included.add(name.text)
                 other = whole(written[name.text], (*above, Name(resource.name, name.span)))

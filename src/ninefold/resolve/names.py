@@ -69,7 +69,8 @@ class _Uses:
             return True
         help = self.r.did_you_mean(name.text, among) or there_are(among)
         labels = (Label(name.span, "not declared"), *((beside,) if beside is not None else ()))
-        self.r.say(UNDECLARED, f"{quoted(name.text)} is not {what}", *labels, help=help)
+        of = name.text if among is self.known.resources or among is self.known.reachable else ""
+        self.r.say(UNDECLARED, f"{quoted(name.text)} is not {what}", *labels, help=help, of=of)
         return False
 
     def use_field(self, name: Name | None, resource: str) -> None:

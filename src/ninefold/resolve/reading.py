@@ -86,8 +86,8 @@ class Reading:
         """The names of resources and transitions, before they are read."""
         return written(self.document)
 
-    def say(self, code: Code, message: str, *labels: Label, help: Iterable[str] = ()) -> None:
-        self.diagnostics.append(Diagnostic(code, message, labels, tuple(help)))
+    def say(self, code: Code, message: str, *labels: Label, help: Iterable[str] = (), of: str = "") -> None:
+        self.diagnostics.append(Diagnostic(code, message, labels, tuple(help), of))
 
     def nearest(self, name: str, candidates: Collection[str]) -> str | None:
         """What a wrong name was probably meant to be. A document with very many wrong names is not told of all."""

@@ -1,0 +1,66 @@
+"""One cause, one diagnostic: what depends on a declaration that was refused is not judged."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ninefold.diagnostics.diagnostic import Severity
+from ninefold.pipeline import compile_document
+
+ORDERS = (Path(__file__).parents[2] / "examples" / "orders.md").read_text(encoding="utf-8")
+OF_THE_LANGUAGE = "a word of the language"
+CREATED_AT = "created_at: {type: string, format: date-time, on create: now}"
+
+
+def renamed(old: str, new: str) -> str:
+    """The contract with another name for something, wherever it is read."""
+    blocks = re.split(r"(```yaml.*?```)", ORDERS, flags=re.S)
+    return "".join(re.sub(rf"\b{old}\b", new, each) if each.startswith("```") else each for each in blocks)
+
+
+def changed(old: str, new: str) -> str:
+    assert old in ORDERS
+    return ORDERS.replace(old, new, 1)
+
+
+@pytest.mark.parametrize(
+    ("contract", "told"),
+    [
+        *(
+            (renamed("customer", name), f"NF0311: `{name}` is {OF_THE_LANGUAGE}, and cannot be the name of a resource")
+            for name in ("caller", "request", "page", "all", "now", "error")
+        ),
+        (renamed("lines", "true"), "NF0311: `true` is a word of CEL, and cannot be the name of a field"),
+        (renamed("total", "in"), "NF0311: `in` is a word of CEL, and cannot be the name of a field"),
+        (renamed("note", "no-te"), "NF0310: `no-te` cannot be the name of a field"),
+        (changed("\norder:\n  identifier", "\nodrer:\n  identifier"), "NF0312: `order` is not a resource"),
+        (changed("\ncustomer:\n  identifier", "\ncostumer:\n  identifier"), "NF0312: `customer` is not a resource"),
+        (changed("#/types/line", "#/types/lien"), "NF0312: `lien` is not a shared type"),
+        (changed("\n  line:\n", "\n  lines:\n"), "NF0312: `line` is not a shared type"),
+        (changed("{type: integer, computed", "{type: intger, computed"), "NF0304: `type` cannot be `intger`"),
+        (changed("type: array, items", "type: array, item"), "NF0301: `lines` has no key `item`"),
+        (changed(CREATED_AT, "created_at: {type: 5}"), "NF0304: `type` cannot be `5`"),
+        (changed(CREATED_AT, "created_at: string"), "NF0303: `created_at` is the text `string`, not a mapping"),
+        (changed("key:   {type: http", "key:   {type: htpp"), "NF0304: `type` cannot be `htpp`"),
+        (changed("matches: customer.api_key", "matches: customer.key"), "NF0312: `key` is not a field of `customer`"),
+    ],
+)  # fmt: skip
+def test_one_mistake_is_told_once(contract: str, told: str) -> None:
+    said = compile_document("contract.md", contract.encode()).diagnostics
+    assert [f"{each.code.id}: {each.message}" for each in said if each.code.severity is not Severity.NOTE] == [told]
+
+
+def test_the_places_where_a_name_is_used_are_labels() -> None:
+    contract = changed("\norder:\n  identifier", "\nodrer:\n  identifier")
+    (said,) = (each for each in compile_document("contract.md", contract.encode()).diagnostics if each.of)
+    assert len(said.labels) > 10
+    assert {contract[each.span.start : each.span.end] for each in said.labels} == {"order"}
+
+
+def test_what_does_not_depend_on_it_is_told_beside_it() -> None:
+    contract = renamed("note", "no-te").replace("l.quantity *", "l.quantiy *").replace("to: shipped}", "to: shiped}")
+    codes = [each.code.id for each in compile_document("contract.md", contract.encode()).diagnostics]
+    assert {"NF0310", "NF0403", "NF0312"} <= set(codes)
