@@ -69,6 +69,7 @@ STAGES = {
             "showing",
             "lists",
             "model",
+            "parameters",
             "paths",
         ),
         *("credentials", "effects_in_effects", "places", "records", "responses", "rules", "schemas", "storable"),

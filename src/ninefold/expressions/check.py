@@ -195,7 +195,9 @@ class _Checker(Operators, Functions):
                 codes.NO_ONE_TYPE,
                 f"the type of `{ast.name}` cannot be told from this expression",
                 ast,
-                ("compare it with a field",),
+                ("say of which type the other side is: `string(…)`",)
+                if isinstance(hint, Anything)
+                else ("compare it with a field",),
             )
             return None
         if settled is not None and given is not None and not fits(settled, given):
