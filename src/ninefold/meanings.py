@@ -33,7 +33,10 @@ _TABLE: tuple[tuple[str, str], ...] = (
     (
         "Times, numbers, lengths",
         "Times are RFC 3339, UTC, six digits; `now` is one value per request. `integer` is 64-bit, `number` a double; "
-        "what lies outside is `invalid`. Lengths count code points; `format` is asserted; nulls are distinct in "
+        "what lies outside is `invalid`. There is one zero: `-0.0` is read, kept, compared and shown as `0.0`. Text is "
+        "compared and ordered by code point, as it came: `Z` stands before `a`, `A` is not `a`, and an `é` of two code "
+        "points is not that of one; so it is in expressions, filters, sorts, `unique`, and what says which row it is. "
+        "Lengths count code points; `format` is asserted; nulls are distinct in "
         "`unique`. A unique value that is made at random is made again where it is taken, at most 32 times, and is "
         "`conflict` then.",
     ),
@@ -120,7 +123,13 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "Bare statuses",
         "A condition without a code is answered with its bare status and an empty body: the table below.",
     ),
-    ("U+0000", "Text that contains U+0000 is `invalid`."),
+    (
+        "U+0000",
+        "No type has text that contains U+0000: it is `invalid`, by the rule `range` (what cannot be stored, numbers "
+        "that are out of range as well), where a body, a query or a header gives it, and in a path `missing`, as what "
+        "is not of the field's type is. Of a segment that the contract writes out it is another one: `no such path`, "
+        "and so is a path that is no UTF-8.",
+    ),
     ("Digits of a second", "Timestamps keep six digits of a second; further digits are cut off."),
     (
         "Members given twice",
@@ -510,6 +519,8 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "hold, events arise, and further effects follow. `row` and `sets` read the row acted on as it has become (of "
         "a deletion: as it was) and, under its own name, the row that changes as it was before; they read all rows. "
         "Where `row` has no value, or names a row that is not there, nothing happens; a row that is gone is `gone`. "
+        "The events of effects come before those of what they follow from, in the order in which the effects are done: "
+        "one after another, of `each` by item, of rows by identifier. "
         "What refuses an effect refuses the whole, and nothing of it was done; of a row that the caller does not see, "
         "the error tells nothing. Where nothing was to be done (`ensure` finds the row), no effect is.",
     ),

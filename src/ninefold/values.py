@@ -347,6 +347,8 @@ def sqlite_reader(type_: Type) -> Callable[[Any], Value] | None:
     match type_:
         case Boolean():
             return lambda stored: None if stored is None else bool(stored)
+        case Number():  # one zero: SQL computes two
+            return lambda stored: None if stored is None else stored or 0.0
         case Array() | Object() | Anything():
             return lambda stored: None if stored is None else msgspec.json.decode(stored)
         case _:

@@ -16,7 +16,7 @@ from ninefold.plan.chosen import expanded, hidden
 from ninefold.plan.statement import ResultColumn
 from ninefold.server import conditional
 from ninefold.server.messages import HeaderFields, Response, header_value, uri_reference
-from ninefold.values import Anything, Array, Boolean, Digest, Duration, Object, Type, to_json
+from ninefold.values import Anything, Array, Boolean, Digest, Duration, Number, Object, Type, to_json
 
 Show: TypeAlias = Callable[[Row, Sequence[Row], Env], Any]
 """What is shown of a row, the rows of a page, and the environment. None: there is no value."""
@@ -146,6 +146,8 @@ def json_reader(type_: Type) -> Callable[[Stored], Any] | None:
     match type_:
         case Boolean():
             return bool
+        case Number():  # one zero: SQL computes two
+            return lambda stored: stored or 0.0
         case Array() | Object() | Anything():
             return lambda stored: msgspec.Raw(str(stored).encode())
         case Duration():
