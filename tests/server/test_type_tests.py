@@ -9,6 +9,7 @@ import pytest
 from tests.http_cases import serving
 from tests.parts import LIMITS_AND_VERSIONS
 
+from ninefold.diagnostics.diagnostic import Severity
 from ninefold.pipeline import compile_document
 
 pytestmark = pytest.mark.serves
@@ -92,3 +93,15 @@ def test_a_value_is_of_one_type(tmp_path: Path) -> None:
             assert service.post("/w", json={"any": value}).json() == expected, name
         for number, name in enumerate(VALUES, 1):
             assert [each["id"] for each in service.get(f"/{name}").json()] == [number], name
+
+
+@pytest.mark.parametrize(
+    "asked",
+    ["type(w.any) == type(w.id)", "type(w.any) in [list, map]", "type(w.any) == uint", "type() == list", "type(w.any)"],
+)
+def test_a_type_is_compared_with_a_name_and_nothing_else(asked: str) -> None:
+    text = CONTRACT.replace(f"where: type(w.any) == {NAMES[0]}", f"where: '{asked}'")
+    found = compile_document("contract.md", text.encode()).diagnostics
+    told = [each for each in found if each.code.severity is Severity.ERROR]
+    assert [each.message for each in told] == ["`type(x)` is no value: it is compared with one of CEL's types by name"]
+    assert "write `type(x) == list`" in told[0].help[0]

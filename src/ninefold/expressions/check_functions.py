@@ -115,6 +115,9 @@ class Functions(Parts):
             place = Name(name, ast.name_start, ast.name_end)
             self._problem(codes.NO_SUCH_FUNCTION, view[0], place, view[1], "a view")
             return
+        if name == "type" and ast.target is None:
+            self._no_type_test(ast)
+            return
         if ast.target is None and not ast.arguments and name in self.scope.variables:
             help: tuple[str, ...] = (f"it is a value, and no function: write `{name}`",)
         elif name in _ELSEWHERE:

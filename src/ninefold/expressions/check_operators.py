@@ -13,7 +13,7 @@ from ninefold.expressions.ast import (
     Name,
     Unary,
 )
-from ninefold.expressions.check_parts import Parts
+from ninefold.expressions.check_parts import TYPE_NAMES, Parts
 from ninefold.expressions.functions import resolve
 from ninefold.expressions.lower import as_value, narrowed, same_row
 from ninefold.expressions.scope import describe, join
@@ -31,10 +31,6 @@ from ninefold.values import (
     Text,
     Type,
 )
-
-TYPE_NAMES = frozenset({"bool", "int", "double", "string", "list", "map", "null_type"})
-"""CEL's names of the types of JSON, which `type(x)` is compared with."""
-
 
 _ANY_ARRAY: Final = Array(items=Anything(nullable=True))
 
@@ -63,23 +59,26 @@ class Operators(Parts):
         return first, self.typed(right, None if first is None else first.type)
 
     def _type_test(self, ast: Binary) -> Typed | None:
-        """`type(x) == list`: what a value is, by CEL's name. None: it is no such test."""
+        """`type(x) == list`: what a value is, by CEL's name."""
         for tested, named in ((ast.left, ast.right), (ast.right, ast.left)):
             if isinstance(tested, Invocation) and tested.function == "type" and tested.target is None:
-                if len(tested.arguments) == 1 and isinstance(named, Name) and named.name in TYPE_NAMES:
-                    value = self._value(self.typed(tested.arguments[0]), tested.arguments[0])
-                    if value is None:
-                        return None
-                    name = Constant(value=named.name, type=Text())
-                    same = Call(function="is of type", arguments=[value, name], type=Boolean())
-                    return same if ast.operator == "==" else Call(function="!", arguments=[same], type=Boolean())
+                if len(tested.arguments) != 1 or not isinstance(named, Name) or named.name not in TYPE_NAMES:
+                    self._no_type_test(tested)
+                    return None
+                value = self._value(self.typed(tested.arguments[0]), tested.arguments[0])
+                if value is None:
+                    return None
+                name = Constant(value=named.name, type=Text())
+                same = Call(function="is of type", arguments=[value, name], type=Boolean())
+                return same if ast.operator == "==" else Call(function="!", arguments=[same], type=Boolean())
         return None
 
     def _equality(self, ast: Binary) -> Typed | None:
-        if any(isinstance(side, Invocation) and side.function == "type" for side in (ast.left, ast.right)):
-            tested = self._type_test(ast)
-            if tested is not None:
-                return tested
+        if any(
+            isinstance(side, Invocation) and side.function == "type" and side.target is None
+            for side in (ast.left, ast.right)
+        ):
+            return self._type_test(ast)
         left, right = self._pair(ast.left, ast.right)
         if left is None or right is None:
             return None
@@ -119,6 +118,9 @@ class Operators(Parts):
         )
 
     def _membership(self, ast: Binary) -> Typed | None:
+        if isinstance(ast.left, Invocation) and ast.left.function == "type" and ast.left.target is None:
+            self._no_type_test(ast.left)
+            return None
         if self._is_open(ast.right):
             sought = self.typed(ast.left)
             items = None if sought is None else as_value(sought, self.scope.model).type

@@ -14,6 +14,7 @@ from ninefold.diagnostics.diagnostic import Code
 from ninefold.expressions import codes
 from ninefold.expressions.ast import (
     Ast,
+    Invocation,
     Literal,
     Member,
     Name,
@@ -42,6 +43,9 @@ from ninefold.values import (
     Type,
     required,
 )
+
+TYPE_NAMES: Final = ("bool", "int", "double", "string", "list", "map", "null_type")
+"""CEL's names of the types of JSON, which `type(x)` is compared with."""
 
 
 class Parts(ABC):
@@ -160,6 +164,15 @@ class Parts(ABC):
             ast,
             help,
             " and ".join(map(describe, types)),
+        )
+
+    def _no_type_test(self, ast: Invocation) -> None:
+        self._problem(
+            codes.NO_SUCH_FUNCTION,
+            "`type(x)` is no value: it is compared with one of CEL's types by name",
+            Name(ast.function, ast.name_start, ast.name_end),
+            ("write `type(x) == list`, or `!=`; the types are " + ", ".join(f"`{name}`" for name in TYPE_NAMES),),
+            "not compared with a type",
         )
 
     def _is_key(self, resource: str, name: str) -> bool:
