@@ -34,8 +34,10 @@ TOLD_IN: Mapping[str, int] = {
     **dict.fromkeys(("data model", "entities", "models", "schema", "schemas", "tables", "types"), 2),
     **dict.fromkeys(("lifecycle", "state machine", "state machines", "workflow"), 3),
     **dict.fromkeys(("api", "operations", "paths", "routes", "requests", "responses"), 4),
-    **dict.fromkeys(("authorisation", "authorization", "permissions", "roles", "security", "access"), 5),
-    **dict.fromkeys(("webhooks", "notifications", "streams", "subscriptions", "messages"), 6),
+    **dict.fromkeys(("authorisation", "authorization", "permissions", "roles", "security", "access", "auth"), 5),
+    **dict.fromkeys(
+        ("webhooks", "events and webhooks", "hooks", "notifications", "streams", "subscriptions", "messages"), 6
+    ),
     **dict.fromkeys(("error codes", "error handling", "problems"), 7),
     **dict.fromkeys(("rate limits", "rate limiting", "pagination", "time-outs", "timeouts", "quotas"), 8),
     **dict.fromkeys(("changelog", "compatibility", "deprecations", "versions"), 9),
