@@ -7,6 +7,7 @@ Each family is a function from a size to the text of a contract in the plain for
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from random import Random
 from typing import Final, TypeAlias
 
 Family: TypeAlias = Callable[[int], str]
@@ -107,6 +108,34 @@ def types(n: int) -> str:
     return contract(made, (), ends)
 
 
+def large(types: int = 861, endpoints: int = 452, depth: int = 6, seed: int = 1) -> str:
+    """What the OpenAPI document of a large service looks like: objects of 5 to 20 members, each of which refers to up
+    to three types of the levels below its own, and resources with four endpoints each."""
+    random = Random(seed)
+    levels = [range(types * level // depth, types * (level + 1) // depth) for level in range(depth)]
+    made = ["  types:"]
+    for level, names in enumerate(levels):
+        for i in names:
+            members = [f"m{k}: {{type: string, maxLength: {10 + k}}}" for k in range(random.randint(5, 20))]
+            for k in range(random.randint(1, 3) if level else 0):
+                of = f'{{$ref: "#/types/t{random.choice(levels[random.randrange(level)])}"}}'
+                listed = random.random() < 0.4
+                members.append(f"x{k}: " + (f"{{type: array, maxItems: 20, items: {of}}}" if listed else of))
+            made.append(f"    t{i}: {{fields: {{{', '.join(members)}}}}}")
+    ends = []
+    for i in range(endpoints // 4):
+        made += _resource(
+            f"r{i}", [f'{name}: {{$ref: "#/types/t{random.randrange(types)}"}}' for name in ("value", "other")]
+        )
+        ends += [
+            f"  POST /r{i}: {{does: create r{i}, body: [value, other], responses: {{201: r{i}}}}}",
+            f"  GET /r{i}/{{id}}: {{does: read r{i}, responses: {{200: r{i}}}}}",
+            f"  PUT /r{i}/{{id}}: {{does: update r{i}, body: [value, other], responses: {{200: r{i}}}}}",
+            f"  DELETE /r{i}/{{id}}: {{does: delete r{i}, responses: {{204: none}}}}",
+        ]
+    return contract(made, (), ends)
+
+
 def views(n: int) -> str:
     """Views of which each shows the one before once, through another resource."""
     made: list[str] = []
@@ -177,6 +206,19 @@ def effects(n: int) -> str:
         )
     return contract(
         made, machines, [f"  POST /go/{{id}}: {{does: go{n - 1} r{n - 1}, body: none, responses: {{200: r{n - 1}}}}}"]
+    )
+
+
+def cascades(n: int) -> str:
+    """Resources of which each refers twice to the one before and falls with it, with invariants that read what falls:
+    the ways double with each."""
+    made = _resource("r0", ["name: {type: string}"])
+    for i in range(1, n):
+        up = [f"{name}: {{refers to: r{i - 1}, back: {name}s, on delete: cascade}}" for name in ("a", "b")]
+        made += _resource(f"r{i}", up, ["invariants:", f"- {{when: 'r{i}.leaves.size() < 5'}}"])
+    to = [f"x{i}: {{refers to: r{i}, back: leaves, on delete: cascade}}" for i in range(1, n)]
+    return contract(
+        [*made, *_resource("leaf", to)], (), ["  DELETE /r0/{id}: {does: delete r0, responses: {204: none}}"]
     )
 
 
@@ -330,6 +372,7 @@ FAMILIES: Final[Mapping[str, tuple[Family, int]]] = {
     "computed": (computed, 100),
     "computed that read two": (computed_twice, 50),
     "effects": (effects, 20),
+    "cascades": (cascades, 50),
     "states": (states, 100),
     "a long sum": (long_sum, 200),
     "a long choice": (long_choice, 200),

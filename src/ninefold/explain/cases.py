@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from ninefold.contract.endpoints import Endpoint
-from ninefold.contract.fact import value_of
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
 from ninefold.meanings import MEANINGS
@@ -15,7 +14,7 @@ CASES = next(each.number for each in MEANINGS if each.about == "Cases")
 
 def of(g: Grounds, endpoint: Endpoint) -> tuple[Endpoint, ...]:
     """The endpoint in each of its cases."""
-    return tuple(each for each in value_of(g.contract.endpoints.endpoints) or () if each.key == endpoint.key)
+    return g.cases.get(endpoint.key, ())
 
 
 def chosen(g: Grounds, endpoint: Endpoint) -> list[Item]:

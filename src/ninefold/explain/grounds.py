@@ -14,7 +14,7 @@ from typing import Any, TypeVar, assert_never
 from ninefold.checked.endpoints import Stopped
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.expression import Expression, expressions_in
-from ninefold.contract.fact import Fact, Gap, Name, Proposal, Shown, StatedNone
+from ninefold.contract.fact import Fact, Gap, Name, Proposal, Shown, StatedNone, value_of
 from ninefold.contract.resources import Field, Resource
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity
@@ -52,6 +52,14 @@ class Grounds:
     @cached_property
     def codes(self) -> Codes:
         return Codes(self.contract)
+
+    @cached_property
+    def cases(self) -> dict[str, tuple[Endpoint, ...]]:
+        """Each endpoint in each of its cases, by its key."""
+        found: dict[str, list[Endpoint]] = {}
+        for each in value_of(self.contract.endpoints.endpoints) or ():
+            found.setdefault(each.key, []).append(each)
+        return {key: tuple(every) for key, every in found.items()}
 
     @cached_property
     def arising(self) -> dict[str | None, tuple[str, ...]]:

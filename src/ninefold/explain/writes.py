@@ -184,14 +184,11 @@ class Referring:
 
 
 def referring(g: Grounds, endpoint: Endpoint) -> Iterator[Referring]:
-    deleted = g.survey.deleted_by(endpoint)
-    for resource, fields in g.survey.graph.fields.items():
-        for name, field in fields.items():
-            target, word = value_of(field.refers_to), value_of(field.on_delete)
-            if target is not None and target.text in deleted:
-                said = word.text if word is not None else ""
-                span = field.on_delete.span if field.on_delete is not None else field.span
-                yield Referring(f"{resource}.{name}", target.text, said, span)
+    found = ((target, *each) for target in g.survey.deleted_by(endpoint) for each in g.survey.referring.get(target, ()))
+    for target, resource, field in sorted(found, key=lambda each: each[-1].span):
+        word = value_of(field.on_delete)
+        span = field.on_delete.span if field.on_delete is not None else field.span
+        yield Referring(f"{resource}.{field.name}", target, word.text if word is not None else "", span)
 
 
 FALLS = {

@@ -199,7 +199,7 @@ def code_of(condition: Condition, service: Service, own: Mapping[str, str]) -> E
     called = names(condition.condition, condition.subject)
     of_all = service.plan.problems.conditions
     found = condition.code or next((codes[name] for codes in (own, of_all) for name in called if name in codes), None)
-    return next((code for code in service.plan.problems.codes if code.name == found), None)
+    return service.codes.get(found or "")
 
 
 def _answer(
@@ -235,8 +235,7 @@ def components(service: Service) -> Json:
 
 def _shape(route: Served | None, service: Service) -> tuple[ErrorShape, bool]:
     """What the errors of an endpoint look like, and whether that is its own shape."""
-    endpoints = (each.checked for each in service.endpoints if route is not None and each.checked.key == route.key)
-    own = next((each.error_shape for each in endpoints), None)
+    own = None if route is None else service.error_shapes.get(route.key)
     errors = service.checked.errors
     return (ErrorShape(errors.media_type, errors.content), False) if own is None else (own, True)
 
@@ -261,8 +260,7 @@ def _example(code: ErrorCode, condition: str, service: Service, route: Served | 
     """The body that a code is answered with. None where it depends on more than the code: on the row, or on which
     value of the request is wrong, unless a required member that is left out can stand for all."""
     content = _shape(route, service)[0].content
-    detailed = next(each for each in service.checked.errors.codes if each.name == code.name).detail is not None
-    if content is None or detailed or not _reads_only_the_error(content):
+    if content is None or code.name in service.detailed or not _reads_only_the_error(content):
         return None
     error: Json = {"code": code.name, "status": code.status, "fields": [], "messages": {}}
     if code.title is not None:

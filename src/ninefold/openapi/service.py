@@ -9,12 +9,14 @@ from typing import Any, TypeAlias
 from msgspec.structs import replace
 
 from ninefold.checked import endpoints
+from ninefold.checked.endpoints import ErrorShape
 from ninefold.checked.service import Checked
 from ninefold.contract.endpoints import Case
 from ninefold.contract.endpoints import Endpoint as Stated
 from ninefold.contract.fact import value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.source import Span
+from ninefold.plan.problems import ErrorCode
 from ninefold.plan.routes import Served
 from ninefold.plan.service import ServicePlan
 from ninefold.questions.question import OpenQuestion
@@ -60,6 +62,20 @@ class Service:
             for each in value_of(self.contract.endpoints.endpoints) or ()
             if (own := checked.get((each.key, _case(each.case)))) is not None
         )
+
+    @cached_property
+    def error_shapes(self) -> dict[str, ErrorShape | None]:
+        """What the errors of each endpoint look like, by its key; None: as those of the service."""
+        return {each.checked.key: each.checked.error_shape for each in reversed(self.endpoints)}
+
+    @cached_property
+    def codes(self) -> dict[str, ErrorCode]:
+        return {each.name: each for each in self.plan.problems.codes}
+
+    @cached_property
+    def detailed(self) -> frozenset[str]:
+        """The codes that have a detail."""
+        return frozenset(each.name for each in self.checked.errors.codes if each.detail is not None)
 
     @cached_property
     def callers(self) -> frozenset[str]:

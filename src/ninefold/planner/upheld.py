@@ -7,6 +7,7 @@ asked the invariant again, in the transaction of the write, by one select that i
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -58,21 +59,27 @@ ALL = _Affected()
 def upheld(change: Change, endpoint: Endpoint, perspective: Perspective) -> tuple[Upheld, ...]:
     """The invariants of other rows that a write may break."""
     found = []
+    falling: tuple[_Falling, ...] | None = None
     for resource in perspective.checked.resources.values():
         for invariant in resource.invariants:
             if reads_beyond(invariant.when, (resource.name,), perspective.checked.model):
-                affected = tuple(_affected(change, resource, invariant, perspective))
+                if falling is None:
+                    deletes = change.kind == "delete"
+                    falling = tuple(_falling(change.resource, perspective.checked.resources)) if deletes else ()
+                affected = tuple(_affected(change, falling, resource, invariant, perspective))
                 if affected:
                     found.append(_upheld(change, resource, invariant, affected, endpoint, perspective))
     return tuple(found)
 
 
-def _affected(change: Change, resource: Resource, invariant: Guard, perspective: Perspective) -> Iterator[_Affected]:
+def _affected(
+    change: Change, falling: tuple[_Falling, ...], resource: Resource, invariant: Guard, perspective: Perspective
+) -> Iterator[_Affected]:
     found = dependencies(invariant.when, resource.name, perspective.checked.model)
     resources = perspective.checked.resources
     if change.kind == "delete":
-        for falling in _falling(change.resource, resources):
-            yield from _of_deletion(falling, found, resource, resources)
+        for fallen in falling:
+            yield from _of_deletion(fallen, found, resource, resources)
         return
     row = change.resource
     for each in found:
@@ -114,7 +121,8 @@ def _key(row: Resource, name: str) -> Typed:
 @dataclass(frozen=True)
 class _Falling:
     """Rows that a deletion reaches: `which` is their condition under the resource's name, over the row that is deleted
-    (under its own). `cleared`: they stay, and this reference of theirs has no value any more. None: the row itself."""
+    (under its own). `cleared`: they stay, and this reference of theirs has no value any more. None: the row itself.
+    `endless`: which rows is not known, so that it may be any."""
 
     resource: Resource
     deleted: Resource
@@ -131,40 +139,82 @@ class _Falling:
         return "SELECT " + column(self.alias, name) + source + self.which
 
 
+MOST_WAYS = 32
+"""Ways from a row that is deleted to those of one resource that fall with it. Beyond, any row may."""
+
+DEEPEST = 12
+"""References from one to the next on such a way."""
+
+
 def _falling(deleted: Resource, resources: Mapping[str, Resource]) -> Iterator[_Falling]:
+    """Each resource is looked at once, after all that it falls with. What is in a circle, or behind one, falls with
+    rows that no select tells, and so does what falls in too many ways to write them out."""
     yield _Falling(deleted, deleted, deleted.name, None)
-    if len(deleted.identifier) == 1:  # nothing refers to others
-        yield from _behind(deleted, column(deleted.name, deleted.identifier[0]), (deleted.name,), deleted, resources)
-
-
-def _behind(
-    target: Resource, keys: Fragment, chain: tuple[str, ...], deleted: Resource, resources: Mapping[str, Resource]
-) -> Iterator[_Falling]:
-    for other in resources.values():
-        for field in other.fields.values():
-            if field.refers_to == target.name and field.stored and field.on_delete != "refuse":
-                yield from _by(other, field, keys, chain, deleted, resources)
+    if len(deleted.identifier) != 1:  # nothing refers to others
+        return
+    behind = _behind(deleted, resources)
+    before = Counter(other.name for edges in behind.values() for other, field in edges if field.on_delete == "cascade")
+    ways: dict[str, list[Fragment]] = {name: [] for name in behind}
+    depth = dict.fromkeys(behind, 0)
+    ways[deleted.name].append(column(deleted.name, deleted.identifier[0]))
+    endless: set[str] = set()
+    ready = [deleted.name] if not before[deleted.name] else []
+    done: set[str] = set()
+    while ready:
+        name = ready.pop()
+        done.add(name)
+        if len(ways[name]) > MOST_WAYS or depth[name] > DEEPEST:
+            endless.add(name)
+        for other, field in behind[name]:
+            if name not in endless:
+                yield from _by(other, field, ways, depth[name], deleted)
+            if field.on_delete == "cascade":
+                endless |= {other.name} if name in endless else set()
+                depth[other.name] = max(depth.get(other.name, 0), depth[name] + 1)
+                before[other.name] -= 1
+                if not before[other.name] and other.name in behind:
+                    ready.append(other.name)
+    for name in behind.keys() - done | endless & behind.keys():
+        for other, field in behind[name]:
+            cleared = field.name if field.on_delete == "clear" else None
+            yield _Falling(other, deleted, other.name, None, cleared, endless=True)
 
 
 def _by(
-    other: Resource,
-    field: Field,
-    keys: Fragment,
-    chain: tuple[str, ...],
-    deleted: Resource,
-    resources: Mapping[str, Resource],
+    other: Resource, field: Field, ways: Mapping[str, list[Fragment]], depth: int, deleted: Resource
 ) -> Iterator[_Falling]:
-    alias = f"falls {len(chain)}"
-    which = column(alias, field.name) + " IN (" + keys + ")"
-    if field.on_delete == "clear":
-        yield _Falling(other, deleted, alias, which, cleared=field.name)
-        return
-    endless = other.name in chain
-    yield _Falling(other, deleted, alias, which, endless=endless)
-    if not endless and len(other.identifier) == 1:
-        source = f" FROM {identifier(other.name)} AS {identifier(alias)} WHERE "
-        further = "SELECT " + column(alias, other.identifier[0]) + source + which
-        yield from _behind(other, further, (*chain, other.name), deleted, resources)
+    """What falls by one reference, once for each way to what it refers to; as far as anything refers to it in turn,
+    these ways go on."""
+    alias = f"falls {depth + 1}"
+    for keys in ways[field.refers_to or ""]:
+        which = column(alias, field.name) + " IN (" + keys + ")"
+        if field.on_delete == "clear":
+            yield _Falling(other, deleted, alias, which, cleared=field.name)
+            continue
+        yield _Falling(other, deleted, alias, which)
+        if other.name in ways:
+            source = f" FROM {identifier(other.name)} AS {identifier(alias)} WHERE "
+            ways[other.name].append("SELECT " + column(alias, other.identifier[0]) + source + which)
+
+
+def _behind(deleted: Resource, resources: Mapping[str, Resource]) -> dict[str, list[tuple[Resource, Field]]]:
+    """Of each resource whose rows fall with a deletion and may be referred to: the references to them that fall with
+    them, or are cleared."""
+    referring: dict[str, list[tuple[Resource, Field]]] = {}
+    for other in resources.values():
+        for field in other.fields.values():
+            if field.refers_to is not None and field.stored and field.on_delete != "refuse":
+                referring.setdefault(field.refers_to, []).append((other, field))
+    found: dict[str, list[tuple[Resource, Field]]] = {}
+    waiting = [deleted]
+    while waiting:
+        target = waiting.pop()
+        if target.name not in found:
+            found[target.name] = referring.get(target.name, [])
+            for other, field in found[target.name]:
+                if field.on_delete == "cascade" and len(other.identifier) == 1:
+                    waiting.append(other)
+    return found
 
 
 def _of_deletion(

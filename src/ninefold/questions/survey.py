@@ -13,7 +13,7 @@ from ninefold.contract.effects import Effect
 from ninefold.contract.endpoints import Action, Body, Endpoint, PathName
 from ninefold.contract.expression import Expression, Items, Leaf, Members, Template
 from ninefold.contract.fact import Fact, StatedNone, is_open, value_of
-from ninefold.contract.resources import Invariant
+from ninefold.contract.resources import Field, Invariant
 from ninefold.contract.service import Contract
 from ninefold.contract.shared_types import types_in
 from ninefold.contract.states import Machine, Transition
@@ -207,7 +207,7 @@ class Survey:
         deleted = self.deleted_by(endpoint)
         written = {a.subject for a in actions(endpoint) if is_transition(a) or a.verb in GIVING_VALUES}
         written |= {each.subject for each in self.effects(endpoint) if each.verb != "delete"}
-        changed = written | deleted | {name for each in deleted for name in self._referring.get(each, ())}
+        changed = written | deleted | {name for each in deleted for name, _ in self.referring.get(each, ())}
         return tuple((name, invariant) for name, invariant, read in self._invariants if read & changed)
 
     @cached_property
@@ -223,14 +223,14 @@ class Survey:
         return tuple(found)
 
     @cached_property
-    def _referring(self) -> Mapping[str, frozenset[str]]:
-        """For each resource, those whose rows refer to its rows."""
-        found: dict[str, set[str]] = {}
+    def referring(self) -> Mapping[str, tuple[tuple[str, Field], ...]]:
+        """For each resource, the fields that refer to its rows, each with the resource that has it."""
+        found: dict[str, list[tuple[str, Field]]] = {}
         for name, fields in self.graph.fields.items():
             for each in fields.values():
                 if (target := value_of(each.refers_to)) is not None:
-                    found.setdefault(target.text, set()).add(name)
-        return {target: frozenset(names) for target, names in found.items()}
+                    found.setdefault(target.text, []).append((name, each))
+        return {target: tuple(fields) for target, fields in found.items()}
 
     def is_one_row(self, resource: str | None) -> bool:
         """Whether it is stated that there is one row of a resource."""
