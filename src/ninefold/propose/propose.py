@@ -79,8 +79,8 @@ def _answers(loaded: Loaded) -> Iterator[Answer]:
 
 
 def _put_in(loaded: Loaded, answers: list[Answer]) -> tuple[list[Answer], Loaded]:
-    """The answers that can stand in the document, and the document with them: all at once if that is well, else half
-    after half, so that few that cannot stand cost few attempts, however many there are."""
+    """The answers that can stand in the document, and the document with them: all at once if that is well, else one
+    by one."""
     if not answers:
         return [], loaded
     after = _with(loaded, answers)
@@ -88,10 +88,13 @@ def _put_in(loaded: Loaded, answers: list[Answer]) -> tuple[list[Answer], Loaded
         return answers, after
     if len(answers) == 1:
         return [], loaded
-    middle = len(answers) // 2
-    first, loaded = _put_in(loaded, answers[:middle])
-    second, loaded = _put_in(loaded, answers[middle:])
-    return [*first, *second], loaded
+    kept: list[Answer] = []
+    for answer in answers:
+        after = _with(loaded, [answer])
+        if after is not None:
+            kept.append(answer)
+            loaded = after
+    return kept, loaded
 
 
 def _with(loaded: Loaded, answers: list[Answer]) -> Loaded | None:
