@@ -23,6 +23,7 @@ from tests.server.identity import Answer, Provider, providing
 from tests.server.identity import served as answering
 
 from ninefold.checked.service import Checked
+from ninefold.checks.sight_codes import LEARNS
 from ninefold.database.sqlite import Opened, open_sqlite
 from ninefold.delivery.jobs import jobs
 from ninefold.pipeline import compile_document
@@ -170,10 +171,22 @@ def test_nothing_is_found(name: str, tmp_path: Path) -> None:
     assert not found, told(found)
 
 
+@cache
+def tells_of_hidden_rows() -> frozenset[str]:
+    """The contracts that let callers learn of rows which they may not see (fixed meaning 17): `check` says by what."""
+    return frozenset(
+        name
+        for name, path in complete().items()
+        if any(each.code is LEARNS for each in compile_document(path.name, path.read_bytes()).diagnostics)
+    )
+
+
 @pytest.mark.parametrize("name", complete())
 def test_what_one_does_not_see_makes_no_difference(name: str, tmp_path: Path) -> None:
+    """Where it does, `check` has said so."""
     found = differences(of(name), tmp_path)
-    assert not found, told(found)
+    assert not found or name in tells_of_hidden_rows(), told(found)
+    assert found or name != "rooms-whose-bookings-are-hidden", "what is told there is told no more"
 
 
 @pytest.mark.parametrize("name", [name for name in complete() if of(name)[1].limits.rates])
