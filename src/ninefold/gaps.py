@@ -169,13 +169,17 @@ def _summary(gaps: Sequence[OpenQuestion], endpoints: Sequence[str], errors: int
         return f"The contract has {wrong}, so nothing of it is served; {count} open."
     if not gaps:
         return "Complete: every question that is asked has its answer."
-    blocked = {key for each in gaps for key in each.blocks}
     count = "1 question is open" if len(gaps) == 1 else f"{len(gaps)} questions are open"
     if not endpoints:
         return f"{count}; there is no endpoint to serve."
-    if not blocked:
-        return f"{count}; no endpoint is blocked."
-    return f"{count}; {len(blocked)} of {len(endpoints)} endpoints {'is' if len(blocked) == 1 else 'are'} blocked."
+    return f"{count}; {blocked_in_words(gaps, endpoints) or 'no endpoint is blocked'}."
+
+
+def blocked_in_words(gaps: Iterable[OpenQuestion], endpoints: Sequence[str]) -> str:
+    """How many of the endpoints open questions block; empty: none."""
+    blocked = {key for each in gaps for key in each.blocks}
+    are = "is" if len(blocked) == 1 else "are"
+    return f"{len(blocked)} of {len(endpoints)} endpoints {are} blocked" if blocked and endpoints else ""
 
 
 def to_results(open: Iterable[OpenQuestion]) -> tuple[Result, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ninefold.checked.resources import Guard, Machine, Resource, Transition
@@ -15,7 +15,7 @@ from ninefold.checks.made import check_made_with
 from ninefold.checks.model import Vocabulary
 from ninefold.contract import states as stated
 from ninefold.contract.expression import Assignment, Expression
-from ninefold.contract.fact import Fact, Gap, Proposal, Shown, StatedNone, is_open, value_of
+from ninefold.contract.fact import Fact, Gap, Name, Proposal, Shown, StatedNone, is_open, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.tree import Typed
@@ -148,25 +148,37 @@ def _odd(resource: str, machine: stated.Machine, taken: set[tuple[str, str | Non
                 FINAL_IS_LEFT, f"`{end.text}` is final, and is left", Label(end.span, "a transition leaves this state")
             )
     ends = [state.text for state in states if state.text in final or state.text in reached - leaves]
-    for state in states:
-        if state.text not in reached:
-            findings.say(
-                UNREACHABLE_STATE,
-                f"no row of `{resource}` is ever `{state.text}`",
-                Label(state.span, "no transition leads here"),
-                Label(initial.span, "rows begin here"),
-            )
-        elif state.text not in leaves | final:
-            findings.say(
-                DEAD_END,
-                f"a row of `{resource}` that is `{state.text}` stays so",
-                Label(state.span, "no transition leaves this state"),
-                help=(f"if that is meant: `final: [{', '.join(ends)}]`",),
-            )
-    for each in transitions:
-        if taken is not None and (each.name, resource) not in taken and isinstance(each.after, StatedNone | None):
-            findings.say(
-                UNUSED_TRANSITION,
-                f"nothing takes the transition `{each.name}` of `{resource}`",
-                Label(each.span, "no endpoint does this"),
-            )
+    # What is wrong with several states is one thing to mend: it is told once, each with its place.
+    never = [state for state in states if state.text not in reached]
+    if never:
+        findings.say(
+            UNREACHABLE_STATE,
+            f"no row of `{resource}` is ever {_either(never)}",
+            *(Label(state.span, "no transition leads here") for state in never),
+            Label(initial.span, "rows begin here"),
+        )
+    stay = [state for state in states if state.text in reached - leaves - final]
+    if stay:
+        findings.say(
+            DEAD_END,
+            f"a row of `{resource}` that is {_either(stay)} stays so",
+            *(Label(state.span, "no transition leaves this state") for state in stay),
+            help=(f"if that is meant: `final: [{', '.join(ends)}]`",),
+        )
+    unused = [
+        each
+        for each in transitions
+        if taken is not None and (each.name, resource) not in taken and isinstance(each.after, StatedNone | None)
+    ]
+    if unused:
+        names = " and ".join(f"`{each.name}`" for each in unused)
+        what = "the transition" if len(unused) == 1 else "the transitions"
+        findings.say(
+            UNUSED_TRANSITION,
+            f"nothing takes {what} {names} of `{resource}`",
+            *(Label(each.span, "no endpoint does this") for each in unused),
+        )
+
+
+def _either(states: Sequence[Name]) -> str:
+    return " or ".join(f"`{state.text}`" for state in states)

@@ -8,9 +8,11 @@ from typing import Literal
 from ninefold.cli.contract_file import AcceptProposals, File, load
 from ninefold.cli.sarif import say_sarif
 from ninefold.cli.terminal import say, show
+from ninefold.contract.fact import value_of
 from ninefold.diagnostics.diagnostic import has_errors
 from ninefold.diagnostics.render import to_json_lines, visible
 from ninefold.diagnostics.sarif import result_of
+from ninefold.gaps import blocked_in_words
 
 
 def check(
@@ -22,8 +24,8 @@ def check(
 ) -> int:
     """Say what is wrong with a contract.
 
-    Everything at once, each finding with its place. Gaps are no errors: `ninefold gaps` lists them. A note names a
-    fact that is stated and that this build does not put in force.
+    Everything at once, each finding with its place. Gaps are no errors: `ninefold gaps` lists them; how many endpoints
+    they block is said in a last line. A note names a fact that is stated and that this build does not put in force.
 
     Exit status: 0 if there is no error (warnings and notes alone are 0), 1 if there is one, 2 if the file cannot
     be read.
@@ -47,4 +49,8 @@ def check(
         show(loaded.diagnostics, loaded.source, sys.stdout)
         if not loaded.diagnostics:
             say(f"{visible(loaded.source.name)}: nothing is wrong")
+        endpoints = value_of(loaded.contract.endpoints.endpoints) or ()
+        blocked = blocked_in_words(loaded.open_questions, [each.key for each in endpoints])
+        if blocked and not has_errors(loaded.diagnostics):
+            say(f"{blocked} by what is not shown: ninefold gaps {visible(file)}")
     return 1 if has_errors(loaded.diagnostics) else 0
