@@ -23,7 +23,6 @@ resources:
     fields:
       id:    {type: integer, on create: serial()}
       title: {type: string}
-      wanted: {type: boolean, computed: "lot.bids.exists(b, b.cents > 10)"}
   bid:
     identifier: id
     fields:
@@ -35,7 +34,7 @@ endpoints:
   requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
   responses: {media type: application/json}
   POST /lots: {does: create lot, body: [title], responses: {201: lot}}
-  GET /lots/{id}: {does: read lot, responses: {200: lot}}
+  GET /lots/{id}: {does: read lot, responses: {200: {title: lot.title, wanted: "lot.bids.exists(b, b.cents > 10)"}}}
   POST /lots/{lot.id}/bids: {does: create bid, body: [cents], responses: {201: {id: bid.id}}}
 authentication:
   schemes: none
