@@ -173,6 +173,7 @@ EXCEPTIONS: tuple[tuple[str, tuple[Outcome, ...], str], ...] = (
     ("2 *.items", _USED, "it says what the items are that expressions read"),
     ("2 *.oneOf", _USED, "it says of which types the members are that expressions read"),
     ("2 RESOURCE.records.RECORD.FIELD", _USED, "the identifier of the record, or what its resource requires"),
+    ("4 ENDPOINT.issues", _USED, "the response shows the credential, and where `anyone` calls there is no other"),
     ("4 ENDPOINT.query*", _USED, "expressions read the parameters, if only those of part 5"),
     ("* *.then.EFFECT.each", _USED, "expressions read its items"),
     ("* *.then.EFFECT.sets", _USED, "the row that is created requires what it gives"),
