@@ -95,7 +95,10 @@ def binder(typed: Typed, model: Model = NO_MODEL) -> Callable[[Env], SQLiteValue
             value = evaluate(env)
         except EvaluationError:
             return None
-        return value if write is None else write(value)
+        if write is None:
+            # Of callers of whom not all is shown, nothing promises what a member is: a row is no value of a column.
+            return None if isinstance(value, dict | list) else value
+        return write(value)
 
     return bound
 
