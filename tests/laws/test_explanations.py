@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.laws.test_refusals_are_told_alike import told_otherwise
 
 from ninefold.contract.fact import value_of
 from ninefold.explain.endpoint import explain_endpoint
@@ -152,11 +153,6 @@ def _further(route: Served) -> int:
     return max((len(each.further) for each in operations if isinstance(each, Write)), default=0)
 
 
-TOLD_OTHERWISE = frozenset((Path(__file__).parent / "told_otherwise.txt").read_text(encoding="utf-8").splitlines())
-"""Where questions tell otherwise than explain and OpenAPI, a list that may only shrink
-(`test_refusals_are_told_alike`)."""
-
-
 @pytest.mark.parametrize("path", CONTRACTS, ids=named)
 def test_every_condition_that_can_arise_is_told(path: Path) -> None:
     """`invalid` and `conflict` are said to arise where nobody can tell without a plan; the judge knows of those."""
@@ -168,7 +164,7 @@ def test_every_condition_that_can_arise_is_told(path: Path) -> None:
         for each in arising(Survey(loaded.contract)):
             if each.endpoint == endpoint.key and each.condition not in ("invalid", "conflict"):
                 row = f"{named(path)}: {endpoint.key}: {each.condition} does not arise"
-                assert each.condition in told or row in TOLD_OTHERWISE, f"{endpoint.key}: {each.text}"
+                assert each.condition in told or row in told_otherwise(), f"{endpoint.key}: {each.text}"
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=named)
