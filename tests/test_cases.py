@@ -5,11 +5,14 @@
 | `contract.md`     | the contract, or `contract.yaml`; `example.txt` names a file of `examples/` instead     |
 | `diagnostics.txt` | what `ninefold check` says. Without the file the contract has neither error nor warning |
 | `gaps.txt`        | what `ninefold gaps` says                                                               |
-| `plan.json`       | what `ninefold plan --format json` says                                                 |
+| `plan.json`       | its plan, laid out by `tests/plan_text.py`; every contract that has a plan has this file |
 | `http/*.http`     | exchanges with the service (`tests/http_cases.py`), file after file in the order of names |
 | `operator.json`   | what the operator gives, by name                                                        |
 
 `NINEFOLD_BLESS=1` writes the first three as they come; what has changed is then to be read in the diff.
+
+What the compiler makes of a contract is thus known byte for byte before and after every change of it. The seed of
+hashes is another in every run, so that nothing of a plan can depend on the order of a set.
 """
 
 from __future__ import annotations
@@ -19,9 +22,9 @@ import os
 from functools import cache
 from pathlib import Path
 
-import msgspec
 import pytest
 from tests.http_cases import serving, tell
+from tests.plan_text import difference, plan_text
 
 from ninefold.ablate.requests import Known, read_exchanges
 from ninefold.diagnostics.diagnostic import Severity
@@ -32,7 +35,8 @@ from ninefold.pipeline import Loaded, compile_document
 CASES = Path(__file__).parent / "cases"
 EXAMPLES = Path(__file__).parents[1] / "examples"
 DIRECTORIES = sorted(path for path in CASES.iterdir() if path.is_dir())
-WRITTEN = ("diagnostics.txt", "gaps.txt", "plan.json")
+WRITTEN = ("diagnostics.txt", "gaps.txt")
+PLAN = "plan.json"
 EXPECTED = [directory / name for directory in DIRECTORIES for name in WRITTEN if (directory / name).exists()]
 SERVED = [directory for directory in DIRECTORIES if (directory / "http").is_dir()]
 
@@ -41,22 +45,22 @@ BLESS = bool(os.environ.get("NINEFOLD_BLESS"))
 
 @cache
 def compiled(directory: Path) -> Loaded:
-    example = directory / "example.txt"
-    if example.exists():
-        path = EXAMPLES / example.read_text(encoding="utf-8").strip()
-    else:
-        (path,) = directory.glob("contract.*")
+    path = contract_of(directory)
     return compile_document(path.name, path.read_bytes())
 
 
+def contract_of(directory: Path) -> Path:
+    example = directory / "example.txt"
+    if example.exists():
+        return EXAMPLES / example.read_text(encoding="utf-8").strip()
+    (path,) = directory.glob("contract.*")
+    return path
+
+
 def said(name: str, loaded: Loaded) -> str:
-    match name:
-        case "diagnostics.txt":
-            return render(loaded.diagnostics, loaded.source)
-        case "gaps.txt":
-            return to_text(loaded.contract, loaded.open_questions)
-        case _:
-            return msgspec.json.format(msgspec.json.encode(loaded.plan), indent=2).decode() + "\n"
+    if name == "diagnostics.txt":
+        return render(loaded.diagnostics, loaded.source)
+    return to_text(loaded.contract, loaded.open_questions)
 
 
 @pytest.mark.parametrize("expected", EXPECTED, ids=lambda path: f"{path.parent.name}/{path.name}")
@@ -65,6 +69,24 @@ def test_the_compiler_says_what_is_expected(expected: Path) -> None:
     if BLESS:
         expected.write_text(came, encoding="utf-8", newline="\n")
     assert came == expected.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("directory", DIRECTORIES, ids=lambda path: path.name)
+def test_the_plan_is_what_it_was(directory: Path) -> None:
+    plan, golden = compiled(directory).plan, directory / PLAN
+    if plan is None or contract_of(directory).stem not in ("contract", directory.name):
+        assert not golden.exists(), "there is no such plan, or it is that of the example's own case"
+        return
+    came = plan_text(plan)
+    if BLESS:
+        golden.write_text(came, encoding="utf-8", newline="\n")
+    expected = golden.read_text(encoding="utf-8")
+    if came != expected:
+        pytest.fail(difference(expected, came), pytrace=False)
+
+
+def test_every_example_is_a_case() -> None:
+    assert {path.stem for path in EXAMPLES.glob("*.md")} <= {directory.name for directory in DIRECTORIES}
 
 
 @pytest.mark.parametrize("directory", DIRECTORIES, ids=lambda path: path.name)
@@ -78,8 +100,8 @@ def test_a_case_without_diagnostics_has_none(directory: Path) -> None:
 @pytest.mark.parametrize("directory", DIRECTORIES, ids=lambda path: path.name)
 def test_a_case_expects_something(directory: Path) -> None:
     names = {path.name for path in directory.iterdir()}
-    assert names & {*WRITTEN, "http"}
-    assert names <= {*WRITTEN, "http", "operator.json", "example.txt", "contract.md", "contract.yaml"}
+    assert names & {*WRITTEN, PLAN, "http"}
+    assert names <= {*WRITTEN, PLAN, "http", "operator.json", "example.txt", "contract.md", "contract.yaml"}
 
 
 def test_half_of_the_cases_are_wrong_or_half_written() -> None:

@@ -1,0 +1,37 @@
+"""A plan as text in which a change is a change of a few lines: what fits stands on one line, the rest is broken open."""
+
+from __future__ import annotations
+
+import json
+from difflib import unified_diff
+from itertools import islice
+from typing import Any
+
+import msgspec
+
+from ninefold.plan.service import ServicePlan
+
+WIDTH = 160
+
+
+def plan_text(plan: ServicePlan) -> str:
+    """The plan's JSON, members in the order in which the plan has them."""
+    return _laid_out(msgspec.json.decode(msgspec.json.encode(plan)), "") + "\n"
+
+
+def _laid_out(value: Any, margin: str) -> str:
+    flat = json.dumps(value, ensure_ascii=False)
+    if len(margin) + len(flat) <= WIDTH or not value or not isinstance(value, dict | list):
+        return flat
+    inner = margin + " "
+    if isinstance(value, dict):
+        members = [f"{inner}{json.dumps(name)}: {_laid_out(member, inner)}" for name, member in value.items()]
+        return "{\n" + ",\n".join(members) + f"\n{margin}}}"
+    return "[\n" + ",\n".join(inner + _laid_out(item, inner) for item in value) + f"\n{margin}]"
+
+
+def difference(expected: str, came: str, lines: int = 60) -> str:
+    """The first lines of what differs; a whole plan is too long to be read in a terminal."""
+    both = (expected.splitlines(), came.splitlines())
+    told = list(islice(unified_diff(*both, "expected", "came", n=1, lineterm=""), lines + 1))
+    return "\n".join(told[:lines] + ["…"] * (len(told) > lines))
