@@ -1,4 +1,4 @@
-"""A plan as text in which a change is a change of a few lines: what fits stands on one line, the rest is broken open."""
+"""A plan as text in which a change is a change of a few lines: what fits stands on one line."""
 
 from __future__ import annotations
 

@@ -1,0 +1,135 @@
+"""Numbers of the source that may only get better: how they are measured, and the files that keep them."""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+import grimp
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src"
+PACKAGE = SOURCE / "ninefold"
+WRITTEN = Path(__file__).with_name("ratchets")
+"""One file a ratchet, of lines `NUMBER NAME`; `NINEFOLD_BLESS=1` lowers what has become lower, and raises nothing."""
+
+FILE_LINES = 400
+FUNCTION_LINES = 60
+
+VERBS = frozenset(
+    (
+        *("create", "read", "list", "update", "replace", "delete", "ensure", "remove", "sign in", "grant token"),
+        *("sign out", "compute", "subscribe", "unsubscribe", "stream events", "stream", "call", "transition"),
+    )
+)
+"""The verbs as this law knows them, whatever the source makes of them."""
+
+NAMES_OF_VERBS = frozenset({"GRANT", "TRANSITION"})
+TABLE = "ninefold/language/verbs.py"
+"""Where the sets of verbs are: columns of one table."""
+
+
+def exceeded(ratchet: str, measured: Mapping[str, int], limit: int = 0) -> list[str]:
+    """What is worse than written, and than the limit that holds for what is not written. What has become better is
+    told, and written where it is blessed."""
+    path = WRITTEN / f"{ratchet}.txt"
+    lines = (line.split(" ", 1) for line in path.read_text(encoding="utf-8").splitlines())
+    written = {name: int(number) for number, name in lines}
+    better = {name: measured.get(name, 0) for name, number in written.items() if measured.get(name, 0) < number}
+    if better and os.environ.get("NINEFOLD_BLESS"):
+        kept = {name: better.get(name, number) for name, number in written.items()}
+        text = "".join(f"{number} {name}\n" for name, number in kept.items() if number > limit)
+        path.write_text(text, encoding="utf-8", newline="\n")
+    for name, number in better.items():
+        print(f"ratchets/{ratchet}.txt can be lowered: {name}, {written[name]} → {number}")
+    return [
+        f"{name}: {number}, at most {written.get(name, limit)}"
+        for name, number in measured.items()
+        if number > written.get(name, limit)
+    ]
+
+
+@cache
+def _sources() -> dict[str, str]:
+    """Every file under `src`, by its path there."""
+    files = (path for path in SOURCE.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    found = {path.relative_to(SOURCE).as_posix(): path.read_text(encoding="utf-8") for path in sorted(files)}
+    return {name: text for name, text in found.items() if ".dist-info/" not in name and ".egg-info/" not in name}
+
+
+@cache
+def _trees() -> dict[str, ast.Module]:
+    return {name: ast.parse(text, filename=name) for name, text in _sources().items() if name.endswith(".py")}
+
+
+def lines_of_files() -> dict[str, int]:
+    return {name: text.count("\n") for name, text in _sources().items()}
+
+
+def lines_of_functions() -> dict[str, int]:
+    """By `file: function`, those of a class behind its name; signature and docstring count."""
+    return {f"{file}: {name}": lines for file, tree in _trees().items() for name, lines in _functions(tree, "")}
+
+
+def _functions(node: ast.AST, within: str) -> Iterator[tuple[str, int]]:
+    for child in ast.iter_child_nodes(node):
+        match child:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                yield within + name, (child.end_lineno or child.lineno) - child.lineno + 1
+                yield from _functions(child, f"{within}{name}.")
+            case ast.ClassDef(name=name):
+                yield from _functions(child, f"{within}{name}.")
+            case _:
+                yield from _functions(child, within)
+
+
+def sets_of_verbs() -> dict[str, int]:
+    """How many sets of verbs each file keeps by hand: displays, `Literal[…]` and patterns that name two or more."""
+    counted = {file: sum(map(_names_verbs, ast.walk(tree))) for file, tree in _trees().items() if file != TABLE}
+    return {file: count for file, count in counted.items() if count}
+
+
+def _names_verbs(node: ast.AST) -> bool:
+    match node:
+        case ast.Set(elts=elements) | ast.Tuple(elts=elements) | ast.List(elts=elements):
+            named: list[ast.expr | None] = [*elements]
+        case ast.Dict(keys=keys):
+            named = keys
+        case ast.MatchOr(patterns=patterns):
+            named = [each.value for each in patterns if isinstance(each, ast.MatchValue)]
+        case _:
+            return False
+    return len({name for each in named if (name := _verb(each)) is not None}) > 1
+
+
+def _verb(node: ast.expr | None) -> str | None:
+    match node:
+        case ast.Constant(value=str(value)) if value in VERBS:
+            return value
+        case ast.Name(id=name) | ast.Attribute(attr=name) if name in NAMES_OF_VERBS:
+            return name
+        case _:
+            return None
+
+
+def in_all() -> dict[str, int]:
+    """The size of the house: lines and files under `src`, and pairs of packages of which one imports the other."""
+    return {"lines": sum(lines_of_files().values()), "files": len(_sources()), "edges": len(edges())}
+
+
+def edges() -> frozenset[tuple[str, str]]:
+    """From which package, or module beside the packages, to which there is an import."""
+    graph = grimp.build_graph("ninefold", cache_dir=None)
+    pairs = (
+        (_room(importer), _room(imported))
+        for importer in graph.modules
+        for imported in graph.find_modules_directly_imported_by(importer)
+    )
+    return frozenset((one, other) for one, other in pairs if one != other and "ninefold" not in (one, other))
+
+
+def _room(module: str) -> str:
+    return module.split(".")[1] if "." in module else module
