@@ -1,5 +1,6 @@
 # make serve   an environment, the service in it, and examples/orders.md on 127.0.0.1:8080
 # make test    an environment with the test tools, and the whole test suite
+# make test-costs   the same, and the CPU seconds that each file and each test took
 # make agreement   the service and the reference interpreter, a million random requests: most of an hour
 # make durability   the tests that kill the service, with 300 kills and 100,000 events: most of an hour
 # make mutations   a hundred thousand changes of all contracts, each compiled, planned, explained: an hour or two
@@ -23,7 +24,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test agreement durability mutations check lint types format docs lock clean
+.PHONY: help serve test test-costs agreement durability mutations check lint types format docs lock clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -31,9 +32,15 @@ help:
 serve: $(VENV)/.serve
 	$(BIN)/ninefold serve $(CONTRACT) --listen $(LISTEN) --development-issuer $(ARGS)
 
-# With ARGS one run of pytest, without them all tests, in two runs side by side.
+# As many workers as the machine has cores; `make test ARGS="tests/syntax -x"` runs a part.
+WORKERS ?= auto
+SUITE := $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -p tests.progress
+
 test: $(VENV)/.test
-	$(BIN)/python -m $(if $(ARGS),pytest $(ARGS),tests.side_by_side)
+	$(SUITE) $(ARGS)
+
+test-costs: $(VENV)/.test
+	$(SUITE) -p tests.costs $(ARGS)
 
 # `make agreement NINEFOLD_LONG=5000000` compares more often; each day begins with other seeds.
 NINEFOLD_LONG ?= 1000000
