@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from ninefold.blank import EXAMPLES
-from ninefold.contract.errors import CONDITIONS
-from ninefold.meanings import BARE_STATUSES, MEANINGS
+from ninefold.language.conditions import CONDITIONS
+from ninefold.meanings import MEANINGS
 from ninefold.propose.conventions import CONVENTIONS
 from ninefold.questions.question import QUESTIONS, SUBJECTS
 from ninefold.syntax.headings import TITLES
@@ -58,7 +58,7 @@ def sights() -> str:
 
 def conditions() -> str:
     """The closed list, in its order, with bare statuses."""
-    return _table(("condition", "bare status"), ((f"`{name}`", str(BARE_STATUSES[name])) for name in CONDITIONS))
+    return _table(("condition", "bare status"), ((f"`{each.name}`", str(each.status)) for each in CONDITIONS))
 
 
 def conventions() -> str:

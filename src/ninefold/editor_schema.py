@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
-from ninefold.contract.errors import CONDITIONS
+from ninefold.language.conditions import STATUSES
 from ninefold.questions.question import PART_QUESTIONS, QUESTIONS
 from ninefold.syntax.headings import TITLES
 from ninefold.syntax.nodes import PARTS
@@ -58,7 +58,7 @@ _TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _IDENTIFIER = "[A-Za-z_][A-Za-z0-9_]*"
 _SEGMENT = "(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+"
 _ENDPOINT = f"(?:{'|'.join(METHODS)}) /\\S*"
-_CONDITION = f"(?:{'|'.join(CONDITIONS)})(?: \\S+)?"
+_CONDITION = f"(?:{'|'.join(STATUSES)})(?: \\S+)?"
 
 FORMS: Final[Mapping[type[Shape], str]] = {
     Duration: "P[0-9]{1,9}W|P(?=[0-9T])(?:[0-9]{1,9}D)?"
@@ -91,8 +91,8 @@ PLACEHOLDERS: Final[Mapping[str, str]] = {
 SUGGESTED: Final[Mapping[tuple[int, str], tuple[str, ...]]] = {
     (4, "ENDPOINT.does"): VERBS,
     (6, "kinds.KIND.upon"): EVENT_VERBS,
-    (7, "codes.CODE.when"): CONDITIONS,
-    (7, "precedence"): CONDITIONS,
+    (7, "codes.CODE.when"): tuple(STATUSES),
+    (7, "precedence"): tuple(STATUSES),
 }
 """Words that begin what may be written for a key. Editors offer them as `defaultSnippets`, which is, as all keywords
 here that JSON Schema has not, without a meaning to others."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -733,62 +732,5 @@ MEANINGS: tuple[Meaning, ...] = tuple(
 )
 """The table. Numbers never change: a new meaning goes to the end."""
 
-BARE_STATUSES: dict[str, int] = {
-    "no such path": 404,
-    "method not allowed": 405,
-    "unknown version": 400,
-    "retired version": 410,
-    "rate limited": 429,
-    "unauthenticated": 401,
-    "sign in refused": 401,
-    "forbidden": 403,
-    "too large": 413,
-    "unsupported media type": 415,
-    "not acceptable": 406,
-    "malformed": 400,
-    "invalid": 422,
-    "idempotency mismatch": 422,
-    "idempotency in progress": 409,
-    "missing": 404,
-    "gone": 410,
-    "precondition required": 428,
-    "stale": 412,
-    "illegal transition": 409,
-    "guard": 409,
-    "invariant": 409,
-    "different": 409,
-    "conflict": 409,
-    "unavailable": 503,
-    "timed out": 503,
-    "internal": 500,
-}
-"""The status of each condition of the closed list where no code gives one (meaning 12), in the order of the list."""
-
 NOT_IN_FORCE = 501
 """The status of what is blocked by a gap, or is stated and not in force: it is no condition, and has no code."""
-
-
-def widened(name: str) -> str | None:
-    """The condition of the closed list that a name is, or is a narrower one of (`conflict user.email`); None: it is
-    no condition."""
-    found = (each for each in BARE_STATUSES if name == each or name.startswith(each + " "))
-    return max(found, key=len, default=None)
-
-
-def precedence(stated: Sequence[str]) -> tuple[str, ...]:
-    """The whole order of conditions (meaning 11): the closed list, in which a narrowed condition that is stated stands
-    before its wider one, changed no more than what is stated demands."""
-    due = list(dict.fromkeys(name for name in stated if widened(name) is not None))
-    left = [
-        name
-        for condition in BARE_STATUSES
-        for name in (*(each for each in due if each != condition and widened(each) == condition), condition)
-    ]
-    order: list[str] = []
-    while left:
-        taken = next(name for name in left if name not in due or name == due[0])
-        left.remove(taken)
-        if taken in due:
-            due.remove(taken)
-        order.append(taken)
-    return tuple(order)

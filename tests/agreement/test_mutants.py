@@ -12,8 +12,8 @@ import pytest
 from tests.agreement.comparing import Disagreement
 from tests.agreement.runs import run
 
-from ninefold import meanings
 from ninefold.expressions.sql_parts import Parts
+from ninefold.language import conditions
 from ninefold.plan.problems import Condition
 from ninefold.planner import endpoints, errors, requirements
 from ninefold.planner.perspective import Perspective
@@ -145,7 +145,7 @@ def a_filter_is_left_out_of_the_total(patch: Patch) -> None:
 
 @mutant
 def two_conditions_change_places(patch: Patch) -> None:
-    order = meanings.precedence
+    order = conditions.precedence
 
     def swapped(stated: Any) -> Any:
         found = [*order(stated)]

@@ -15,8 +15,8 @@ import httpx
 import pytest
 from tests.events.service import Running, running
 
-from ninefold.contract.errors import CONDITIONS
 from ninefold.database import sqlite
+from ninefold.language.conditions import STATUSES
 
 pytestmark = pytest.mark.serves
 
@@ -168,8 +168,8 @@ WITH_A_LOCKED_DATABASE = ("idempotency in progress", "unavailable")
 
 
 def test_each_condition_is_provoked_or_cannot_arise() -> None:
-    assert {*PROVOKED, *WITH_A_LOCKED_DATABASE, *CANNOT_ARISE} == set(CONDITIONS)
-    assert len(PROVOKED) + len(WITH_A_LOCKED_DATABASE) + len(CANNOT_ARISE) == len(CONDITIONS)
+    assert {*PROVOKED, *WITH_A_LOCKED_DATABASE, *CANNOT_ARISE} == set(STATUSES)
+    assert len(PROVOKED) + len(WITH_A_LOCKED_DATABASE) + len(CANNOT_ARISE) == len(STATUSES)
 
 
 @pytest.mark.parametrize("condition", PROVOKED)

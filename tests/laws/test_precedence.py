@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.reference import failures as reference
 
-from ninefold.contract.errors import CONDITIONS
+from ninefold.language.conditions import STATUSES
 from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
 from ninefold.server.problems import Failure, Problems
@@ -41,8 +41,10 @@ NARROWED = (
     "missing seat",
 )
 SUBJECTS = {None, *(name.partition(" ")[2] for name in NARROWED)}
-orders = st.lists(st.sampled_from((*CONDITIONS, *NARROWED)), unique=True, max_size=12)
-told = st.sets(st.sampled_from((*CONDITIONS, *NARROWED)))
+ORDER = tuple(STATUSES)
+
+orders = st.lists(st.sampled_from((*ORDER, *NARROWED)), unique=True, max_size=12)
+told = st.sets(st.sampled_from((*ORDER, *NARROWED)))
 
 
 def plan(stated: list[str], codes: set[str]) -> ServicePlan:
@@ -54,13 +56,13 @@ def plan(stated: list[str], codes: set[str]) -> ServicePlan:
 
 
 def condition(name: str) -> str:
-    return max((each for each in CONDITIONS if name == each or name.startswith(each + " ")), key=len)
+    return max((each for each in ORDER if name == each or name.startswith(each + " ")), key=len)
 
 
 def oracle(stated: list[str]) -> list[str]:
     """What is listed comes as soon as all that is listed before it, and all of the closed list up to the last of
     these, is there."""
-    place = {name: (CONDITIONS.index(condition(name)), name in CONDITIONS) for name in (*CONDITIONS, *stated)}
+    place = {name: (ORDER.index(condition(name)), name in ORDER) for name in (*ORDER, *stated)}
     listed = {name: (max(place[each] for each in stated[: at + 1]), at) for at, name in enumerate(stated)}
     return sorted(place, key=lambda name: listed.get(name, (place[name], -1)))
 

@@ -11,7 +11,8 @@ import pytest
 
 from ninefold.contract.fact import value_of
 from ninefold.explain.grounds import Grounds
-from ninefold.explain.refusals import NO_ENDPOINT, every_refusal
+from ninefold.explain.refusals import every_refusal
+from ninefold.language.conditions import NO_ENDPOINT
 from ninefold.pipeline import compile_document
 
 ROOT = Path(__file__).parents[2]

@@ -16,7 +16,7 @@ from tests.reference.rows import Row
 from tests.server.identity import Provider
 
 from ninefold.checked import endpoints as checked
-from ninefold.meanings import BARE_STATUSES
+from ninefold.language.conditions import STATUSES
 from ninefold.plan.routes import Served
 from ninefold.plan.service import ServicePlan
 from ninefold.values import Row as RowType
@@ -222,7 +222,7 @@ class Asking:
         own = {} if endpoint is None else endpoint.errors
         every = [*own.items(), *errors.conditions.items()]
         names = {code for name, code in every if f"{name} ".startswith(f"{condition} ")}
-        return {code.status for code in errors.codes if code.name in names} | {BARE_STATUSES[condition]}
+        return {code.status for code in errors.codes if code.name in names} | {STATUSES[condition]}
 
     def everybody(self) -> Iterator[Person]:
         yield NOBODY

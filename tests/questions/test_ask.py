@@ -7,9 +7,9 @@ from typing import TypeAlias
 
 import pytest
 
-from ninefold.contract.errors import CONDITIONS
 from ninefold.contract.fact import value_of
 from ninefold.contract.service import Contract
+from ninefold.language.conditions import STATUSES
 from ninefold.questions.ask import ask
 from ninefold.questions.conditions import arising
 from ninefold.questions.question import PART_QUESTIONS, QUESTIONS, OpenQuestion
@@ -290,5 +290,5 @@ def test_questions_are_listed_in_the_order_of_the_parts_and_named_once() -> None
 def test_conditions_are_told_in_the_order_of_the_closed_list(
     orders: str, read_contract: Callable[[str], Contract]
 ) -> None:
-    places = [CONDITIONS.index(each.condition) for each in arising(Survey(read_contract(orders)))]
+    places = [tuple(STATUSES).index(each.condition) for each in arising(Survey(read_contract(orders)))]
     assert places == sorted(places)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ninefold.meanings import BARE_STATUSES
+from ninefold.language.conditions import STATUSES
 from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
 from ninefold.trace.attribution import attribution, of_trace
@@ -128,7 +128,7 @@ def test_a_stream_has_its_causes() -> None:
 
 
 def test_an_identifier_of_each_condition_is_told() -> None:
-    for number, condition in enumerate(BARE_STATUSES):
+    for number, condition in enumerate(STATUSES):
         trace = Trace(0, 3, -1, outcome_number("refused"), 400, refusals=(Refused(number, 0),))
         if condition == "rate limited":
             assert of_trace(PLAN, trace).refusals[0].causes

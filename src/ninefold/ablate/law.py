@@ -30,7 +30,7 @@ from ninefold.ablate.traced import attributed, inside, named, without_cause
 from ninefold.contract.fact import value_of
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.diagnostics.source import Span
-from ninefold.meanings import BARE_STATUSES
+from ninefold.language.conditions import STATUSES
 from ninefold.pipeline import Loaded
 from ninefold.plan.places import Place
 from ninefold.questions.question import OpenQuestion
@@ -238,7 +238,7 @@ class _Case:
             if not left_out and not self._blocks(old.endpoint):
                 yield f"501, and no gap blocks it: {change.words}"
             return
-        if new.status == BARE_STATUSES["internal"] and change.asked.told.happening != "internal":
+        if new.status == STATUSES["internal"] and change.asked.told.happening != "internal":
             yield f"the service fails: {change.words}"
         if self._blocks(old.endpoint) and old.status not in _BEFORE_BLOCKED:
             yield f"a gap blocks it, and it is answered: {change.words}"
@@ -328,7 +328,7 @@ class _Case:
         return frozenset((*told, *Survey(self.whole.loaded.contract).reading_log))
 
     def _is_bare(self, new: Seen, old: Seen) -> bool:
-        return refuses(old) and new.status in BARE_STATUSES.values() and not new.body
+        return refuses(old) and new.status in STATUSES.values() and not new.body
 
     # What anybody may do or see.
 
@@ -357,4 +357,4 @@ def _newest_key(loaded: Loaded, endpoint: str | None) -> str | None:
     return endpoint if endpoint is None else called.get(endpoint, endpoint)
 
 
-_BEFORE_BLOCKED = (BARE_STATUSES["no such path"], BARE_STATUSES["method not allowed"])
+_BEFORE_BLOCKED = (STATUSES["no such path"], STATUSES["method not allowed"])

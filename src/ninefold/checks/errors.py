@@ -20,6 +20,7 @@ from ninefold.contract.fact import Fact, Shown, value_of, within
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.rewrite import free_variables
+from ninefold.language.conditions import BY_NAME, split
 from ninefold.values import Array, Integer, Object, Text
 
 ERROR = Object(
@@ -147,13 +148,11 @@ def _details_at_hand(contract: Contract, codes: tuple[ErrorCode, ...], findings:
 
 
 ANY = "*"
-WITHOUT_ROW = frozenset(
-    (
-        "no such path", "method not allowed", "unknown version", "retired version", "rate limited", "unauthenticated",
-        "too large", "unsupported media type", "not acceptable", "malformed", "unavailable", "timed out", "internal",
-    )
-)  # fmt: skip
-"""The conditions that hold of a request, whatever it is about."""
+
+
+def _is_of_row(name: str) -> bool:
+    found = split(name)
+    return found is None or BY_NAME[found[0]].of_row
 
 
 def _about(contract: Contract) -> Iterator[tuple[str, str | None]]:
@@ -161,7 +160,7 @@ def _about(contract: Contract) -> Iterator[tuple[str, str | None]]:
     there is no row."""
     for code in value_of(contract.errors.codes) or ():
         for condition in value_of(code.when) or ():
-            if condition.condition in WITHOUT_ROW:
+            if not BY_NAME[condition.condition].of_row:
                 yield code.name, None
             else:
                 yield code.name, ANY if condition.subject is None else condition.subject.partition(".")[0]
@@ -171,7 +170,7 @@ def _about(contract: Contract) -> Iterator[tuple[str, str | None]]:
                 if guard.otherwise is not None:
                     yield guard.otherwise.text, action.subject
             for condition_, code_ in value_of(endpoint.errors) or ():
-                yield code_.text, None if condition_.text in WITHOUT_ROW else action.subject
+                yield code_.text, action.subject if _is_of_row(condition_.text) else None
         for parameter in endpoint.declared:
             if parameter.otherwise is not None:
                 yield parameter.otherwise.text, None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ninefold.language.conditions import BY_NAME
 from ninefold.plan.places import Place
 from ninefold.plan.routes import Body
 from ninefold.server.problems import Failure, FieldFailure
@@ -33,13 +34,6 @@ RULES = {
 }
 """By the keyword of JSON Schema, or the rule of ours, that is not kept."""
 
-CONDITIONS = {
-    "conflict": "another row stands in the way",
-    "invariant": "an invariant would not hold",
-    "guard": "a guard does not hold",
-    "missing": "there is no such row",
-}
-
 
 def rule_in_words(rule: str, place: str = "body") -> str:
     if rule == "unknown" and place == "query":
@@ -55,7 +49,7 @@ def failures_in_words(failures: Sequence[Failure], body: Body, document: str) ->
             yield f"{each.pointer or 'the row'}: {rule_in_words(each.rule)}{at(document, place)}"
         if not failure.fields:
             about = f" ({failure.subject})" if failure.subject else ""
-            words = CONDITIONS.get(failure.condition, failure.condition)
+            words = BY_NAME[failure.condition].words
             code = f", {failure.code}" if failure.code else ""
             yield f"{words}{about}{code}{at(document, failure.trace)}"
 

@@ -8,37 +8,6 @@ from ninefold.contract.expression import Expression, Template
 from ninefold.contract.fact import Fact, Name
 from ninefold.diagnostics.source import Span
 
-CONDITIONS = (
-    "no such path",
-    "method not allowed",
-    "unknown version",
-    "retired version",
-    "rate limited",
-    "unauthenticated",
-    "sign in refused",
-    "forbidden",
-    "too large",
-    "unsupported media type",
-    "not acceptable",
-    "malformed",
-    "invalid",
-    "idempotency mismatch",
-    "idempotency in progress",
-    "missing",
-    "gone",
-    "precondition required",
-    "stale",
-    "illegal transition",
-    "guard",
-    "invariant",
-    "different",
-    "conflict",
-    "unavailable",
-    "timed out",
-    "internal",
-)
-"""The closed list of conditions, in the order that holds where the contract states no `precedence`."""
-
 
 @dataclass(frozen=True, slots=True)
 class ConditionName:

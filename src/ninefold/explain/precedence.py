@@ -9,7 +9,7 @@ from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.errors import ErrorCode
 from ninefold.contract.fact import value_of
 from ninefold.contract.service import Contract
-from ninefold.meanings import BARE_STATUSES, precedence
+from ninefold.language.conditions import STATUSES, precedence
 from ninefold.plan import problems
 from ninefold.plan.problems import names
 
@@ -69,4 +69,4 @@ class Codes:
         """The status of a code, else the bare status of the condition."""
         stated = self.by_name.get(code or "")
         status = None if stated is None else value_of(stated.status)
-        return status if status is not None else BARE_STATUSES.get(condition, 500)
+        return status if status is not None else STATUSES.get(condition, 500)

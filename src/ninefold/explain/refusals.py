@@ -13,13 +13,11 @@ from ninefold.explain.causes import Refusal
 from ninefold.explain.errors import own_code
 from ninefold.explain.explanation import Cause, Item
 from ninefold.explain.grounds import Grounds
+from ninefold.language.conditions import CONDITIONS, NO_ENDPOINT
 from ninefold.plan.operations import Compute, Stream, Write, of_values
 from ninefold.plan.problems import Condition
 
-NO_ENDPOINT = frozenset({"no such path", "method not allowed"})
-"""The conditions that leave no endpoint (meaning 23)."""
-
-BY_ITSELF = frozenset({"invariant", "unavailable", "timed out", "internal"})
+BY_ITSELF = frozenset({"invariant", *(each.name for each in CONDITIONS if each.alone)})
 """The conditions that are told where no other is."""
 
 WITHOUT_LINE = {"too large": "the body is longer than a body may be where no size is stated"}

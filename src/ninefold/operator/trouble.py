@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from ninefold.language.conditions import BY_NAME
 from ninefold.plan.chosen import given
 from ninefold.plan.operations import List, Read, Sweep
 from ninefold.plan.places import Place
@@ -90,7 +91,7 @@ class Causes:
             where = each.pointer if each.place == "body" else f"{each.place} {each.pointer}"
             yield Cause(name, where, each.rule, places=places or (() if served is None else served.trace))
         if not failure.fields:
-            words = _WORDS.get(failure.condition, "")
+            words = BY_NAME[failure.condition].words
             yield Cause(name, words=words, places=failure.trace or self._places(failure, x, served))
 
     def _places(self, failure: Failure, x: Exchange, route: Served | None) -> tuple[Place, ...]:
@@ -130,18 +131,3 @@ def _places_of(failure: FieldFailure, route: Served, x: Exchange) -> Iterator[Pl
                 yield from (place for each in choices if each.parameter == failure.name for place in each.trace)
             if isinstance(operation, List | Sweep) and failure.place == "query":
                 yield from (place for each in operation.filters if each.name == failure.name for place in each.trace)
-
-
-_WORDS = {
-    "no such path": "no endpoint of the contract has this path",
-    "method not allowed": "the path has no such method",
-    "unauthenticated": "the request has no credential, or one that is not known",
-    "malformed": "the body is not JSON",
-    "unsupported media type": "the body's Content-Type is not the one that is read here",
-    "not acceptable": "the request's Accept admits nothing that is written here",
-    "missing": "there is no such row, or this caller may not see it",
-    "stale": "the row is not as If-Match says",
-    "illegal transition": "the row is in another state",
-    "internal": "this is a fault of ninefold: the log says more",
-    "unavailable": "the database cannot take it now, or the issuer of its token cannot be reached",
-}

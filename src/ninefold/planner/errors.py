@@ -5,7 +5,7 @@ from __future__ import annotations
 from ninefold.checked import endpoints as checked_endpoints
 from ninefold.checked.endpoints import Array, Choice, Content, Each, Leaf, Object, Rows
 from ninefold.checked.service import Checked
-from ninefold.meanings import BARE_STATUSES, precedence
+from ninefold.language.conditions import STATUSES, precedence
 from ninefold.plan import responses as planned
 from ninefold.plan.places import Place
 from ninefold.plan.problems import ErrorCode, ErrorShape, Problems
@@ -15,7 +15,7 @@ from ninefold.planner.places import by_key, stated, traced
 def problems(checked: Checked) -> Problems:
     errors = checked.errors
     return Problems(
-        statuses=BARE_STATUSES,
+        statuses=STATUSES,
         precedence=precedence(errors.precedence),
         codes=tuple(
             ErrorCode(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ninefold.meanings import BARE_STATUSES
+from ninefold.language import conditions
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,6 @@ STATUSES = {
 def status_of(condition: str) -> Status:
     """The status that tells a condition (`missing`, or narrowed, `missing order`) where a contract gives it no code:
     its bare status."""
-    while condition not in BARE_STATUSES:
-        condition = condition.rpartition(" ")[0]
-    return STATUSES[BARE_STATUSES[condition]]
+    found = conditions.split(condition)
+    assert found is not None
+    return STATUSES[conditions.STATUSES[found[0]]]

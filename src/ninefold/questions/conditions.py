@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from ninefold.contract.authentication import Every
 from ninefold.contract.effects import Effect
 from ninefold.contract.endpoints import Action, Endpoint, PathName
-from ninefold.contract.errors import CONDITIONS
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Shown, value_of
 from ninefold.contract.resources import Field
 from ninefold.expressions.ast import Invocation
+from ninefold.language.conditions import STATUSES
 from ninefold.questions.endpoints import reads_content, shows_content
 from ninefold.questions.given import may_break
 from ninefold.questions.known_by import compared, known_by, stored_of_path
@@ -47,7 +47,8 @@ def arising(survey: Survey) -> tuple[Arising, ...]:
     found = [*_of_any_request(survey)]
     for endpoint in survey.endpoints:
         found += (Arising(name, about, endpoint.key) for name, about in _at(survey, endpoint))
-    return tuple(sorted(dict.fromkeys(found), key=lambda each: CONDITIONS.index(each.condition)))
+    order = tuple(STATUSES)
+    return tuple(sorted(dict.fromkeys(found), key=lambda each: order.index(each.condition)))
 
 
 def _of_any_request(survey: Survey) -> Iterator[Arising]:

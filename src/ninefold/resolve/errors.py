@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ninefold.contract.errors import CONDITIONS, ConditionName, ErrorCode, Errors, Message, Shape
+from ninefold.contract.errors import ConditionName, ErrorCode, Errors, Message, Shape
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
+from ninefold.language.conditions import BY_NAME, CONDITIONS, split
 from ninefold.resolve import leaves
 from ninefold.resolve.codes import WRONG_WORD
 from ninefold.resolve.expressions import expression, template
@@ -15,18 +16,7 @@ from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar, Sequence
 from ninefold.vocabulary import key_at
 from ninefold.vocabulary.errors import RULES
 
-_LONGEST_FIRST = tuple(sorted(CONDITIONS, key=len, reverse=True))
-
-_MEANT = {
-    "not found": "missing",
-    **dict.fromkeys(("unique", "duplicate", "already exists", "exists", "taken"), "conflict"),
-    **dict.fromkeys(("validation", "validation failed", "unprocessable", "bad request"), "invalid"),
-    **dict.fromkeys(("unauthorized", "unauthorised", "not authenticated"), "unauthenticated"),
-    **dict.fromkeys(("not allowed", "permission denied", "access denied"), "forbidden"),
-    **dict.fromkeys(("too many requests", "rate limit", "throttled"), "rate limited"),
-    **dict.fromkeys(("internal error", "server error", "internal server error"), "internal"),
-    **dict.fromkeys(("payload too large", "content too large"), "too large"),
-}
+_MEANT = {each: condition.name for condition in CONDITIONS for each in condition.called}
 """What others call the conditions."""
 
 
@@ -102,21 +92,10 @@ def not_a_condition(r: Reading, text: str, span: Span, meant: tuple[str, ...] = 
         Label(span),
         help=meant
         or ((f"did you mean `{_MEANT[text.casefold()]}`?",) if text.casefold() in _MEANT else ())
-        or r.did_you_mean(text, CONDITIONS)
-        or r.did_you_mean(text.partition(" ")[0], CONDITIONS)
+        or r.did_you_mean(text, BY_NAME)
+        or r.did_you_mean(text.partition(" ")[0], BY_NAME)
         or ('the conditions are listed in `docs/language.md`, under "Conditions and bare statuses"',),
     )
-
-
-def split(written: str) -> tuple[str, str | None] | None:
-    """A condition and its subject; `None` where it is no condition."""
-    for condition in _LONGEST_FIRST:
-        if written == condition:
-            return condition, None
-        subject = written.removeprefix(condition + " ")
-        if subject != written and subject and " " not in subject:
-            return condition, subject
-    return None
 
 
 def messages(r: Reading, node: Node, slot: Slot) -> tuple[Message, ...] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from ninefold.meanings import BARE_STATUSES
+from ninefold.language.conditions import STATUSES
 from ninefold.plan.operations import List, Operation, Read, Sweep, Write
 from ninefold.plan.problems import Condition, Location
 from ninefold.plan.routes import BodyField, Parameter, Served
@@ -39,7 +39,7 @@ from ninefold.trace.nodes import (
 )
 
 _NAME = HEADER.lower().encode("ascii")
-_CONDITIONS = {name: number for number, name in enumerate(BARE_STATUSES)}
+_CONDITIONS = {name: number for number, name in enumerate(STATUSES)}
 
 
 class Tracer:

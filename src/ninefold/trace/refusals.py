@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from ninefold.meanings import BARE_STATUSES, MEANINGS
+from collections.abc import Iterator
+
+from ninefold.language.conditions import BY_NAME
+from ninefold.meanings import MEANINGS
 from ninefold.plan.chosen import given
 from ninefold.plan.held import CANNOT_BE_MADE
 from ninefold.plan.operations import List, Read, Sweep
@@ -15,7 +18,7 @@ from ninefold.trace.identifier import NotATrace, Refused
 from ninefold.trace.nodes import IDEMPOTENCY_KEY, Edition, body_fields, conditions, header_parameters, query_parameters
 from ninefold.trace.values import once, stated
 
-CONDITIONS = tuple(BARE_STATUSES)
+_CONDITIONS = tuple(BY_NAME)
 """The closed list, by whose positions identifiers name conditions."""
 
 OF_VALUES = Fixed(next(each.number for each in MEANINGS if each.about == "Who gives a value"))
@@ -27,9 +30,9 @@ NO_NODE = "it names something that is not in the plan"
 
 def refusal(edition: Edition, route: Served | None, admission: int, refused: Refused) -> Refusal:
     """One failure with its causes. Raises NotATrace where the plan has no such node."""
-    if not 0 <= refused.condition < len(CONDITIONS):
+    if not 0 <= refused.condition < len(_CONDITIONS):
         raise NotATrace(NO_NODE)
-    condition, subject = CONDITIONS[refused.condition], None
+    condition, subject = _CONDITIONS[refused.condition], None
     trace: tuple[Place, ...] = ()
     if condition == "rate limited":
         trace = _rate(edition.plan, refused.node)
@@ -48,7 +51,7 @@ def refusal(edition: Edition, route: Served | None, admission: int, refused: Ref
     if refused.node < 0 or condition in ("rate limited", "invalid"):
         causes = once(*causes, *_causes(edition, route, admission, condition))
     else:
-        causes = once(*causes, *_MEANINGS.get(condition, ()), *_asked(route, condition))
+        causes = once(*causes, *_of_condition(condition), *_asked(route, condition))
     if not refused.rule:
         return Refusal(condition, subject, code, causes)
     pointer, more = _value(route, refused)
@@ -62,47 +65,22 @@ def _rate(plan: ServicePlan, number: int) -> tuple[Place, ...]:
     return plan.limits.rates[number].trace
 
 
-_MEANINGS: dict[str, tuple[Cause, ...]] = {
-    "missing": (Fixed(6),),
-    "gone": (Fixed(31),),
-    "guard": (Fixed(10),),
-    "invariant": (Fixed(10),),
-    "conflict": (),
-    "unauthenticated": (Fixed(8), Requested("the credential")),
-    "forbidden": (Fixed(8),),
-    "rate limited": (Fixed(25), Fixed(26)),
-    "unsupported media type": (Fixed(19), Requested("the header Content-Type")),
-    "not acceptable": (Requested("the header Accept"), Http("RFC 9110, section 12.5.1")),
-    "malformed": (Fixed(19), Requested("the body")),
-    "too large": (Requested("the body"),),
-    "stale": (Fixed(20), Requested("the header If-Match")),
-    "idempotency mismatch": (Fixed(28), Requested("the header Idempotency-Key")),
-    "idempotency in progress": (Fixed(28), Requested("the header Idempotency-Key")),
-    "unavailable": (Fixed(29), Given("a database or another service that is not to be had, or too many requests")),
-    "timed out": (Given("how long the work took"),),
-    "internal": (Given("a fault of the service, which is in its log"),),
-    "no such path": (Requested("the path"), Http("RFC 9110, section 15.5.5"), Fixed(23)),
-    "method not allowed": (Requested("the method"), Http("RFC 9110, section 15.5.6"), Fixed(23)),
-    "unknown version": (Requested("the version"),),
-    "retired version": (Requested("the version"),),
-}
-"""What a condition has to do with beside the contract."""
-
-_KEYS = {
-    "malformed": ("body", "requests media type"),
-    "unsupported media type": ("requests media type", "patch", "body"),
-    "not acceptable": ("responses media type",),
-    "stale": ("validators",),
-    "idempotency mismatch": ("idempotency key",),
-    "idempotency in progress": ("idempotency key",),
-}
-"""The facts of an endpoint that ask for what a condition refuses, by their keys."""
+def _of_condition(name: str) -> Iterator[Cause]:
+    """What a condition has to do with beside the contract."""
+    condition = BY_NAME[name]
+    yield from map(Fixed, condition.meanings)
+    if condition.requested is not None:
+        yield Requested(condition.requested)
+    if condition.http is not None:
+        yield Http(condition.http)
+    if condition.machine is not None:
+        yield Given(condition.machine)
 
 
 def _asked(route: Served | None, condition: str) -> tuple[Cause, ...]:
     if route is None:
         return ()
-    return stated([route.places[key] for key in _KEYS.get(condition, ()) if key in route.places])
+    return stated([route.places[key] for key in BY_NAME[condition].facts if key in route.places])
 
 
 def _causes(edition: Edition, route: Served | None, admission: int, condition: str) -> tuple[Cause, ...]:
@@ -139,7 +117,7 @@ def _causes(edition: Edition, route: Served | None, admission: int, condition: s
                 found.append(Requested("the credential"))
         case _:
             pass
-    return once(*found, *_asked(route, condition), *_MEANINGS.get(condition, ()))
+    return once(*found, *_asked(route, condition), *_of_condition(condition))
 
 
 def versions_places(plan: ServicePlan) -> tuple[Place, ...]:

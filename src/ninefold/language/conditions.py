@@ -1,0 +1,339 @@
+"""The conditions that may refuse a request: a closed list, one row each, in the order in which they count."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+
+class Step(IntEnum):
+    """The steps of a request, in their order (`ninefold.server.steps`). ANY: at whatever step it is."""
+
+    ROUTE = 0
+    PATH = 1
+    ACCEPT = 2
+    CALLER = 3
+    RATES = 4
+    PARAMETERS = 5
+    BODY = 6
+    OPERATION = 7
+    ANY = 8
+
+
+FIELD = "field"
+RESOURCE = "resource"
+SCHEME = "scheme"
+MEMBER = "member"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """`status`: its bare status, where no code gives one (meaning 12). `steps`: those that may find it. `narrowed`:
+    what it may be narrowed to, a RESOURCE (`missing article`), a FIELD (`conflict user.email`), a SCHEME, or a MEMBER
+    of what asks for a token. `of_row`: there is a row that it is about. `alone`: it is the answer wherever it is found,
+    whatever else was. `words`: what is so, for who reads a log. `called`: what others call it.
+
+    What a response with it has to do with beside the contract: `meanings`, by their numbers; `requested` of the
+    request; the section of `http`; what the `machine` is like. `facts`: the keys of an endpoint's facts that ask for
+    what it refuses."""
+
+    name: str
+    status: int
+    steps: tuple[Step, ...]
+    narrowed: tuple[str, ...] = ()
+    of_row: bool = False
+    alone: bool = False
+    words: str
+    called: tuple[str, ...] = ()
+    meanings: tuple[int, ...] = ()
+    requested: str | None = None
+    http: str | None = None
+    machine: str | None = None
+    facts: tuple[str, ...] = ()
+
+
+CONDITIONS: Final[tuple[Condition, ...]] = (
+    Condition(
+        name="no such path",
+        status=404,
+        steps=(Step.ROUTE,),
+        words="no endpoint of the contract has this path",
+        meanings=(23,),
+        requested="the path",
+        http="RFC 9110, section 15.5.5",
+    ),
+    Condition(
+        name="method not allowed",
+        status=405,
+        steps=(Step.ROUTE,),
+        words="the path has no such method",
+        meanings=(23,),
+        requested="the method",
+        http="RFC 9110, section 15.5.6",
+    ),
+    Condition(
+        name="unknown version",
+        status=400,
+        steps=(Step.ROUTE,),
+        words="there is no such version",
+        requested="the version",
+    ),
+    Condition(
+        name="retired version",
+        status=410,
+        steps=(Step.ROUTE,),
+        words="the version has ended",
+        requested="the version",
+    ),
+    Condition(
+        name="rate limited",
+        status=429,
+        steps=(Step.RATES,),
+        words="there are more requests than a rate allows",
+        called=("too many requests", "rate limit", "throttled"),
+        meanings=(25, 26),
+    ),
+    Condition(
+        name="unauthenticated",
+        status=401,
+        steps=(Step.CALLER, Step.OPERATION),
+        narrowed=(SCHEME,),
+        words="the request has no credential, or one that is not known",
+        called=("unauthorized", "unauthorised", "not authenticated"),
+        meanings=(8,),
+        requested="the credential",
+    ),
+    Condition(
+        name="sign in refused",
+        status=401,
+        steps=(Step.OPERATION,),
+        narrowed=(RESOURCE,),
+        of_row=True,
+        words="there is no such row, or its secret is another",
+    ),
+    Condition(
+        name="forbidden",
+        status=403,
+        steps=(Step.CALLER, Step.PARAMETERS, Step.OPERATION),
+        narrowed=(RESOURCE,),
+        of_row=True,
+        words="the caller is not permitted",
+        called=("not allowed", "permission denied", "access denied"),
+        meanings=(8,),
+    ),
+    Condition(
+        name="too large",
+        status=413,
+        steps=(Step.BODY, Step.ANY),
+        words="the body is too large, or an expression would look at too much",
+        called=("payload too large", "content too large"),
+        requested="the body",
+    ),
+    Condition(
+        name="unsupported media type",
+        status=415,
+        steps=(Step.BODY,),
+        words="the body's Content-Type is not the one that is read here",
+        meanings=(19,),
+        requested="the header Content-Type",
+        facts=("requests media type", "patch", "body"),
+    ),
+    Condition(
+        name="not acceptable",
+        status=406,
+        steps=(Step.ACCEPT,),
+        words="the request's Accept admits nothing that is written here",
+        requested="the header Accept",
+        http="RFC 9110, section 12.5.1",
+        facts=("responses media type",),
+    ),
+    Condition(
+        name="malformed",
+        status=400,
+        steps=(Step.BODY,),
+        words="the body is not JSON",
+        meanings=(19,),
+        requested="the body",
+        facts=("body", "requests media type"),
+    ),
+    Condition(
+        name="invalid",
+        status=422,
+        steps=(Step.PATH, Step.PARAMETERS, Step.BODY, Step.OPERATION),
+        narrowed=(RESOURCE, FIELD, MEMBER),
+        of_row=True,
+        words="a value is not as its rules say",
+        called=("validation", "validation failed", "unprocessable", "bad request"),
+    ),
+    Condition(
+        name="idempotency mismatch",
+        status=422,
+        steps=(Step.OPERATION,),
+        of_row=True,
+        words="the key came before, with another request",
+        meanings=(28,),
+        requested="the header Idempotency-Key",
+        facts=("idempotency key",),
+    ),
+    Condition(
+        name="idempotency in progress",
+        status=409,
+        steps=(Step.OPERATION,),
+        of_row=True,
+        words="the first request with the key is not answered yet",
+        meanings=(28,),
+        requested="the header Idempotency-Key",
+        facts=("idempotency key",),
+    ),
+    Condition(
+        name="missing",
+        status=404,
+        steps=(Step.PATH, Step.PARAMETERS, Step.OPERATION),
+        narrowed=(RESOURCE,),
+        of_row=True,
+        words="there is no such row, or this caller may not see it",
+        called=("not found",),
+        meanings=(6,),
+    ),
+    Condition(
+        name="gone",
+        status=410,
+        steps=(Step.OPERATION,),
+        narrowed=(RESOURCE,),
+        of_row=True,
+        words="the row is in a state of those that are gone",
+        meanings=(31,),
+    ),
+    Condition(
+        name="precondition required",
+        status=428,
+        steps=(),
+        of_row=True,
+        words="the request has no condition",
+    ),
+    Condition(
+        name="stale",
+        status=412,
+        steps=(Step.OPERATION,),
+        narrowed=(RESOURCE,),
+        of_row=True,
+        words="the row is not as If-Match says",
+        meanings=(20,),
+        requested="the header If-Match",
+        facts=("validators",),
+    ),
+    Condition(
+        name="illegal transition",
+        status=409,
+        steps=(Step.OPERATION,),
+        narrowed=(RESOURCE,),
+        of_row=True,
+        words="the row is in another state",
+    ),
+    Condition(
+        name="guard",
+        status=409,
+        steps=(Step.OPERATION,),
+        narrowed=(RESOURCE,),
+        of_row=True,
+        words="a guard does not hold",
+        meanings=(10,),
+    ),
+    Condition(
+        name="invariant",
+        status=409,
+        steps=(Step.OPERATION,),
+        narrowed=(RESOURCE,),
+        of_row=True,
+        words="an invariant would not hold",
+        meanings=(10,),
+    ),
+    Condition(
+        name="different",
+        status=409,
+        steps=(Step.BODY, Step.OPERATION),
+        narrowed=(RESOURCE,),
+        of_row=True,
+        words="the row is there, with other values",
+    ),
+    Condition(
+        name="conflict",
+        status=409,
+        steps=(Step.BODY, Step.OPERATION),
+        narrowed=(RESOURCE, FIELD),
+        of_row=True,
+        words="another row stands in the way",
+        called=("unique", "duplicate", "already exists", "exists", "taken"),
+    ),
+    Condition(
+        name="unavailable",
+        status=503,
+        steps=(Step.ANY,),
+        alone=True,
+        words="the database cannot take it now, or the issuer of its token cannot be reached",
+        meanings=(29,),
+        machine="a database or another service that is not to be had, or too many requests",
+    ),
+    Condition(
+        name="timed out",
+        status=503,
+        steps=(Step.ANY,),
+        alone=True,
+        words="it took longer than it may",
+        machine="how long the work took",
+    ),
+    Condition(
+        name="internal",
+        status=500,
+        steps=(Step.ANY,),
+        alone=True,
+        words="this is a fault of ninefold: the log says more",
+        called=("internal error", "server error", "internal server error"),
+        machine="a fault of the service, which is in its log",
+    ),
+)
+
+BY_NAME: Final = {each.name: each for each in CONDITIONS}
+
+STATUSES: Final = {each.name: each.status for each in CONDITIONS}
+"""The bare status of each condition, in the order of the list."""
+
+NO_ENDPOINT: Final = frozenset({"no such path", "method not allowed"})
+"""The conditions that leave no endpoint (meaning 23)."""
+
+
+def split(written: str) -> tuple[str, str | None] | None:
+    """A condition as it is written (`missing`, or narrowed, `missing article`): its name, and its subject. None: it is
+    no condition."""
+    for name in _LONGEST_FIRST:
+        if written == name:
+            return name, None
+        subject = written.removeprefix(name + " ")
+        if subject != written and subject and " " not in subject:
+            return name, subject
+    return None
+
+
+_LONGEST_FIRST: Final = tuple(sorted(BY_NAME, key=len, reverse=True))
+
+
+def precedence(stated: Sequence[str]) -> tuple[str, ...]:
+    """The whole order of conditions (meaning 11): the closed list, in which a narrowed condition that is stated stands
+    before its wider one, changed no more than what is stated demands."""
+    wider = {name: found[0] for name in stated if (found := split(name)) is not None}
+    due = list(wider)
+    left = [
+        name
+        for condition in BY_NAME
+        for name in (*(each for each in due if each != condition and wider[each] == condition), condition)
+    ]
+    order: list[str] = []
+    while left:
+        taken = next(name for name in left if name not in due or name == due[0])
+        left.remove(taken)
+        if taken in due:
+            due.remove(taken)
+        order.append(taken)
+    return tuple(order)
