@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ninefold.blank import EXAMPLES
 from ninefold.language.conditions import CONDITIONS
-from ninefold.meanings import MEANINGS
+from ninefold.meanings import meanings as fixed_meanings
 from ninefold.propose.conventions import CONVENTIONS
 from ninefold.questions.question import QUESTIONS, SUBJECTS
 from ninefold.syntax.headings import TITLES
@@ -44,7 +44,7 @@ def questions() -> str:
 
 
 def meanings() -> str:
-    return _table(("", "about", "meaning"), ((str(each.number), each.about, each.text) for each in MEANINGS))
+    return _table(("", "about", "meaning"), ((str(each.number), each.about, each.text) for each in fixed_meanings()))
 
 
 def sights() -> str:

@@ -11,9 +11,9 @@ from ninefold.diagnostics.diagnostic import Code, Diagnostic, Label, Severity
 from ninefold.diagnostics.render import render, summary, to_json_lines, visible
 from ninefold.diagnostics.source import Source, Span
 
-ERROR = Code("NF9901", Severity.ERROR, "t", "e")
-WARNING = Code("NF9902", Severity.WARNING, "t", "e")
-NOTE = Code("NF9903", Severity.NOTE, "t", "e")
+ERROR = Code("NF9901", Severity.ERROR)
+WARNING = Code("NF9902", Severity.WARNING)
+NOTE = Code("NF9903", Severity.NOTE)
 
 
 def at(source: Source, text: str, label: str = "", nth: int = 1) -> Label:

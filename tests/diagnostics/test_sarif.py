@@ -52,7 +52,7 @@ def test_the_schema_is_not_indulgent() -> None:
     assert not VALIDATOR.is_valid(log)
 
 
-CODE = Code("NF9999", Severity.WARNING, "something is odd", "It is.\n\nWrong:\n\n```yaml\na: {b: 1}\n```\n")
+CODE = Code("NF0106", Severity.WARNING)
 
 
 def told(text: str, *labels: Label, message: str = "odd", help: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -81,9 +81,9 @@ def test_labels_are_related_locations_and_help_is_told() -> None:
 
 def test_the_rule_explains_itself() -> None:
     (rule,) = told("")["tool"]["driver"]["rules"]
-    assert rule["shortDescription"]["text"] == "something is odd"
-    assert rule["help"]["markdown"].endswith("```yaml\na: {b: 1}\n```")
-    assert "```" not in rule["help"]["text"] and "a: {b: 1}" in rule["help"]["text"]
+    assert rule["shortDescription"]["text"] == "A heading names no part"
+    assert rule["help"]["markdown"].endswith("```markdown\n## 4. Endpoints\n```")
+    assert "```" not in rule["help"]["text"] and "## Endpiont" in rule["help"]["text"]
 
 
 def test_a_text_is_neither_placeholder_nor_link() -> None:

@@ -1,10 +1,9 @@
-"""The reference says what the table of functions says; every code explains itself."""
+"""The reference says what the table of functions says."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from ninefold.expressions.codes import CODES
 from ninefold.expressions.functions import MACROS, SPECIAL, TABLE, Overload
 from ninefold.expressions.parse import DEEPEST, LONGEST
 from ninefold.sql.dialect import SQLITE
@@ -77,9 +76,3 @@ def test_the_reference_prints_the_tables() -> None:
 def test_the_reference_names_the_bounds() -> None:
     page = PAGE.read_text()
     assert f"{LONGEST:,} characters" in page and f"{DEEPEST} deep" in page
-
-
-def test_every_code_explains_itself() -> None:
-    assert [code.id for code in CODES] == [f"NF{number:04}" for number in range(401, 401 + len(CODES))]
-    for code in CODES:
-        assert code.title and "Wrong: `" in code.explanation and "Right: `" in code.explanation

@@ -19,7 +19,7 @@ from ninefold.explain.explanation import Explanation, all_items
 from ninefold.explain.grounds import leaves
 from ninefold.explain.render import to_json, to_markdown, to_text
 from ninefold.explain.service import explain_service
-from ninefold.meanings import MEANINGS
+from ninefold.meanings import meanings
 from ninefold.pipeline import Loaded, compile_document
 from ninefold.plan.operations import Compute, Stream, Write
 from ninefold.plan.routes import Served
@@ -51,7 +51,7 @@ def named(path: Path) -> str:
 def check_page(loaded: Loaded, page: Explanation) -> None:
     """Every place is in the document, every meaning that is cited is told, and every form can be written."""
     numbers = [meaning.number for meaning in page.meanings]
-    assert numbers == sorted(set(numbers)) and set(numbers) <= {meaning.number for meaning in MEANINGS}
+    assert numbers == sorted(set(numbers)) and set(numbers) <= {meaning.number for meaning in meanings()}
     for item in all_items(page):
         assert item.text and "\n" not in item.text
         assert set(item.meanings) <= set(numbers)

@@ -23,7 +23,7 @@ from tests.server.identity import Answer, Provider, providing
 from tests.server.identity import served as answering
 
 from ninefold.checked.service import Checked
-from ninefold.checks.sight_codes import LEARNS
+from ninefold.checks.codes import LEARNS
 from ninefold.database.sqlite import Opened, open_sqlite
 from ninefold.delivery.jobs import jobs
 from ninefold.pipeline import compile_document

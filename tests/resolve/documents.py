@@ -9,7 +9,7 @@ from pathlib import Path
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Diagnostic, Outcome
 from ninefold.diagnostics.source import Source, Span
-from ninefold.resolve import resolve
+from ninefold.resolve.contract import resolve
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence, Style
 from ninefold.syntax.parser import Form, parse
 

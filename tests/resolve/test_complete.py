@@ -18,7 +18,7 @@ from ninefold.contract.resources import Schema
 from ninefold.contract.service import Contract
 from ninefold.contract.versioning import VersionScheme
 from ninefold.diagnostics.source import Span
-from ninefold.resolve import resolve
+from ninefold.resolve.contract import resolve
 from ninefold.syntax.nodes import Document, Mapping, Part, Scalar, Sequence
 from ninefold.syntax.parser import Form
 from ninefold.vocabulary import VOCABULARY

@@ -8,7 +8,7 @@ from ninefold.contract.authentication import Every
 from ninefold.contract.endpoints import Literal, PathName
 from ninefold.contract.fact import Gap, Proposal, Shown, StatedNone, is_open, value_of
 from ninefold.contract.service import Contract
-from ninefold.resolve import resolve
+from ninefold.resolve.contract import resolve
 from ninefold.syntax.parser import Form
 
 TITLE = "# Notes\n\n"

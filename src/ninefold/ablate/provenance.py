@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from functools import cache
 
 from ninefold.ablate.rehearsal import Seen, Told
-from ninefold.meanings import MEANINGS
+from ninefold.meanings import meanings
 from ninefold.syntax.nodes import Document, Mapping, Node, Scalar, Sequence
 
 _WORD = re.compile(r"[A-Za-z][a-z]+|[A-Z]+(?![a-z])")
@@ -74,4 +74,4 @@ def _words(text: str) -> frozenset[str]:
 
 @cache
 def _of_meanings() -> frozenset[str]:
-    return _words(" ".join(map(str, MEANINGS)))
+    return _words(" ".join(map(str, meanings())))

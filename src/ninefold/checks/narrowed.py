@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from ninefold.checked.endpoints import Admission, Endpoint
 from ninefold.checked.resources import Resource
+from ninefold.checks.codes import GONE_COUNTED, LEARNS
 from ninefold.checks.findings import Findings
 from ninefold.checks.responses import all_expressions
-from ninefold.checks.sight_codes import GONE_COUNTED, LEARNS
 from ninefold.contract import endpoints as stated
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import value_of

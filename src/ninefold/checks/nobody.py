@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ninefold.checks.codes import CALLER_COMPUTED, NOBODY_CALLS
 from ninefold.checks.findings import Findings
-from ninefold.checks.sight_codes import CALLER_COMPUTED, NOBODY_CALLS
 from ninefold.contract.authentication import Admission
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.expression import Expression, expressions_in

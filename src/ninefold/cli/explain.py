@@ -17,6 +17,7 @@ from ninefold.cli.contract_file import AcceptProposals, InVersion, in_version, l
 from ninefold.cli.terminal import Unusable, is_coloured, say, width
 from ninefold.contract.fact import value_of
 from ninefold.diagnostics.diagnostic import Code, Severity, has_errors
+from ninefold.diagnostics.explanations import explanation
 from ninefold.diagnostics.render import visible
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.explain.endpoint import explain_endpoint, find_endpoint
@@ -146,7 +147,8 @@ def _code(subject: str) -> int:
         if did_you_mean(_normal(subject), CODES):
             raise Unusable(f"there is no code {subject}", *did_you_mean(_normal(subject), CODES))
         raise Unusable(f"there is neither a file nor a code {subject}")
-    text = f"# {known.id}: {known.title}\n\n{MEANINGS[known.severity]}\n\n{known.explanation.strip()}\n"
+    about = explanation(known.id)
+    text = f"# {known.id}: {about.title}\n\n{MEANINGS[known.severity]}\n\n{about.text.strip()}\n"
     if is_coloured(sys.stdout):
         Console(width=width()).print(Markdown(text))
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Generic, TypeVar
@@ -21,14 +21,21 @@ class Severity(Enum):
     NOTE = "note"
 
 
+ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
+
+
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A kind of diagnostic. `explanation` is what `ninefold explain NF0403` prints (Markdown)."""
+    """A kind of diagnostic. What it is about, with a wrong and a right example, is in the page of its family, such as
+    NF05.md beside this file (`ninefold.diagnostics.explanations` reads it)."""
 
     id: str
     severity: Severity
-    title: str
-    explanation: str
+
+
+def table(names: Mapping[str, object]) -> tuple[Code, ...]:
+    """The codes that a module declares."""
+    return tuple(each for each in names.values() if isinstance(each, Code))
 
 
 @dataclass(frozen=True, slots=True)

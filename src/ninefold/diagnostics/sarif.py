@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from ninefold.diagnostics.diagnostic import Diagnostic, Label
+from ninefold.diagnostics.explanations import explanation
 from ninefold.diagnostics.source import Source, Span
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -50,7 +51,8 @@ class Tool:
 def result_of(diagnostic: Diagnostic) -> Result:
     """A diagnostic as a result; what helps stands in lines of their own below the fact."""
     code = diagnostic.code
-    rule = Rule(code.id, code.title, code.severity.value, code.explanation.strip())
+    about = explanation(code.id)
+    rule = Rule(code.id, about.title, code.severity.value, about.text.strip())
     first = diagnostic.labels[0].text if diagnostic.labels else ""
     lines = [diagnostic.message + (f": {first}" if first else ""), *(f"help: {help}" for help in diagnostic.help)]
     return Result(rule, "\n".join(lines), diagnostic.span, diagnostic.labels[1:])

@@ -24,7 +24,7 @@ from ninefold.explain import (
 )
 from ninefold.explain.explanation import Explanation, Item, Section, every
 from ninefold.explain.grounds import Grounds
-from ninefold.meanings import MEANINGS, Meaning
+from ninefold.meanings import Meaning, meanings
 from ninefold.pipeline import Loaded
 from ninefold.questions.ask import accepted_proposals
 
@@ -94,7 +94,7 @@ def _marked(item: Item, places: Set[Place]) -> Item:
 def cited(items: Iterable[Item]) -> tuple[Meaning, ...]:
     """The fixed meanings that items cite."""
     numbers = {number for item in items for number in item.meanings}
-    return tuple(meaning for meaning in MEANINGS if meaning.number in numbers)
+    return tuple(meaning for meaning in meanings() if meaning.number in numbers)
 
 
 def find_endpoint(loaded: Loaded, wanted: str) -> Endpoint | None:

@@ -17,7 +17,6 @@ from ninefold.explain.chosen import choices
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
 from ninefold.expressions.ast import Literal, Member, Name
-from ninefold.meanings import MEANINGS
 from ninefold.questions.known_by import known_by
 from ninefold.questions.survey import actions, is_transition, signs_out_caller
 from ninefold.vocabulary.endpoints import ENDS, FORM, GRANT
@@ -42,18 +41,9 @@ DEEDS = {
 }
 
 
-PATHS = next(each.number for each in MEANINGS if each.about == "Values in paths")
-ENDED = next(each.number for each in MEANINGS if each.about == "Credentials that end")
-
-ALL_ROWS = next(each.number for each in MEANINGS if each.about == "Operations on all rows")
-
-CALLED = next(each.number for each in MEANINGS if each.about == "Functions that are called")
-
-SEVERAL = 66
-"""Of several operations."""
-
-FORMS, GRANTED, GRANTS = 67, 68, 69
-"""Of forms as bodies, of the scopes of issued credentials, and of tokens that are granted."""
+ENDED, SEVERAL, FORMS, GRANTED, GRANTS, PATHS, ALL_ROWS, CALLED = 62, 66, 67, 68, 69, 72, 75, 76
+"""The fixed meanings of credentials that end, several operations, forms as bodies, the scopes of issued credentials,
+tokens that are granted, values in paths, operations on all rows, and functions that are called."""
 
 MEANINGS_OF_DEEDS = {
     GRANT: (GRANTS,),

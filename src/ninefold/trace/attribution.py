@@ -12,7 +12,6 @@ import msgspec
 
 from ninefold.expressions.reads import parts
 from ninefold.expressions.tree import Select, Typed, Variable
-from ninefold.meanings import MEANINGS
 from ninefold.plan.chosen import given
 from ninefold.plan.events import Event
 from ninefold.plan.operations import List, Operation, Read, Stream, Sweep, Write
@@ -54,8 +53,8 @@ from ninefold.trace.values import Shown, holds_more, of_both, once, read_by, sta
 WITHOUT_CONTENT = frozenset({204, 304})
 """Statuses whose responses have no content, and say no length of one (RFC 9110, section 8.6)."""
 
-WHAT_IS_CHOSEN = next(each.number for each in MEANINGS if each.about == "What a request chooses")
-WHAT_ERRORS_TELL = next(each.number for each in MEANINGS if each.about == "What an error tells")
+WHAT_IS_CHOSEN = 65
+WHAT_ERRORS_TELL = 51
 
 
 def attribution(plan: ServicePlan, text: str) -> Attribution:
