@@ -18,8 +18,8 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 STAGES = {
     "vocabulary": {"built_in", "calls", "chosen", "effects", "json_schema", "key", "shapes", "sight", "table", "verbs"},
-    "contract": {"effects", "expression", "fact", "service", "shared_types"},
-    "questions": {"ask", "conditions", "given", "known_by", "question", "reach", "survey"},
+    "contract": {"effects", "expression", "fact", "given", "known_by", "reach", "service", "shared_types", "survey"},
+    "questions": {"ask", "conditions", "question"},
     "resolve": {
         *("codes", "contract", "declared", "names", "reading", "written"),
         *(

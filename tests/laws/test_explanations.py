@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.laws.test_refusals_are_told_alike import told_otherwise
 
 from ninefold.contract.fact import value_of
+from ninefold.contract.survey import Survey
 from ninefold.explain.endpoint import explain_endpoint
 from ninefold.explain.explanation import Explanation, all_items
 from ninefold.explain.grounds import leaves
@@ -24,7 +25,6 @@ from ninefold.pipeline import Loaded, compile_document
 from ninefold.plan.operations import Compute, Stream, Write
 from ninefold.plan.routes import Served
 from ninefold.questions.conditions import arising
-from ninefold.questions.survey import Survey
 from ninefold.server.problems import Failure, Problems, failed_condition
 
 ROOT = Path(__file__).parents[2]

@@ -9,11 +9,11 @@ import pytest
 
 from ninefold.contract.fact import value_of
 from ninefold.contract.service import Contract
+from ninefold.contract.survey import Survey
 from ninefold.language.conditions import STATUSES
 from ninefold.questions.ask import ask
 from ninefold.questions.conditions import arising
 from ninefold.questions.question import PART_QUESTIONS, QUESTIONS, OpenQuestion
-from ninefold.questions.survey import Survey
 from ninefold.syntax.headings import NUMBERED_TITLES
 
 Asked: TypeAlias = Callable[[str], tuple[OpenQuestion, ...]]

@@ -28,13 +28,13 @@ from ninefold.ablate.rehearsal import Seen
 from ninefold.ablate.removal import Removal
 from ninefold.ablate.traced import attributed, inside, named, without_cause
 from ninefold.contract.fact import value_of
+from ninefold.contract.survey import Survey
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.diagnostics.source import Span
 from ninefold.language.conditions import STATUSES
 from ninefold.pipeline import Loaded
 from ninefold.plan.places import Place
 from ninefold.questions.question import OpenQuestion
-from ninefold.questions.survey import Survey
 from ninefold.syntax.nodes import Mapping
 from ninefold.vocabulary import Key, Kind, key_named
 

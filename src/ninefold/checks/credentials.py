@@ -28,12 +28,12 @@ from ninefold.contract.endpoints import PathName as PathSegment
 from ninefold.contract.fact import Name as NameOf
 from ninefold.contract.fact import Shown, StatedNone, value_of
 from ninefold.contract.service import Contract
+from ninefold.contract.survey import WITHOUT_CONTENT
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Ast, Member, Name, every
 from ninefold.expressions.rewrite import walk
 from ninefold.expressions.tree import Select, Variable
-from ninefold.questions.survey import WITHOUT_CONTENT
 from ninefold.values import Array, Text
 
 ISSUING = frozenset({"create", "update", "replace", "transition", "sign in", "grant token"})

@@ -45,6 +45,7 @@ from ninefold.contract import endpoints as stated
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Gap, Shown, StatedNone, value_of
 from ninefold.contract.service import Contract
+from ninefold.contract.survey import Survey, subject
 from ninefold.diagnostics.diagnostic import Label, has_errors
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.check import check
@@ -54,7 +55,6 @@ from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Call, Select, Typed, Variable
 from ninefold.questions.events import EVENT_VERBS, STREAMING, about_log
 from ninefold.questions.question import OpenQuestion
-from ninefold.questions.survey import Survey, subject
 from ninefold.syntax.nodes import Node
 from ninefold.values import Boolean, Row
 from ninefold.vocabulary.endpoints import ENDS

@@ -18,11 +18,11 @@ from ninefold.contract.expression import Expression, expressions_in
 from ninefold.contract.fact import Shown, value_of
 from ninefold.contract.resources import Resource
 from ninefold.contract.service import Contract
+from ninefold.contract.survey import Survey
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Ast, Invocation, Member, every
 from ninefold.expressions.ast import Name as NameAst
-from ninefold.questions.survey import Survey
 
 ANYONE = "anyone"
 

@@ -8,8 +8,8 @@ from typing import TypeAlias, TypeVar
 
 from ninefold.contract.effects import Effect
 from ninefold.contract.errors import Shape
-from ninefold.contract.expression import Assignment, Expression, Template
-from ninefold.contract.fact import Fact, Name, Shown, value_of, within
+from ninefold.contract.expression import Assignment, Expression, Items, Leaf, Members, Template
+from ninefold.contract.fact import Fact, Name, Shown, StatedNone, value_of, within
 from ninefold.contract.limits import Pages
 from ninefold.contract.resources import Schema
 from ninefold.diagnostics.source import Span
@@ -319,3 +319,19 @@ class Endpoints:
             unknown_parameters=said(lambda each: each.unknown_parameters),
             texts=said(lambda each: each.texts),
         )
+
+
+def reads_content(endpoint: Endpoint, members: Fact[Name] | None) -> bool:
+    """Whether the service reads what is sent: a body, or, where unknown members are refused and `none` is stated,
+    whether there are members."""
+    refused = (word := value_of(members)) is not None and word.text == "refused"
+    return isinstance(endpoint.body, Shown) or (isinstance(endpoint.body, StatedNone) and refused)
+
+
+def shows_content(endpoint: Endpoint) -> bool:
+    """Whether a response holds a template: neither `none` nor a stream."""
+    responses = value_of(endpoint.responses) or ()
+    return any(
+        isinstance(response.content, Shown) and isinstance(response.content.value, Leaf | Members | Items)
+        for response in responses
+    )

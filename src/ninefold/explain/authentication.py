@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from ninefold.contract.authentication import ANY, Admission, Condition, Every, RowRule, Scheme
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.fact import Fact, Name, Shown, value_of
+from ninefold.contract.survey import actions
 from ninefold.explain import events
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
 from ninefold.explain.quantities import duration
 from ninefold.explain.requests import GRANTED
-from ninefold.questions.survey import actions
 from ninefold.vocabulary.endpoints import GRANT
 
 ANYONE = "anyone"

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ninefold.contract.authentication import Every
-from ninefold.contract.endpoints import Endpoint, PathName
+from ninefold.contract.endpoints import Endpoint, PathName, reads_content, shows_content
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Shown, StatedNone, value_of
+from ninefold.contract.known_by import compared, stored_of_path
 from ninefold.contract.limits import narrowed
+from ninefold.contract.reach import names_in
+from ninefold.contract.survey import actions, is_transition, signs_out_caller
 from ninefold.diagnostics.source import Span
 from ninefold.explain import writes
 from ninefold.explain.authentication import CHALLENGES, PASSWORDS, SIGNED, is_signed
@@ -21,10 +24,6 @@ from ninefold.explain.limits import applying
 from ninefold.explain.quantities import duration, size
 from ninefold.explain.requests import BESIDE_FIELDS, ENDED, FORMS, GRANTED, GRANTS, PATHS, given
 from ninefold.questions.conditions import ON_ONE_ROW, may_be_gone, may_be_in_any_state
-from ninefold.questions.endpoints import reads_content, shows_content
-from ninefold.questions.known_by import compared, stored_of_path
-from ninefold.questions.reach import names_in
-from ninefold.questions.survey import actions, is_transition, signs_out_caller
 from ninefold.vocabulary.endpoints import ENDS, FORM, GRANT
 
 

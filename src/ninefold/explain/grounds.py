@@ -17,6 +17,7 @@ from ninefold.contract.expression import Expression, expressions_in
 from ninefold.contract.fact import Fact, Gap, Name, Proposal, Shown, StatedNone, value_of
 from ninefold.contract.resources import Field, Resource
 from ninefold.contract.service import Contract
+from ninefold.contract.survey import Survey, actions, subject
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.diagnostics.source import Place, Span
 from ninefold.explain.explanation import Cause, Item
@@ -28,7 +29,6 @@ from ninefold.plan.problems import Condition
 from ninefold.plan.routes import Served
 from ninefold.questions.conditions import arising
 from ninefold.questions.question import OpenQuestion
-from ninefold.questions.survey import Survey, actions, subject
 from ninefold.syntax.nodes import Mapping, Node, Part, Scalar, Sequence
 
 NOT_IN_FORCE = "NF0601"

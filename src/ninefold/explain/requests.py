@@ -9,16 +9,16 @@ from typing import Any, Final
 from ninefold.contract.endpoints import Action, Endpoint, Filter, Parameter, PathName, PathValue, SortKey
 from ninefold.contract.expression import Expression, Items, Leaf, Members, Template
 from ninefold.contract.fact import Fact, StatedNone, is_open, value_of
+from ninefold.contract.known_by import known_by
 from ninefold.contract.limits import Pages, narrowed
 from ninefold.contract.resources import Field
+from ninefold.contract.survey import actions, is_transition, signs_out_caller
 from ninefold.diagnostics.source import Span
 from ninefold.explain import resources
 from ninefold.explain.chosen import choices
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
 from ninefold.expressions.ast import Literal, Member, Name
-from ninefold.questions.known_by import known_by
-from ninefold.questions.survey import actions, is_transition, signs_out_caller
 from ninefold.vocabulary.endpoints import ENDS, FORM, GRANT
 
 DEEDS = {

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ninefold.contract.endpoints import Endpoint, Expanded, Response
+from ninefold.contract.endpoints import Endpoint, Expanded, Response, shows_content
 from ninefold.contract.expression import Expression, Items, Leaf, Members, Template
 from ninefold.contract.fact import Shown, StatedNone, value_of
 from ninefold.contract.resources import View
+from ninefold.contract.survey import actions
 from ninefold.explain import resources
 from ninefold.explain.authentication import ISSUED
 from ninefold.explain.chosen import CHOSEN, on_request
@@ -16,8 +17,6 @@ from ninefold.explain.grounds import Grounds
 from ninefold.explain.requests import ENDED
 from ninefold.expressions.ast import Ast, Conditional, Invocation, Member, Name
 from ninefold.expressions.functions import overloads
-from ninefold.questions.endpoints import shows_content
-from ninefold.questions.survey import actions
 from ninefold.vocabulary.built_in import BUILT_IN
 
 CHOICES = 77

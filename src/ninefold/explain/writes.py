@@ -8,16 +8,16 @@ from dataclasses import dataclass
 
 from ninefold.contract.endpoints import Endpoint, PathName
 from ninefold.contract.fact import is_stated, value_of
+from ninefold.contract.known_by import known_by
 from ninefold.contract.resources import Field, Resource
 from ninefold.contract.states import Transition
+from ninefold.contract.survey import actions, is_transition
 from ninefold.diagnostics.source import Span
 from ninefold.explain import events, resources, states
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
 from ninefold.explain.requests import given
 from ninefold.expressions.ast import Invocation, every
-from ninefold.questions.known_by import known_by
-from ninefold.questions.survey import actions, is_transition
 
 MAKING = frozenset({"create", "ensure"})
 CHANGING = frozenset({"update", "replace"})

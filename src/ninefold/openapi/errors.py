@@ -10,6 +10,7 @@ import msgspec
 
 from ninefold.checked.endpoints import Array, Choice, Content, Each, ErrorShape, Leaf, Object, Rows
 from ninefold.contract.fact import value_of
+from ninefold.contract.survey import signs_out_caller
 from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.expressions.rewrite import free_variables
 from ninefold.expressions.tree import Select, Typed, Variable
@@ -19,7 +20,6 @@ from ninefold.openapi.service import Endpoint, Json, Service
 from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Sweep, Write, of_values
 from ninefold.plan.problems import Condition, ErrorCode, names
 from ninefold.plan.routes import PathParameter, Served
-from ninefold.questions.survey import signs_out_caller
 from ninefold.values import required
 
 # ── What can refuse ───────────────────────────────────────────────────────────────────────────────────────────

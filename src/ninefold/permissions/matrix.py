@@ -19,10 +19,10 @@ from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Fact, StatedNone, value_of
 from ninefold.contract.service import Contract
+from ninefold.contract.survey import Survey, actions, subject
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.tree import Typed
 from ninefold.permissions.states import possible
-from ninefold.questions.survey import Survey, actions, subject
 
 ANYONE = "anyone"
 

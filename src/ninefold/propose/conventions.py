@@ -15,6 +15,7 @@ from typing import TypeAlias
 from ninefold.contract.events import Stream, Webhooks
 from ninefold.contract.fact import Gap, Shown, is_open, value_of
 from ninefold.contract.resources import Field, Resource
+from ninefold.contract.survey import Survey, actions, is_transition
 from ninefold.propose.facts import Proposed, Value
 from ninefold.propose.paging import pages
 from ninefold.propose.problems import codes, shape, status
@@ -64,7 +65,6 @@ from ninefold.questions.question import (
     UNSEEN_ROWS,
     Question,
 )
-from ninefold.questions.survey import Survey, actions, is_transition
 
 Facts: TypeAlias = Callable[[Survey, str], tuple[Proposed, ...]]
 """What a convention proposes in a contract about the subject of a question; nothing where it does not apply."""

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from ninefold.contract.expression import Members
 from ninefold.contract.fact import Fact, Name, Shown, is_open, value_of
+from ninefold.contract.survey import Survey
 from ninefold.propose.facts import Proposed, Value
 from ninefold.propose.sources import JSON, PROBLEM
 from ninefold.propose.statuses import Status, status_of
 from ninefold.questions.errors import conditions_without_code
-from ninefold.questions.survey import Survey
 
 _FIELDS = "error.fields.map(f, {'in': f['in'], 'pointer': f.pointer, 'rule': f.rule, 'detail': f.message})"
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ninefold.contract.survey import Survey
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.pipeline import Loaded, compile_document
 from ninefold.propose.conventions import CONVENTIONS, Convention
@@ -13,7 +14,6 @@ from ninefold.propose.edits import edited
 from ninefold.propose.facts import Proposed
 from ninefold.propose.layout import insertions
 from ninefold.questions.question import OpenQuestion
-from ninefold.questions.survey import Survey
 
 _MOST_ROUNDS = 8
 """An accepted proposal may open further questions, which may have conventions too. Three rounds are usual."""

@@ -7,10 +7,10 @@ from typing import Final
 from ninefold.contract.endpoints import Action, Endpoint, Literal, PathName
 from ninefold.contract.fact import StatedNone, is_open, value_of
 from ninefold.contract.resources import Field, Resource
+from ninefold.contract.survey import Survey, actions, is_transition
 from ninefold.propose.facts import Proposed
 from ninefold.propose.paging import reached_by
 from ninefold.propose.sources import CREATED, DELETED, EVENT_STREAM, LISTED, SHOWN, TOKEN, WEBHOOKS
-from ninefold.questions.survey import Survey, actions, is_transition
 
 _WITHOUT_CONTENT: Final = frozenset({"delete", "remove", "unsubscribe", "sign out"})
 _SHOWING_THE_ROW: Final = frozenset({"read", "update", "replace"})

@@ -8,6 +8,7 @@ from dataclasses import fields, is_dataclass, replace
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Shown, StatedNone
 from ninefold.contract.service import Contract
+from ninefold.contract.survey import Survey
 from ninefold.diagnostics.source import Span
 from ninefold.questions import (
     authentication,
@@ -30,7 +31,6 @@ from ninefold.questions.question import (
     blocking,
     leaving_out,
 )
-from ninefold.questions.survey import Survey
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar, Sequence, Word
 from ninefold.syntax.proposals import proposals
 from ninefold.vocabulary import Key, Kind, is_open, key_at, key_named, keys_under

@@ -8,6 +8,7 @@ from typing import Any
 from ninefold.contract.authentication import ANY, Every, Scheme
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.fact import Fact, Shown, StatedNone, value_of
+from ninefold.contract.survey import Survey
 from ninefold.questions.question import (
     AUDIENCE,
     CALLERS,
@@ -24,7 +25,6 @@ from ninefold.questions.question import (
     first_unanswered,
     unanswered,
 )
-from ninefold.questions.survey import Survey
 
 
 def ask(survey: Survey) -> Iterator[OpenQuestion]:

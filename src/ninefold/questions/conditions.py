@@ -7,17 +7,16 @@ from dataclasses import dataclass
 
 from ninefold.contract.authentication import Every
 from ninefold.contract.effects import Effect
-from ninefold.contract.endpoints import Action, Endpoint, PathName
+from ninefold.contract.endpoints import Action, Endpoint, PathName, reads_content, shows_content
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Shown, value_of
+from ninefold.contract.given import may_break
+from ninefold.contract.known_by import compared, known_by, stored_of_path
+from ninefold.contract.reach import names_in
 from ninefold.contract.resources import Field
+from ninefold.contract.survey import SUBSCRIPTION, Survey, actions, as_action, is_transition, signs_out_caller, subject
 from ninefold.expressions.ast import Invocation
 from ninefold.language.conditions import STATUSES
-from ninefold.questions.endpoints import reads_content, shows_content
-from ninefold.questions.given import may_break
-from ninefold.questions.known_by import compared, known_by, stored_of_path
-from ninefold.questions.reach import names_in
-from ninefold.questions.survey import SUBSCRIPTION, Survey, actions, as_action, is_transition, signs_out_caller, subject
 from ninefold.vocabulary.endpoints import CONDITIONS_OF_GRANTS, ENDS, GRANT
 
 ON_ONE_ROW = frozenset({"read", "update", "replace", "delete", "unsubscribe"})

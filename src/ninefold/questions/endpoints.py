@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ninefold.contract.endpoints import Endpoint, PathName, Requests
-from ninefold.contract.expression import Items, Leaf, Members
-from ninefold.contract.fact import Fact, Gap, Name, Proposal, Shown, StatedNone, value_of, within
+from ninefold.contract.endpoints import Endpoint, PathName, Requests, reads_content, shows_content
+from ninefold.contract.fact import Fact, Gap, Proposal, Shown, StatedNone, value_of, within
+from ninefold.contract.survey import (
+    NEEDING_A_ROW,
+    TAKING_VALUES,
+    WITHOUT_CONTENT,
+    Survey,
+    actions,
+    is_transition,
+)
 from ninefold.diagnostics.source import Span
 from ninefold.questions.question import (
     BODY,
@@ -28,14 +35,6 @@ from ninefold.questions.question import (
     unanswered,
 )
 from ninefold.questions.resources import unsaid
-from ninefold.questions.survey import (
-    NEEDING_A_ROW,
-    TAKING_VALUES,
-    WITHOUT_CONTENT,
-    Survey,
-    actions,
-    is_transition,
-)
 from ninefold.vocabulary.endpoints import ENDS
 
 
@@ -84,22 +83,6 @@ def _keys(survey: Survey, wanted: Callable[[Endpoint], bool]) -> tuple[str, ...]
 def _states_a_body(endpoint: Endpoint) -> bool:
     """Whether members that no fact names can come: `none` is stated of bodies too, and says no member."""
     return isinstance(endpoint.body, Shown | StatedNone)
-
-
-def reads_content(endpoint: Endpoint, members: Fact[Name] | None) -> bool:
-    """Whether the service reads what is sent: a body, or, where unknown members are refused and `none` is stated,
-    whether there are members."""
-    refused = (word := value_of(members)) is not None and word.text == "refused"
-    return isinstance(endpoint.body, Shown) or (isinstance(endpoint.body, StatedNone) and refused)
-
-
-def shows_content(endpoint: Endpoint) -> bool:
-    """Whether a response holds a template: neither `none` nor a stream."""
-    responses = value_of(endpoint.responses) or ()
-    return any(
-        isinstance(response.content, Shown) and isinstance(response.content.value, Leaf | Members | Items)
-        for response in responses
-    )
 
 
 def takes_values(endpoint: Endpoint) -> bool:

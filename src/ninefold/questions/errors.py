@@ -7,6 +7,7 @@ from typing import Any
 
 from ninefold.contract.errors import ErrorCode
 from ninefold.contract.fact import Fact, Proposal, Shown, StatedNone, value_of, within
+from ninefold.contract.survey import Survey
 from ninefold.diagnostics.source import Span
 from ninefold.questions.conditions import Arising, arising
 from ninefold.questions.question import (
@@ -19,7 +20,6 @@ from ninefold.questions.question import (
     leaving_out,
     unanswered,
 )
-from ninefold.questions.survey import Survey
 
 
 def ask(survey: Survey) -> Iterator[OpenQuestion]:

@@ -8,6 +8,8 @@ from typing import Any
 
 from ninefold.contract.events import Delivery, Webhooks
 from ninefold.contract.fact import Fact, Gap, Proposal, Shown, StatedNone, value_of, within
+from ninefold.contract.survey import Survey, actions
+from ninefold.contract.survey import subject as acts_on
 from ninefold.diagnostics.source import Span
 from ninefold.questions.question import (
     DELIVERY,
@@ -22,8 +24,6 @@ from ninefold.questions.question import (
     leaving_out,
     unanswered,
 )
-from ninefold.questions.survey import Survey, actions
-from ninefold.questions.survey import subject as acts_on
 
 
 def ask(survey: Survey) -> Iterator[OpenQuestion]:

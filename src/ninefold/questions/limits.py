@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.fact import Fact, Shown, StatedNone, is_open, value_of, within
 from ninefold.contract.limits import Pages, Rate
+from ninefold.contract.survey import Survey, actions
 from ninefold.diagnostics.source import Span
 from ninefold.questions.question import (
     BODY_SIZE,
@@ -23,7 +24,6 @@ from ninefold.questions.question import (
     leaving_out,
     unanswered,
 )
-from ninefold.questions.survey import Survey, actions
 
 T = TypeVar("T")
 

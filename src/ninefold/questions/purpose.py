@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ninefold.contract.survey import Survey
 from ninefold.questions.question import PURPOSE, OpenQuestion, leaving_out, unanswered
-from ninefold.questions.survey import Survey
 
 
 def ask(survey: Survey) -> Iterator[OpenQuestion]:

@@ -8,6 +8,7 @@ from typing import Any
 from ninefold.contract.endpoints import Endpoint, PathName
 from ninefold.contract.fact import Fact, Shown, is_open, value_of
 from ninefold.contract.resources import Field, Resource, Schema, SharedType
+from ninefold.contract.survey import Survey, actions
 from ninefold.questions.question import (
     FIELDS,
     IDENTIFIER,
@@ -21,7 +22,6 @@ from ninefold.questions.question import (
     leaving_out,
     unanswered,
 )
-from ninefold.questions.survey import Survey, actions
 from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence
 from ninefold.vocabulary.json_schema import HOLDING, TYPING
 

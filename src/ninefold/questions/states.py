@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ninefold.contract.fact import value_of
 from ninefold.contract.states import Machine
+from ninefold.contract.survey import Survey
 from ninefold.questions.question import (
     FROM,
     INITIAL,
@@ -16,7 +17,6 @@ from ninefold.questions.question import (
     blocking,
     unanswered,
 )
-from ninefold.questions.survey import Survey
 
 
 def ask(survey: Survey) -> Iterator[OpenQuestion]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ninefold.contract.fact import StatedNone, value_of
+from ninefold.contract.survey import Survey
 from ninefold.questions.question import (
     CHANGES,
     COMPATIBLE,
@@ -15,7 +16,6 @@ from ninefold.questions.question import (
     leaving_out,
     unanswered,
 )
-from ninefold.questions.survey import Survey
 
 
 def ask(survey: Survey) -> Iterator[OpenQuestion]:

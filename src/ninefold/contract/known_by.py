@@ -7,9 +7,9 @@ from collections.abc import Set
 from ninefold.contract.endpoints import Endpoint, PathName
 from ninefold.contract.fact import value_of
 from ninefold.contract.resources import Field
+from ninefold.contract.survey import Survey
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Ast, Invocation, Name, every
-from ninefold.questions.survey import Survey
 
 NEW_EACH_TIME = frozenset({"uuid", "token", "random", "serial"})
 

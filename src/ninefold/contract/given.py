@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import value_of
 from ninefold.contract.resources import Field, Resource
+from ninefold.contract.survey import Survey
 from ninefold.expressions.ast import (
     Ast,
     Binary,
@@ -20,7 +21,6 @@ from ninefold.expressions.ast import (
     Unary,
     every,
 )
-from ninefold.questions.survey import Survey
 
 ANNOTATIONS = frozenset(
     {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"}
