@@ -4,6 +4,7 @@
 # make agreement   the service and the reference interpreter, a million random requests: most of an hour
 # make durability   the tests that kill the service, with 300 kills and 100,000 events: most of an hour
 # make mutations   a hundred thousand changes of all contracts, each compiled, planned, explained: an hour or two
+# make bench-cli BASE=REV   what commands cost, beside the same at another commit: see benchmarks/cli.py
 # make honesty   takes away every fact of every complete contract, one at a time: see docs/honesty.md
 # make check   formatting, lint, import laws and types; .ci/run does this and the tests
 #
@@ -24,7 +25,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test test-costs agreement durability mutations check lint types format docs lock clean
+.PHONY: help serve test test-costs agreement durability mutations bench-cli check lint types format docs lock clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -64,6 +65,10 @@ mutations: $(VENV)/.test
 honesty: export NINEFOLD_HONESTY := all
 honesty: $(VENV)/.test
 	$(BIN)/python -m pytest -s tests/honesty tests/laws/test_removals.py $(ARGS)
+
+BASE ?= HEAD
+bench-cli: $(VENV)/.serve
+	$(BIN)/python benchmarks/cli.py $(BASE) $(ARGS)
 
 check: lint types
 

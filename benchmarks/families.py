@@ -71,6 +71,105 @@ def resources(n: int) -> str:
     )
 
 
+def business(n: int) -> str:
+    """What a business keeps: resources with references to the ones before, states, lists, permissions, codes and
+    events. Of each there are seven endpoints."""
+    made, machines, ends, rows, permissions, kinds, errors = [], [], [], [], [], [], []
+    for i in range(n):
+        name = f"r{i}"
+        fields = [
+            "title: {type: string, minLength: 1, maxLength: 200}",
+            "note: {type: [string, 'null'], maxLength: 2000}",
+            "amount: {type: integer, minimum: 0}",
+            "rate: {type: integer, minimum: 0, maximum: 100}",
+            "kind: {type: string, enum: [small, large, other]}",
+            "email: {type: string, format: email, maxLength: 254}",
+            f"code: {{type: string, pattern: '^[A-Z0-9-]{{3,20}}$', unique: {'true' if i % 3 == 0 else 'false'}}}",
+            "status: {state: true}",
+            f"due: {{type: integer, computed: '{name}.amount * {name}.rate / 100'}}",
+            "owner: {refers to: person, on create: caller.person, back: " + f"{name}s, on delete: refuse}}",
+            "created_at: {type: string, format: date-time, on create: now}",
+            "updated_at: {type: string, format: date-time, on change: now}",
+        ]
+        if i:
+            fields.append(f"parent: {{refers to: r{(i - 1) // 2}, back: children{i}, on delete: refuse}}")
+        made += _resource(name, fields, ["required: [title, amount, rate, kind, email, code]"])
+        machines += [
+            f"  {name}:",
+            "    field: status",
+            "    initial: draft",
+            "    states: [draft, open, closed]",
+            "    final: [closed]",
+            "    transitions:",
+            f"      open:  {{from: draft, to: open, when: '{name}.amount > 0', otherwise: empty_{name}}}",
+            "      close: {from: open, to: closed}",
+        ]
+        written = "[title, note, amount, rate, kind, email, code]"
+        path = f"/{name}/{{id}}"
+        ends += [
+            f"  POST /{name}: {{does: create {name}, body: {written[:-1]}{', parent' if i else ''}],"
+            f" responses: {{201: {name}}}, headers: {{Location: \"'/{name}/' + string({name}.id)\"}}}}",
+            f"  GET /{name}:",
+            f"    does: list {name}",
+            f"    filters: {{kind: {name}.kind == value, since: {name}.created_at >= value}}",
+            "    sorts: {parameter: sort, default: [-created_at], offered: [created_at, -created_at, amount]}",
+            "    responses: {200: {data: page.items, next: page.next}}",
+            f"  GET {path}: {{does: read {name}, validators: etag, responses: {{200: {name}}}}}",
+            f"  PATCH {path}: {{does: update {name}, body: {written}, patch: merge, when: \"{name}.status == 'draft'\","
+            f" otherwise: not_a_draft, validators: etag, responses: {{200: {name}}}}}",
+            f"  DELETE {path}: {{does: delete {name}, responses: {{204: none}}}}",
+            f"  POST {path}/open: {{does: open {name}, body: none, responses: {{200: {name}}}}}",
+            f"  POST {path}/close: {{does: close {name}, body: none, responses: {{200: {name}}}}}",
+        ]
+        rows.append(f'    {name}: {{key: "{name}.owner == caller.person"}}')
+        permissions.append(f'    POST {path}/close: {{key: "caller.person.name != \'guest\'"}}')
+        kinds.append(f"    {name}.opened: {{upon: open {name}, payload: {{id: {name}.id, title: {name}.title}}}}")
+        errors.append(f"    empty_{name}: {{status: 409, title: Nothing to open in {name}}}")
+    person = ["name: {type: string}", "api_key: {type: string, secret: token, on create: token()}"]
+    return contract(
+        [*made, *_resource("person", person, ["required: [name]"])],
+        [*machines, "  person: none"],
+        [
+            *ends,
+            "  POST /people: {does: create person, body: [name],"
+            " responses: {201: {id: person.id, api_key: issued.api_key}}}",
+            "  GET /events: {does: stream events, responses: {200: stream}}",
+        ],
+        "\n  schemes: {key: {type: http, scheme: bearer, matches: person.api_key}}\n  rows:\n"
+        + "\n".join(rows)
+        + '\n    person: {key: "person == caller.person"}\n  unseen rows: missing\n  permissions:\n'
+        + "\n".join(permissions)
+        + "\n    POST /people: anyone\n    all others: key",
+        [
+            *errors,
+            "    not_a_draft: {status: 409, title: Only a draft can be changed}",
+            "    malformed: {status: 400, title: No JSON, when: malformed}",
+            "    no_key: {status: 401, title: Who are you?, when: unauthenticated}",
+            "    not_allowed: {status: 403, title: Not yours to do, when: forbidden}",
+            "    not_found: {status: 404, title: There is no such thing, when: [missing, no such path]}",
+            "    bad_method: {status: 405, title: No such method, when: method not allowed}",
+            "    taken: {status: 409, title: Another one has it, when: conflict}",
+            "    wrong_state: {status: 409, title: Not in this state, when: illegal transition}",
+            "    stale: {status: 412, title: It changed, when: stale}",
+            "    media_type: {status: 415, title: Only JSON is read, when: unsupported media type}",
+            "    not_acceptable: {status: 406, title: Only JSON is written, when: not acceptable}",
+            "    too_large: {status: 413, title: The body is too large, when: too large}",
+            "    slow_down: {status: 429, title: Too many requests, when: rate limited}",
+            "    too_slow: {status: 503, title: It took too long, when: timed out}",
+            "    busy: {status: 503, title: Try again shortly, when: unavailable}",
+            "    broken: {status: 500, title: Our fault, when: internal}",
+        ],
+        "\n  rates: {calls: {of: caller, allow: 600, per: PT1M, algorithm: gcra, burst: 600}}"
+        "\n  headers: [RateLimit-Policy, RateLimit, Retry-After]"
+        "\n  sizes: {body: 64 KiB}"
+        "\n  pages: {default: 20, largest: 100, by: cursor, parameters: {size: limit, next: cursor}}"
+        "\n  time-outs: {request: PT10S}",
+        "\n  kinds:\n"
+        + "\n".join(kinds)
+        + "\n  delivery: {stream: {format: server-sent events, resume: none, kept: P1D}, envelope: none, order: none}",
+    )
+
+
 def references(n: int) -> str:
     """Resources of which each refers to the one before, and lists what refers to it."""
     made = _resource("r0", ["name: {type: string}"])
@@ -361,6 +460,7 @@ def _listing(where: str) -> str:
 
 FAMILIES: Final[Mapping[str, tuple[Family, int]]] = {
     "resources": (resources, 250),
+    "business": (business, 64),
     "references": (references, 100),
     "types in types": (types_in_types, 30),
     "types": (types, 200),

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 from ninefold.checked.service import Checked
@@ -22,7 +23,6 @@ from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Diagnostic, has_errors, in_order
 from ninefold.diagnostics.source import Source
 from ninefold.plan.service import ServicePlan
-from ninefold.planner.service import plan
 from ninefold.questions.ask import ask
 from ninefold.questions.question import OpenQuestion
 from ninefold.resolve.consequences import causes
@@ -36,16 +36,21 @@ from ninefold.versions.said import in_that_version, of_version
 
 @dataclass(frozen=True)
 class Loaded:
-    """What each stage made of a document. `checked` and `plan` are None where there is an error."""
+    """What each stage made of a document. `checked` and `plan` are None where there is an error. The plan is made when
+    it is first asked for."""
 
     source: Source
     document: Document
     contract: Contract
     open_questions: tuple[OpenQuestion, ...]
     checked: Checked | None
-    plan: ServicePlan | None
+    planned: Callable[[], ServicePlan | None]
     diagnostics: tuple[Diagnostic, ...]
     older: tuple[Older, ...] = ()
+
+    @property
+    def plan(self) -> ServicePlan | None:
+        return self.planned()
 
     def of(self, version: str | None) -> Loaded | None:
         """The same for one version; None: there is none of that name, or the way back to it is not shown."""
@@ -59,7 +64,7 @@ class Loaded:
                     contract=each.contract,
                     open_questions=each.open_questions,
                     checked=each.checked,
-                    plan=each.plan,
+                    planned=each.planned,
                 )
         return None
 
@@ -72,7 +77,11 @@ class Older:
     contract: Contract
     open_questions: tuple[OpenQuestion, ...]
     checked: Checked | None
-    plan: ServicePlan | None
+    planned: Callable[[], ServicePlan | None]
+
+    @property
+    def plan(self) -> ServicePlan | None:
+        return self.planned()
 
 
 def compile_document(name: str, data: bytes, accept_proposals: bool = False) -> Loaded:
@@ -113,7 +122,7 @@ def compile_tree(document: Document, accept_proposals: bool = False, said: tuple
             below = check(each.contract, open_questions)
             said = (*said, *of_version(each.version, below.diagnostics, said))
             asked += in_that_version(open_questions, asked)
-            older.append(Older(each.version.name, each.contract, open_questions, below.value, None))
+            older.append(Older(each.version.name, each.contract, open_questions, below.value, _nothing))
             if below.value is not None:
                 beside.append((each.version.name, below.value, each.moved))
         whole = with_older(whole, beside)
@@ -125,20 +134,37 @@ def compile_tree(document: Document, accept_proposals: bool = False, said: tuple
         contract=contract.value,
         open_questions=tuple(asked),
         checked=whole,
-        plan=plan(whole) if whole is not None and is_served else None,
+        planned=_planned(whole) if whole is not None and is_served else _nothing,
         diagnostics=said,
-        older=tuple(_planned(each, whole) for each in older) if whole is not None and is_served else tuple(older),
+        older=tuple(_served(each, whole) for each in older) if whole is not None and is_served else tuple(older),
     )
 
 
-def _planned(older: Older, whole: Checked) -> Older:
+def _served(older: Older, whole: Checked) -> Older:
     """An older version as a service of its own."""
     versions = whole.versions
     found = None if versions is None else next((v for v in versions.versions if v.name == older.version), None)
     if versions is None or found is None or found.checked is None:
         return older
     own = replace(found.checked, versions=replace(versions, current=older.version, versions=(found,)))
-    return replace(older, checked=own, plan=plan(own))
+    return replace(older, checked=own, planned=_planned(own))
+
+
+def _planned(checked: Checked) -> Callable[[], ServicePlan | None]:
+    """Plans when it is first asked to: most commands are about what a contract says, and not about its plan."""
+
+    @cache
+    def planned() -> ServicePlan | None:
+        from ninefold.planner.service import plan
+
+        with _uncollected():
+            return plan(checked)
+
+    return planned
+
+
+def _nothing() -> None:
+    return None
 
 
 def load(path: str, accept_proposals: bool = False) -> Loaded:

@@ -99,7 +99,8 @@ def test_an_error_body_without_a_shape_is_found() -> None:
     def shaped(document: Document) -> Loaded:
         loaded = compile_tree(document)
         assert loaded.plan is not None
-        return replace(loaded, plan=msgspec.structs.replace(loaded.plan, problems=orders().plan.problems))
+        unshaped = msgspec.structs.replace(loaded.plan, problems=orders().plan.problems)
+        return replace(loaded, planned=lambda: unshaped)
 
     assert not found("7 shape > body", compile_tree).breaches
     assert found("7 shape > body", shaped).breaches
@@ -111,7 +112,8 @@ def test_a_header_that_nobody_states_is_found() -> None:
         assert loaded.plan is not None
         limits = loaded.plan.limits
         more = msgspec.structs.replace(limits, headers=(*limits.headers, RateHeader("X-Powered-By", "limit")))
-        return replace(loaded, plan=msgspec.structs.replace(loaded.plan, limits=more))
+        with_more = msgspec.structs.replace(loaded.plan, limits=more)
+        return replace(loaded, planned=lambda: with_more)
 
     came = found("8 headers > 0", headed)
     assert any("powered" in words for words in came.breaches), came
@@ -121,7 +123,7 @@ def test_a_gap_that_blocks_nothing_is_found() -> None:
     def served(document: Document) -> Loaded:
         loaded = compile_tree(document)
         assert loaded.plan is not None
-        return replace(loaded, plan=orders().plan)
+        return replace(loaded, planned=lambda: orders().plan)
 
     came = found("4 POST /customers > body", served)
     assert any("is answered" in words or "it is not" in words for words in came.breaches), came

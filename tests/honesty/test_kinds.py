@@ -121,12 +121,9 @@ def test_a_wider_code_in_the_place_of_a_gap_is_found() -> None:
         problems = loaded.plan.problems
         known = {code.name for code in problems.codes}
         conditions = {name: code for name, code in problems.conditions.items() if code in known}
-        return replace(
-            loaded,
-            plan=msgspec.structs.replace(
-                loaded.plan, problems=msgspec.structs.replace(problems, conditions=conditions)
-            ),
-        )
+        widened = msgspec.structs.replace(problems, conditions=conditions)
+        plan = msgspec.structs.replace(loaded.plan, problems=widened)
+        return replace(loaded, planned=lambda: plan)
 
     came = found(fact("7 codes > no_w > status"), compiler=wider)
     assert any("another line speaks" in words for words in came.breaches), came
@@ -138,7 +135,7 @@ def test_a_schema_inside_another_that_says_nothing_in_silence_is_found() -> None
         # As if no question were asked: what it blocks is served.
         text = CONTRACT.replace(b"items: {type: integer, minimum: 3}", b"items: {enum: [text]}")
         plan = Work("weights.yaml", text, (), {}).whole().plan
-        return replace(loaded, open_questions=(), plan=plan)
+        return replace(loaded, open_questions=(), planned=lambda: plan)
 
     came = found(fact("2 w > fields > ns > items > type"), compiler=silent)
     assert any("something changes" in words for words in came.breaches), came

@@ -221,7 +221,8 @@ def test_what_is_invented_is_seen(what: str, said: str, tmp_path: Path) -> None:
     with serving(loaded.plan, tmp_path / "honest.db", {}, trace=True) as client:
         assert list(problems(loaded, client.get("/hello"))) == []
         assert list(problems(loaded, client.get("/nowhere"))) == []
-    invented = dataclasses.replace(loaded, plan=with_invented(loaded.plan, what))
+    altered = with_invented(loaded.plan, what)
+    invented = dataclasses.replace(loaded, planned=lambda: altered)
     assert invented.plan is not None
     with serving(invented.plan, tmp_path / "invented.db", {}, trace=True) as client:
         assert list(problems(invented, client.get("/hello"))) == [said]
