@@ -122,7 +122,7 @@ def business(n: int) -> str:
             f"  POST {path}/close: {{does: close {name}, body: none, responses: {{200: {name}}}}}",
         ]
         rows.append(f'    {name}: {{key: "{name}.owner == caller.person"}}')
-        permissions.append(f'    POST {path}/close: {{key: "caller.person.name != \'guest\'"}}')
+        permissions.append(f"    POST {path}/close: {{key: \"caller.person.name != 'guest'\"}}")
         kinds.append(f"    {name}.opened: {{upon: open {name}, payload: {{id: {name}.id, title: {name}.title}}}}")
         errors.append(f"    empty_{name}: {{status: 409, title: Nothing to open in {name}}}")
     person = ["name: {type: string}", "api_key: {type: string, secret: token, on create: token()}"]
