@@ -51,6 +51,9 @@ def check_body(
                 Label(endpoint.body.span, "an empty list"),
                 help=("where no body is taken, write `body: none`",),
             )
+    constants = [] if body.template is None else list(_constants(body.template, (), findings))
+    members_given = [(each.pointer, each.span) for each in named]
+    _one_of_a_name([*members_given, *((each.pointer, span) for each, span in constants)], findings)
     leaves: dict[str, BodyLeaf] = {}
     changing = not any(action.verb in ("create", "ensure", "sign in") for action in value_of(endpoint.does) or ())
     members = body_members(endpoint, resource, contract)
@@ -95,6 +98,21 @@ def check_body(
     return tuple(leaves.values())
 
 
+def _one_of_a_name(given: Sequence[tuple[tuple[str, ...], Span]], findings: Findings) -> None:
+    """Each member of a body is said once: a list of fields may name one that a mapping in it names too."""
+    whole: dict[tuple[str, ...], Span] = {}
+    inner: dict[tuple[str, ...], Span] = {}
+    for pointer, span in given:
+        prefixes = [pointer[:length] for length in range(1, len(pointer))]
+        first = whole.get(pointer) or inner.get(pointer) or next((whole[p] for p in prefixes if p in whole), None)
+        if first is not None and pointer:
+            message = f"the body has the member `{pointer[-1] if pointer in whole else pointer[0]}` twice"
+            findings.say(NOT_A_BODY, message, Label(span, "again"), Label(first, "here it is said first"))
+            continue
+        whole[pointer] = span
+        inner |= dict.fromkeys(prefixes, span)
+
+
 def body_constants(endpoint: stated.Endpoint, findings: Findings) -> tuple[BodyConstant, ...]:
     """The members that a template says the value of: `{data: {type: "'articles'", …}}`."""
     body, patch = value_of(endpoint.body), value_of(endpoint.patch)
@@ -113,6 +131,10 @@ def _constants(template: Template, pointer: tuple[str, ...], findings: Findings)
         case Members(members):
             for member in members:
                 yield from _constants(member.value, (*pointer, member.name), findings)
+        case Items(items):
+            for item in items:
+                if isinstance(item, Members):
+                    yield from _constants(item, pointer, findings)
         case Leaf(Expression(ast=Literal(value=value), span=span)) if pointer and value is not None:
             yield BodyConstant(pointer, value, findings.place(span)), span
         case _:
@@ -232,11 +254,13 @@ def _named(template: Template, resource: Resource, pointer: tuple[str, ...], fin
                 yield from _named(member.value, resource, (*pointer, member.name), findings)
         case Items(items):
             for item in items:
-                if isinstance(item, Leaf) and isinstance(item.expression.ast, Name):
-                    name = item.expression.ast.name
-                    yield _Named((*pointer, _called(name, resource)), name, item.expression.span)
-                else:
-                    yield from _named(item, resource, pointer, findings)
+                match item:
+                    case Leaf(Expression(ast=Name(name=name), span=span)):
+                        yield _Named((*pointer, _called(name, resource)), name, span)
+                    case Members():
+                        yield from _named(item, resource, pointer, findings)
+                    case _:
+                        _not_listed(item, resource, findings)
         case Leaf(expression):
             match expression.ast:
                 case Member(operand=Name(name=root), name=name) if root in (resource.name, "subscription"):
@@ -254,6 +278,17 @@ def _named(template: Template, resource: Resource, pointer: tuple[str, ...], fin
                         if any(_read_of_body(expression.ast))
                         else (),
                     )
+
+
+def _not_listed(item: Leaf | Items, resource: Resource, findings: Findings) -> None:
+    """A list of fields has their names alone: an item that is anything else would be a member without a name."""
+    span = item.span if isinstance(item, Items) else item.expression.span
+    match item:
+        case Leaf(Expression(ast=Member(operand=Name(name=root), name=name))) if root == resource.name:
+            help: tuple[str, ...] = (f"write `{name}`",)
+        case _:
+            help = ("a member with another name than its field stands in a mapping: `{NAME: FIELD}`",)
+    findings.say(NOT_A_BODY, "an item of a list of fields is the name of one", Label(span, "is no name"), help=help)
 
 
 def check_required(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
@@ -387,7 +388,7 @@ def _content_of(view: View, resource: str, showing: Showing) -> Content | None:
         content = stated_at(content, showing, view.span)
         return replace(content, named=f"{resource}.{view.name}") if isinstance(content, Object) else content
     members: list[tuple[str, Content]] = []
-    complete = True
+    complete = _one_of_a_name(view, view.template, showing)
     for item in view.template.items:
         match item:
             case stated.Leaf(expression) if isinstance(expression.ast, Name):
@@ -426,6 +427,28 @@ def _content_of(view: View, resource: str, showing: Showing) -> Content | None:
     if not complete:
         return None
     return stated_at(Object(tuple(members), named=f"{resource}.{view.name}"), showing, view.span)
+
+
+def _one_of_a_name(view: View, listed: stated.Items, showing: Showing) -> bool:
+    """Whether a view's list names no member twice, be it as a field or in a mapping."""
+    first: dict[str, Span] = {}
+    for name, span in _names_of(listed):
+        if name in first:
+            message = f"the view `{view.name}` has the member `{name}` twice"
+            labels = Label(span, "again"), Label(first[name], "here it is said first")
+            showing.findings.say(NOT_SHOWABLE, message, *labels)
+            return False
+        first[name] = span
+    return True
+
+
+def _names_of(listed: stated.Items) -> Iterator[tuple[str, Span]]:
+    for item in listed.items:
+        match item:
+            case stated.Leaf(stated.Expression(ast=Name(name=name), span=span)):
+                yield name, span
+            case stated.Members(members):
+                yield from ((each.name, each.span) for each in members)
 
 
 def check_views(showing: Showing) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from ninefold.checked.service import NotInForce
@@ -10,7 +11,7 @@ from ninefold.checks.codes import NOT_IN_FORCE
 from ninefold.contract.expression import Expression
 from ninefold.diagnostics.diagnostic import Code, Diagnostic, Label
 from ninefold.diagnostics.source import Place, Source, Span
-from ninefold.expressions.ast import Name, Problem, every
+from ninefold.expressions.ast import Name, Problem, every, reads_member
 from ninefold.expressions.check import check
 from ninefold.expressions.codes import NO_SUCH_FIELD, NO_SUCH_NAME
 from ninefold.expressions.reads import computed_of, needs_database
@@ -19,7 +20,7 @@ from ninefold.expressions.scope import Inferred, Scope
 from ninefold.expressions.to_sql import Item, sql_problem
 from ninefold.expressions.tree import Select, Typed
 from ninefold.expressions.words import with_inner_quotes
-from ninefold.values import Array, Boolean, Row, Type
+from ninefold.values import Array, Boolean, Object, Row, Type
 
 _WORD = re.compile(r"\w+(?:[-/]\w+)*")
 """What people write for a text, and CEL reads as names: `Celsius`, `no-store`, `text/plain`."""
@@ -85,6 +86,8 @@ def inferring(
     if findings.unknown or findings.more_back_references:
         # A resource that is not known yet may refer back to others under any name.
         problems = tuple(problem for problem in problems if problem.code is not NO_SUCH_FIELD)
+    if problems and reads_member(expression.ast, "request", _open_groups(scope)):
+        return None, None
     found = checking.typed
     rows = _rows(scope)
     if in_sql and found is not None and any(_is_wrong(node, scope) for node in walk(found)):
@@ -99,6 +102,16 @@ def inferring(
         inside = (Label(term.span, f"`{named}` is this") for term in expression.terms if term.text == named)
         findings.say(problem.code, problem.message, Label(span, problem.label), *inside, help=problem.help)
     return found, checking.inferred.get("value")
+
+
+def _open_groups(scope: Scope) -> Collection[str]:
+    """What of a request is a gap here: which members it has is not shown, and not of which type they are."""
+    request = scope.variables.get("request")
+    if not isinstance(request, Object):
+        return ()
+    if request.members is None:
+        return ("path", "query", "headers", "body")
+    return [name for name, type_ in request.members.items() if isinstance(type_, Object) and not type_.members]
 
 
 def _rows(scope: Scope) -> dict[str, str | Item]:

@@ -5,7 +5,7 @@ Offsets are half-open, in code points from the start of the expression's text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -157,6 +157,17 @@ def every(ast: Ast) -> Iterator[Ast]:
     yield ast
     for part in parts(ast):
         yield from every(part)
+
+
+def reads_member(ast: Ast, root: str, names: Collection[str]) -> bool:
+    """Whether it reads one of these members of what stands at a root: `request.query`."""
+    return any(
+        isinstance(node, Member)
+        and node.name in names
+        and isinstance(node.operand, Name)
+        and node.operand.name == root
+        for node in every(ast)
+    )
 
 
 def height(ast: Ast) -> int:

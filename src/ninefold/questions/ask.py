@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass, replace
+from typing import Final
 
-from ninefold.contract.expression import Expression
+from ninefold.contract.expression import Expression, expressions_in
 from ninefold.contract.fact import Shown, StatedNone
 from ninefold.contract.service import Contract
 from ninefold.contract.survey import Survey
 from ninefold.diagnostics.source import Span
+from ninefold.expressions.ast import reads_member
 from ninefold.questions import (
     authentication,
     endpoints,
@@ -139,10 +141,11 @@ def _written(survey: Survey, part: Part, asked: tuple[OpenQuestion, ...], *, acc
         key = _row(part.number, path)
         subject = ".".join(names)
         question = replace(PROPOSED if at.candidate else WRITTEN, part=part.number)
-        blocks = _depending(survey, part, names)
+        read = _reading(survey, part, names)
+        blocks = read or _depending(survey, part, names)
         if key is not None and key.kind is Kind.TELLS:
             yield leaving_out(question, subject, at, "nothing that a caller sees")
-        elif blocks is None or (key is not None and _adds(key) and not _is_stored(key)):
+        elif blocks is None or (key is not None and _adds(key) and not _is_stored(key) and not read):
             yield leaving_out(question, subject, at, f"`{subject}`")
         else:
             yield blocking(question, subject, at, blocks)
@@ -196,6 +199,27 @@ def _row(part: int, path: str) -> Key | None:
         return key_at(part, path)
     except KeyError:
         return None
+
+
+PARAMETERS: Final = {"path": "path", "query": "query", "request headers": "headers"}
+"""What an endpoint declares of its requests, and under which name of `request` expressions read it."""
+
+
+def _reading(survey: Survey, part: Part, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The endpoints of which an expression reads what stands at a path, where it adds a parameter: nobody can say what
+    such an expression gives. What other parts say is asked of any request."""
+    if part.name != "endpoints" or len(names) < 2 or names[0] not in survey.keys or names[1] not in PARAMETERS:
+        return ()
+    contract, group = survey.contract, PARAMETERS[names[1]]
+    if _reads((contract.resources, contract.states, contract.events, contract.limits, contract.versioning), group):
+        return survey.keys
+    own = [(endpoint, survey.admitted(endpoint)) for endpoint in survey.endpoints if endpoint.key == names[0]]
+    return (names[0],) if _reads(tuple(own), group) else ()
+
+
+def _reads(facts: object, group: str) -> bool:
+    """Whether an expression among facts reads `request.GROUP`."""
+    return any(reads_member(each.ast, "request", {group}) for each in expressions_in(facts))
 
 
 def _depending(survey: Survey, part: Part, names: tuple[str, ...]) -> tuple[str, ...] | None:
