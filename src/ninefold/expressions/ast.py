@@ -162,10 +162,7 @@ def every(ast: Ast) -> Iterator[Ast]:
 def reads_member(ast: Ast, root: str, names: Collection[str]) -> bool:
     """Whether it reads one of these members of what stands at a root: `request.query`."""
     return any(
-        isinstance(node, Member)
-        and node.name in names
-        and isinstance(node.operand, Name)
-        and node.operand.name == root
+        isinstance(node, Member) and node.name in names and isinstance(node.operand, Name) and node.operand.name == root
         for node in every(ast)
     )
 
