@@ -86,6 +86,7 @@ STAGES = {
             "calls",
             "cases",
             "chosen",
+            "concerned",
             "service",
             "operator",
             "records",

@@ -191,7 +191,7 @@ def says(condition: Typed, resource: Resource) -> Narrowed:
     found, there = ALL, list[str]()
     for each in _conjuncts(plainly(condition, resource)):
         match each:
-            case Call(function="has", arguments=[operand]) if (field := _field(operand, resource)) is not None:
+            case Call(function="has", arguments=[operand]) if (field := field_compared(operand, resource)) is not None:
                 there.append(field)
             case _:
                 found += _said(each, resource)
@@ -204,9 +204,9 @@ def plainly(condition: Typed, resource: Resource) -> Typed:
     match condition:
         case Call(function="&&", arguments=arguments):
             return structs.replace(condition, arguments=[plainly(each, resource) for each in arguments])
-        case Call(function="!", arguments=[operand]) if _field(operand, resource) is not None:
+        case Call(function="!", arguments=[operand]) if field_compared(operand, resource) is not None:
             return Call("==", [operand, Constant(False, Boolean())], Boolean())
-        case Select() if _field(condition, resource) is not None:
+        case Select() if field_compared(condition, resource) is not None:
             return Call("==", [condition, Constant(True, Boolean())], Boolean())
         case _:
             return condition
@@ -227,13 +227,13 @@ def _said(condition: Typed, resource: Resource) -> Narrowed:
     match condition:
         case Call(function="==" | "<" | "<=" | ">" | ">=" as operator, arguments=[left, right]):
             for one, other in ((left, right), (right, left)):
-                field = _field(one, resource)
+                field = field_compared(one, resource)
                 if field is not None and _is_apart(other, resource):
                     return Narrowed(equal=(field,)) if operator == "==" else Narrowed(ranged=(field,))
     return Narrowed(more=True)
 
 
-def _field(typed: Typed, resource: Resource) -> str | None:
+def field_compared(typed: Typed, resource: Resource) -> str | None:
     """The stored field of the row that an expression is, if it is nothing else: of the row itself, its identifier."""
     match typed:
         case Variable(name=name, type=Row()) if name == resource.name and len(resource.identifier) == 1:

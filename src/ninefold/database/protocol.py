@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from asyncio import Future
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Protocol, TypeAlias, TypeVar
 
 Stored: TypeAlias = None | int | float | str | bytes
@@ -46,6 +46,13 @@ class Database(Protocol):
     def transact(self, work: Callable[[Session], T]) -> Future[T]:
         """Run `work` in a transaction of its own: if it raises, nothing of it remains, and the exception is the
         future's. The future is done once the commit is durable. Must be called on the event loop's thread."""
+
+    def tables(self, text: str, binds: Sequence[Stored]) -> frozenset[str]:
+        """The tables that a statement reads. Raises Unavailable."""
+
+    def state(self, tables: Collection[str]) -> int | None:
+        """A number that is another one once a row of one of these tables has changed, and what was changed can be read;
+        taken before a read, it says of a later moment whether the same would be read then. None: nobody can say now."""
 
     def close(self) -> None:
         """Finish what was accepted, then close."""

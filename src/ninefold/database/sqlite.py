@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 from asyncio import Future
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ import apsw
 import msgspec
 
 from ninefold.database import record, shape, tables
+from ninefold.database.changes import tables_read
 from ninefold.database.checkpoints import KEPT, Checkpoints
 from ninefold.database.failures import words
 from ninefold.database.lock import Held, Lock, lock
@@ -122,6 +123,12 @@ class SQLite:
     def read(self, text: str, binds: Sequence[Stored]) -> list[Row]:
         """The same where nobody waits, before anything is served. Raises Unavailable."""
         return self._brief.run(text, binds, to_its_end=True)
+
+    def tables(self, text: str, binds: Sequence[Stored]) -> frozenset[str]:
+        return tables_read(self._reader, text, binds)
+
+    def state(self, tables: Collection[str]) -> int | None:
+        return self._writer.changes.state(tables)
 
     def transact(self, work: Callable[[Session], T]) -> Future[T]:
         """Run `work` in a transaction of its own; to be called on the event loop's thread."""

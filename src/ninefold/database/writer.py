@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 import apsw
 
+from ninefold.database.changes import Changes
 from ninefold.database.checkpoints import Checkpoints
 from ninefold.database.failures import meaning, words
 from ninefold.database.protocol import Row, Session, Stored, Unavailable
@@ -66,6 +67,7 @@ class Writer:
     write failed; None: it did not, or something was written since."""
 
     def __init__(self, connection: apsw.Connection, checkpoints: Checkpoints) -> None:
+        self.changes = Changes(connection)
         self.batches = 0
         self.works = 0
         self.failing: str | None = None
@@ -107,7 +109,9 @@ class Writer:
                 continue
             batch, ended = self._gather(first)
             if batch:
-                _answer(batch, self._commit(batch))
+                results = self._commit(batch)
+                self.changes.settled()
+                _answer(batch, results)
             self._checkpoints.after_commit(self._connection)
 
     def _gather(self, first: Waiting | None) -> tuple[list[Waiting], bool]:

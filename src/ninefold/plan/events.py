@@ -71,6 +71,15 @@ class Event(msgspec.Struct, frozen=True, omit_defaults=True):
     trace: tuple[Place, ...] = ()
 
 
+class Concerns(msgspec.Struct, frozen=True):
+    """Which events may concern a caller at all. `select` gives of each event behind `$log.position`, up to `$log.last`,
+    its position and then a value for each of `callers`, which is null where there is none; the event may concern whom
+    one of `callers` gives the same value. It concerns nobody else."""
+
+    select: Statement
+    callers: tuple[Typed, ...]
+
+
 class Envelope(msgspec.Struct, frozen=True):
     """CloudEvents 1.0.2, JSON format, structured mode. `source` reads the root `operator` alone."""
 

@@ -9,7 +9,7 @@ import msgspec
 
 from ninefold.expressions.tree import Typed
 from ninefold.plan.chosen import Choices
-from ninefold.plan.events import Event
+from ninefold.plan.events import Concerns, Event
 from ninefold.plan.held import Held, HeldColumns, refusals
 from ninefold.plan.places import Place
 from ninefold.plan.problems import Condition, Judge, Location
@@ -311,12 +311,13 @@ class Stream(msgspec.Struct, frozen=True, tag_field="operation", tag="stream", o
     """The event log, followed as it grows. `select` gives the events behind `$log.position`, at most as many as a batch
     holds: position, whether this caller sees the row (null: not), then id, kind, row, time, payload. `resume`: the
     request header that names the last position seen; None: a stream starts with what comes next. `judge`: whether the
-    caller is permitted, where that takes rows to say."""
+    caller is permitted, where that takes rows to say. `concerns`: which events may be seen; None: each may."""
 
     response: Response
     select: Statement
     resume: str | None = None
     judge: Judge | None = None
+    concerns: Concerns | None = None
 
 
 class Compute(msgspec.Struct, frozen=True, tag_field="operation", tag="compute", omit_defaults=True, kw_only=True):

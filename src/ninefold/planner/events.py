@@ -33,6 +33,7 @@ from ninefold.plan.responses import FromExpression, Response
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.planner import inputs, subscribers
 from ninefold.planner.before import still
+from ninefold.planner.concerned import concerns
 from ninefold.planner.contents import Columns, content
 from ninefold.planner.perspective import OPERATOR, Perspective
 from ninefold.planner.places import traced
@@ -225,6 +226,7 @@ def stream(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
         select=_statement(text, columns),
         resume=stated.resume,
         judge=_permitted(admission, perspective),
+        concerns=concerns(perspective),
     )
 
 

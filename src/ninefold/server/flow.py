@@ -12,6 +12,7 @@ from enum import Enum
 from typing import Any, TypeAlias
 
 from ninefold.database.protocol import Row, Session, Stored
+from ninefold.server.concerned import Concerns
 from ninefold.server.messages import Response
 
 
@@ -159,7 +160,7 @@ class Follow:
     `show` shows it. Before each read `standing` is asked, and what it holds is what `read` is given.
 
     `audience`: those for whom it is equal see the same, and are asked for together. `caller`: for whom it is equal is
-    one caller, who has so many of them."""
+    one caller, who has so many of them. `concerns`: which events they may see; None: each may be one."""
 
     head: Response
     position: int
@@ -168,6 +169,7 @@ class Follow:
     standing: Callable[[], Standing]
     audience: Hashable = None
     caller: Hashable = None
+    concerns: Concerns | None = None
 
 
 Next: TypeAlias = Response | Wait | Follow

@@ -3,8 +3,9 @@
 Nothing is held for a client but its position. While it does not read, nothing is read for it; one that does not read
 for too long is cut off, and can resume from what it has.
 
-Those who have all that there is wait, and do nothing. When the log grows one looks for all of them: each audience is
-asked once whether it may still listen, and read for once, and what audiences read alike is read once.
+Those who have all that there is wait, and do nothing. When the log grows one looks for all of them, and finds whom it
+may concern (`ninefold.server.concerned`): each such audience is asked once whether it may still listen, and read for
+once, and what audiences read alike is read once. The others have been told all that there is without being asked.
 """
 
 from __future__ import annotations
@@ -12,14 +13,18 @@ from __future__ import annotations
 import asyncio
 import logging
 from asyncio import Future, Task
-from collections.abc import Awaitable, Callable, Hashable, Iterable, MutableMapping, Sequence
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Hashable, Iterable, MutableMapping
+from itertools import chain, takewhile
 from time import perf_counter
 from typing import Any, TypeAlias
 
 from ninefold.database.protocol import Database, Row, Stored, Unavailable
 from ninefold.server.bell import SOON, Bell
+from ninefold.server.concerned import Concerns, Index
 from ninefold.server.fetching import Fetcher
 from ninefold.server.flow import Asks, Chunk, Fetch, Follow, Holds, Over, Select
+from ninefold.server.waiting import NOT_YET, Audience, Listener, Waiting
 from ninefold.sql.events import LAST
 
 log = logging.getLogger("ninefold.server")
@@ -50,74 +55,8 @@ SLICE = 0.005
 TOGETHER = 100
 """Clients who are sent something before others have their turn."""
 
-
-class Listener:
-    """One response that goes on. `position`: up to where it was told, unless it waits. `told`: done with what is to be
-    sent next, or with None when there is nothing more to say; None: it does not wait."""
-
-    __slots__ = ("position", "told", "waits_in")
-
-    def __init__(self, position: int) -> None:
-        self.position = position
-        self.told: Future[bytes | None] | None = None
-        self.waits_in: Group | None = None
-
-    def tell(self, content: bytes | None) -> None:
-        if self.told is not None and not self.told.done():
-            self.told.set_result(content)
-
-
-class Group:
-    """Those of an audience who wait, and were told up to the same position."""
-
-    __slots__ = ("listeners", "position")
-
-    def __init__(self, position: int) -> None:
-        self.position = position
-        self.listeners: set[Listener] = set()
-
-
-class Audience:
-    """Those who see the same. `groups`: who waits, by position. `standing` is as of `asked`: how often the bell had
-    rung, and when."""
-
-    def __init__(self, of: Follow) -> None:
-        self.of = of
-        self.listeners = 0
-        self.groups: dict[int, Group] = {}
-        self.standing: Holds | Over = Over.UNKNOWN
-        self.asked: tuple[int, float] = (-1, 0.0)
-        self.fetching: Task[None] | None = None
-
-    def waits(self, listener: Listener) -> None:
-        group = self.groups.get(listener.position)
-        if group is None:
-            group = self.groups[listener.position] = Group(listener.position)
-        group.listeners.add(listener)
-        listener.waits_in = group
-
-    def waits_no_more(self, listener: Listener) -> None:
-        group = listener.waits_in
-        if group is not None:
-            listener.waits_in, listener.position = None, group.position
-            group.listeners.discard(listener)
-            if not group.listeners and self.groups.get(group.position) is group:
-                del self.groups[group.position]
-
-    def moves(self, group: Group, position: int) -> None:
-        """There was nothing to tell a group up to a position."""
-        if self.groups.get(group.position) is group:
-            del self.groups[group.position]
-        group.position = position
-        there = self.groups.get(position)
-        if there is None:
-            self.groups[position] = group
-            return
-        fewer, more = sorted((there, group), key=lambda each: len(each.listeners))
-        for listener in fewer.listeners:
-            listener.waits_in = more
-        more.listeners |= fewer.listeners
-        self.groups[position] = more
+AT_ONCE = 1_000
+"""Events of which is found at once whom they may concern."""
 
 
 class Streams:
@@ -128,8 +67,14 @@ class Streams:
         self._bell = bell
         self._fetcher = fetcher
         self._audiences: dict[Hashable, Audience] = {}
-        self._looked = -1
-        """Up to this position those who wait have been told, but for those who could not be."""
+        self._index = Index[Audience]()
+        self._waiting = Waiting()
+        self._by_asked: OrderedDict[Audience, None] = OrderedDict()
+        """Those who were asked longest ago first."""
+        self._tables: dict[str, frozenset[str]] = {}
+        """Those that a statement reads."""
+        self._tables_alike: dict[Concerns | None, frozenset[str]] = {}
+        """Those in which callers of one kind were found last."""
         self._silent: dict[Listener, float] = {}
         """Since when nothing was sent, the longest first."""
         self._read_alike: dict[tuple[str, tuple[Stored, ...]], list[Row]] = {}
@@ -141,12 +86,17 @@ class Streams:
         audience = self._audiences.get(response.audience)
         if audience is None or audience.standing is Over.ENDED:
             audience = self._audiences[response.audience] = Audience(response)
+            audience.tables = self._tables_alike.get(response.concerns)
+            self._index.know_nothing(audience)
+            self._by_asked[audience] = None
+            self._by_asked.move_to_end(audience, last=False)
         audience.listeners += 1
         if self._looking is None or self._looking.done():
+            self._waiting.looked = NOT_YET
             self._looking = asyncio.create_task(self._look())
-        listener, sent = Listener(response.position), 0
+        listener, sent = Listener(audience, response.position), 0
         gone = asyncio.create_task(_gone(receive))
-        gone.add_done_callback(lambda _: listener.tell(None))
+        gone.add_done_callback(lambda _: self._waiting.tell(listener, None))
         try:
             self._silent[listener] = _now()
             while (content := await self._next(audience, listener, gone)) is not None:
@@ -165,15 +115,19 @@ class Streams:
             gone.cancel()
             self._silent.pop(listener, None)
             audience.listeners -= 1
-            if audience.listeners == 0 and self._audiences.get(response.audience) is audience:
-                del self._audiences[response.audience]
+            if audience.listeners == 0:
+                self._index.forget(audience)
+                self._waiting.apart.pop(audience, None)
+                self._by_asked.pop(audience, None)
+                if self._audiences.get(response.audience) is audience:
+                    del self._audiences[response.audience]
         return sent
 
     async def _next(self, audience: Audience, listener: Listener, gone: Task[None]) -> bytes | None:
         """What is to be sent next; None: there is nothing more to say."""
         while not gone.done() and not self._bell.closed and audience.standing is not Over.ENDED:
             # Whoever was told what all who wait were told waits with them, and is told with them what comes.
-            last = self._looked if listener.position >= self._looked else await self._last()
+            last = self._waiting.looked if listener.position >= self._waiting.looked else await self._last()
             if listener.position >= last or not isinstance(await self._standing(audience), Holds):
                 return await self._idle(audience, listener, gone)
             chunk = await self._chunk(audience, listener.position, self._rows)
@@ -187,12 +141,12 @@ class Streams:
         if gone.done() or self._bell.closed or audience.standing is Over.ENDED:
             return None
         listener.told = asyncio.get_running_loop().create_future()
-        audience.waits(listener)
+        self._waiting.wait(listener)
         try:
             return await listener.told
         finally:
             listener.told = None
-            audience.waits_no_more(listener)
+            self._waiting.wait_no_more(listener)
 
     # ── For all who wait ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -203,27 +157,47 @@ class Streams:
             spent = 0.0
             try:
                 last = await self._last()
-                if last != self._looked:
-                    self._looked = last
-                    spent += await self._for_each(self._audiences.values(), last)
+                if last != self._waiting.looked:
+                    spent += await self._go_on(last)
                 if _now() - checked >= CHECK_SECONDS:
                     checked = _now()
-                    spent += await self._check(last)
+                    spent += await self._check()
                     await self._beat()
             except Unavailable:
                 pass  # it is looked at again soon
             except Exception as error:
                 log.error("streams could not be told what there is", exc_info=error)
             if self._bell.closed:
-                await self._tell([each for audience in self._audiences.values() for each in _waiting(audience)], None)
+                await self._tell([each for audience in self._audiences.values() for each in audience.waiting], None)
                 return
             await asyncio.sleep(min(max(SOON, spent / SHARE), CHECK_SECONDS))
             if not self._bell.closed and await self._nothing_new():
                 await self._heard()
 
+    async def _go_on(self, last: int) -> float:
+        """Tell those whom it may concern what there is up to a position, or up to one before it. Gives the seconds
+        spent on those for whom there was nothing."""
+        spent, rows = 0.0, dict[Concerns, list[Row]]()
+        if self._waiting.looked != NOT_YET:
+            last = min(last, self._waiting.looked + AT_ONCE)
+            for audience in self._index.doubt(self._database.state):
+                audience.asked = (-1, audience.asked[1])
+            # Who may not be what they were is asked first: most of them are.
+            doubted = [each for each in self._index.unknown if each.of.concerns is not None]
+            spent = await self._for_each(doubted, self._waiting.looked)
+            for concerns in self._index.concerns:
+                rows[concerns] = await self._rows(Select(*concerns.bound(self._waiting.looked, last)))
+        # From here on until the position is moved nobody else has a turn: whoever comes to wait is asked, or told.
+        concerned = dict.fromkeys((*self._waiting.apart, *self._index.concerned(rows)))
+        if self._waiting.looked != NOT_YET:
+            for audience in concerned:
+                self._waiting.stay(audience)
+        self._waiting.looked = last
+        return spent + await self._for_each(concerned, last)
+
     async def _nothing_new(self) -> bool:
         try:
-            return await self._last() == self._looked
+            return await self._last() == self._waiting.looked
         except Unavailable:
             return True
 
@@ -235,18 +209,19 @@ class Streams:
         finally:
             heard.cancel()
 
-    async def _check(self, last: int) -> float:
+    async def _check(self) -> float:
         """Ask those again who were asked longest ago, as many as there is time for; and tell those who could not be
         told. Who was asked just now need not be. Gives the seconds spent."""
-        long_ago = [each for each in self._audiences.values() if _now() - each.asked[1] >= CHECK_SECONDS / 2]
-        oldest = sorted(long_ago, key=lambda each: each.asked[1])
-        return await self._for_each(oldest, last, SHARE * CHECK_SECONDS)
+        before = _now() - CHECK_SECONDS / 2
+        behind = [each for each in self._waiting.apart if each.asked[1] <= before]
+        oldest = takewhile(lambda each: each.asked[1] <= before, tuple(self._by_asked))
+        return await self._for_each(chain(behind, oldest), self._waiting.looked, SHARE * CHECK_SECONDS)
 
     async def _for_each(self, audiences: Iterable[Audience], last: int, most: float | None = None) -> float:
         """Tell each what there is up to `last`, a little at a time. Gives the seconds spent on those for whom there was
         nothing; after `most` the others wait for the next time."""
         began, spent = perf_counter(), 0.0
-        for audience in tuple(audiences):
+        for audience in audiences:
             at = perf_counter()
             try:
                 there_was = await self._for_one(audience, last)
@@ -272,29 +247,34 @@ class Streams:
         if await self._standing(audience) is Over.ENDED:
             return await self._over(audience)
         told = False
-        for group in [each for position, each in audience.groups.items() if position < last]:
-            content, more = b"", True
-            while more and not content and isinstance(await self._standing(audience), Holds):
-                chunk = await self._chunk(audience, group.position, self._alike)
-                content, more = chunk.content, chunk.more
-                audience.moves(group, chunk.position if more else max(chunk.position, last))
-                if more:
-                    self._read_alike.clear()
-                    await asyncio.sleep(0)
-            if content:
+        while (position := min(audience.groups, default=last)) < last:
+            if not isinstance(await self._standing(audience), Holds):
+                break
+            chunk = await self._chunk(audience, position, self._alike)
+            group = audience.groups.get(position)
+            if group is None:
+                continue  # they have all left
+            listeners = tuple(group.listeners)
+            self._waiting.move(audience, group, chunk.position if chunk.more else max(chunk.position, last))
+            if chunk.content:
                 told = True
-                await self._tell(group.listeners, content)
+                await self._tell(listeners, chunk.content)
+            if chunk.more:
+                self._read_alike.clear()
+                await asyncio.sleep(0)
+        if self._waiting.looked in audience.groups:
+            self._waiting.move(audience, audience.groups[self._waiting.looked], self._waiting.looked)
         return told
 
     async def _over(self, audience: Audience) -> bool:
         """End it for all who wait; whoever does not will see."""
         audience.standing = Over.ENDED
-        await self._tell(_waiting(audience), None)
+        await self._tell(audience.waiting, None)
         return True
 
     async def _tell(self, listeners: Iterable[Listener], content: bytes | None) -> None:
         for number, listener in enumerate(tuple(listeners), 1):
-            listener.tell(content)
+            self._waiting.tell(listener, content)
             if number % TOGETHER == 0:
                 self._read_alike.clear()
                 await asyncio.sleep(0)
@@ -307,7 +287,7 @@ class Streams:
                 break
             due.append(listener)
         for number, listener in enumerate(due, 1):
-            listener.tell(HEARTBEAT)
+            self._waiting.tell(listener, HEARTBEAT)
             if number % TOGETHER == 0:
                 await asyncio.sleep(SLICE)
 
@@ -318,7 +298,8 @@ class Streams:
         rung, moment = self._bell.rings, _now()
         if audience.asked[0] == rung and moment - audience.asked[1] < SOON:
             return audience.standing
-        found = audience.of.standing()
+        state = None if audience.tables is None else self._database.state(audience.tables)
+        found, tables = audience.of.standing(), set[str]()
         while isinstance(found, Asks):
             if isinstance(found.work, Fetch):
                 # Nobody else waits for what somebody else has to say.
@@ -326,9 +307,29 @@ class Streams:
                     audience.fetching = asyncio.create_task(self._fetched(found.work, found))
                 found = Over.UNKNOWN
             else:
+                tables |= self._tables_of(found.work)
                 found = found.then(await self._rows(found.work))
         audience.standing, audience.asked = found, (rung, moment)
+        if audience in self._by_asked:  # somebody still listens
+            self._by_asked.move_to_end(audience)
+            self._know(audience, frozenset(tables), state)
         return found
+
+    def _know(self, audience: Audience, tables: frozenset[str], state: int | None) -> None:
+        """Keep what an audience has turned out to be. `state`: of the tables in which it was found before."""
+        concerns, standing = audience.of.concerns, audience.standing
+        found_there = tables == audience.tables and state is not None
+        audience.tables = self._tables_alike[concerns] = tables
+        if found_there and state is not None and concerns is not None and isinstance(standing, Holds):
+            self._index.know(audience, concerns, concerns.of_caller(standing.env), tables, state)
+        else:
+            self._index.know_nothing(audience)
+
+    def _tables_of(self, select: Select) -> frozenset[str]:
+        tables = self._tables.get(select.text)
+        if tables is None:
+            tables = self._tables[select.text] = self._database.tables(select.text, select.binds)
+        return tables
 
     async def _fetched(self, wanted: Fetch, asks: Asks) -> None:
         asks.then(await self._fetcher.fetch(wanted))
@@ -357,10 +358,6 @@ class Streams:
 
 
 _LAST = Select(LAST, ())
-
-
-def _waiting(audience: Audience) -> Sequence[Listener]:
-    return [listener for group in audience.groups.values() for listener in group.listeners]
 
 
 def _now() -> float:

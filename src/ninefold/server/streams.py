@@ -16,6 +16,7 @@ from ninefold.database.protocol import Row
 from ninefold.plan import environment
 from ninefold.plan import operations as plan
 from ninefold.plan.events import BATCH
+from ninefold.server.concerned import Concerns
 from ninefold.server.encode import Shape
 from ninefold.server.events import Form, Logged
 from ninefold.server.execute import Call
@@ -41,6 +42,7 @@ class Stream:
         self._select = Prepared(operation.select)
         self._shape = Shape(operation.response, operation.select.columns)
         self._resume = operation.resume
+        self._concerns = None if operation.concerns is None else Concerns(operation.concerns)
 
     def prepare(self, call: Call) -> None:
         """Nothing is made."""
@@ -67,7 +69,7 @@ class Stream:
         made = self._shape.filled((), (), call.env)
         head = Response(made.status, (*HEADERS, *made.headers))
         show = partial(_shown, call.log.form, partial(_sealed, call))
-        return Follow(head, position, self._read, show, lambda: Holds(call.env))
+        return Follow(head, position, self._read, show, lambda: Holds(call.env), concerns=self._concerns)
 
     def _position(self, call: Call, last: int, first: int) -> int:
         """Where the stream begins. What no stream of this caller gave here, or a position from which events are no
