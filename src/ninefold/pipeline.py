@@ -11,7 +11,7 @@ import gc
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from ninefold.checks.versioning import with_older
 from ninefold.contract.fact import value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Diagnostic, has_errors, in_order
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Source
 from ninefold.plan.service import ServicePlan
 from ninefold.questions.ask import ask

@@ -213,10 +213,12 @@ def openings(tree: ast.Module) -> Iterator[tuple[int, str]]:
 @pytest.mark.parametrize("path", modules_of(COMPILER), ids=named)
 def test_the_compiler_opens_nothing(path: Path) -> None:
     """The bytes of a contract are handed to it; nothing else is read, written or asked of the machine. Only the
-    pipeline reads the document itself, in `load`, and `pages` the pages that the program brings along."""
+    pipeline reads the document itself, in `load`, and `pages` the pages that the program brings along; `frozen` has
+    Python compile the methods that it writes."""
     if named(path) in ("pipeline.py", "pages.py"):
         return
-    assert list(openings(tree_of(path))) == []
+    allowed = {"exec"} if named(path) == "diagnostics/frozen.py" else set()
+    assert [(line, name) for line, name in openings(tree_of(path)) if name not in allowed] == []
 
 
 @pytest.mark.parametrize("path", modules_of((*COMPILER, "server")), ids=named)

@@ -15,7 +15,8 @@ import pytest
 
 import ninefold
 from ninefold.catalogue import CODES
-from ninefold.cli import COMMANDS, contract_file, main
+from ninefold.cli import contract_file, main
+from ninefold.cli.commands import COMMANDS
 from ninefold.diagnostics.explanations import explanation
 from ninefold.pipeline import load
 from ninefold.plan.service import ServicePlan

@@ -9,7 +9,6 @@ comparison, an endpoint has an index, behind the fields by which its row rule, i
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import chain
 from typing import TypeAlias
 
@@ -17,6 +16,7 @@ from msgspec import structs
 
 from ninefold.checked.endpoints import Endpoint, SortKeys
 from ninefold.checked.resources import Field, Resource
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.rewrite import free_variables, walk
 from ninefold.expressions.tree import All, Call, Constant, Select, Typed, Variable
 from ninefold.values import Boolean, Integer, Number, Row, Text, Timestamp

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
@@ -12,6 +12,7 @@ from ninefold.checked.events import Events
 from ninefold.checked.limits import Limits
 from ninefold.checked.places import Places
 from ninefold.checked.resources import Field, Record, Resource
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.scope import Model
 from ninefold.expressions.tree import Typed

@@ -7,7 +7,7 @@ no more of them than that can be asked of the row which the path names; it is th
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import msgspec
 
@@ -25,6 +25,7 @@ from ninefold.checked.endpoints import (
     expressions_of,
 )
 from ninefold.checked.resources import Resource
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.rewrite import rewrite
 from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.values import Row

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ninefold.checked.endpoints import BodyConstant, BodyLeaf, BodyMember, PathName, Segment
 from ninefold.checked.resources import Resource, Rule
@@ -16,6 +16,7 @@ from ninefold.contract.expression import Expression, Items, Leaf, Members, Templ
 from ninefold.contract.fact import Shown, StatedNone, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.ast import Ast, Literal, Member, Name, parts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ninefold.checked.endpoints import Array, Choice, Content, Expansion, Object, Projection, Response, Rows
@@ -16,6 +16,7 @@ from ninefold.contract import endpoints as stated
 from ninefold.contract.expression import Leaf
 from ninefold.contract.fact import Fact, Name, Shown, value_of
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Place
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions import ast

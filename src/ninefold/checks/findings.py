@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from ninefold.checked.service import NotInForce
 from ninefold.checks.codes import NOT_IN_FORCE
 from ninefold.contract.expression import Expression
 from ninefold.diagnostics.diagnostic import Code, Diagnostic, Label
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Place, Source, Span
 from ninefold.expressions.ast import Name, Problem, every, reads_member
 from ninefold.expressions.check import check

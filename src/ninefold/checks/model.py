@@ -4,7 +4,7 @@ fields are made of others."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ninefold.checks.codes import COMPUTED_CYCLE
@@ -15,6 +15,7 @@ from ninefold.contract import resources as stated
 from ninefold.contract.fact import Gap, Proposal, Shown, StatedNone, is_stated, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Source
 from ninefold.expressions.ast import Ast, Invocation, ListLiteral, Literal, Name, Unary
 from ninefold.expressions.before import BEFORE, before

@@ -4,7 +4,7 @@ refuse it. They read all rows, and its row rules hide some of these."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ninefold.checked.endpoints import Admission, Endpoint
 from ninefold.checked.resources import Resource
@@ -16,6 +16,7 @@ from ninefold.contract.expression import Expression
 from ninefold.contract.fact import value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.dependencies import Dependency, Step, dependencies
 from ninefold.expressions.rewrite import rewrite, walk

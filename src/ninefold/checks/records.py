@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -17,6 +16,7 @@ from ninefold.contract import resources as stated
 from ninefold.contract.fact import Gap, Proposal, StatedNone, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.expressions.rewrite import free_variables

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ninefold.checked.resources import Rule
 from ninefold.checks.findings import Findings
@@ -12,6 +11,7 @@ from ninefold.contract import resources as stated
 from ninefold.contract.fact import Shown, value_of
 from ninefold.contract.service import Contract
 from ninefold.contract.shared_types import PREFIX
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ninefold.checked.endpoints import Array, Choice, Content, Each, Leaf, Object, Rows
 from ninefold.checked.resources import Field, Resource
@@ -13,6 +13,7 @@ from ninefold.checks.model import Vocabulary
 from ninefold.contract.fact import Gap, Proposal, value_of
 from ninefold.contract.resources import View
 from ninefold.contract.service import Contract
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.before import is_as_it_was
 from ninefold.expressions.rewrite import free_variables, substitute

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ninefold.checks.all_rows import OF_ONE_ROW
@@ -21,6 +20,7 @@ from ninefold.contract.resources import Field, Resource
 from ninefold.contract.service import Contract
 from ninefold.contract.states import Machine
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.vocabulary.endpoints import GRANT, VERBS
 
 TRANSITION = "a transition"

@@ -17,77 +17,16 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 
-from cyclopts import App, CycloptsError
-from rich.console import Console
-
 import ninefold
+from ninefold.cli.commands import COMMANDS
+from ninefold.cli.parameter import plainly
 from ninefold.cli.terminal import Unusable, complain
-
-HELP = """A service contract in, a running service out, and nothing invented in between.
-
-A contract is one Markdown or YAML document in nine parts. What it shows is served; what it does not show is a gap,
-and nothing that depends on a gap is served.
-"""
-
-EXAMPLES = """Start here:
-
-    ninefold new contract.md      write a blank contract
-    ninefold gaps contract.md     see what it does not say yet
-    ninefold serve contract.md    serve what it says
-
-`ninefold COMMAND --help` tells more. Exit status: 0 clean, 1 findings, 2 usage or an unreadable file, 3 our fault.
-"""
-
-COMMANDS = {
-    "new": "Write a blank contract.",
-    "check": "Say what is wrong with a contract.",
-    "gaps": "Show what a contract leaves open.",
-    "propose": "Propose what conventions say to its open questions.",
-    "accept": "Turn proposals into facts.",
-    "dev": "Serve a contract while it is written.",
-    "serve": "Serve a contract.",
-    "rows": "Look at the rows of a resource.",
-    "add": "Add rows under the contract's own rules.",
-    "events": "Look at events, and have them delivered again.",
-    "plan": "Show what would be served, statements included.",
-    "export": "Write what is served as an OpenAPI document.",
-    "explain": "Explain an endpoint, a service, or a diagnostic.",
-    "permissions": "Show who may do what.",
-    "ablate": "Take away each fact, and see what is left of the service.",
-    "schema": "Print a JSON Schema for editors.",
-}
 
 CLOSED_PIPE = 141
 """128 and the number of SIGPIPE: what a shell reports of a program whose reader went away."""
-
-
-def application(called: str = "") -> App:
-    """The program, of which `called` is the command that is wanted.
-
-    A command is imported when it is called, for its docstring too: `check` needs no database, and runs where there
-    can be none.
-    """
-    app = App(
-        name="ninefold",
-        help=HELP,
-        help_epilogue=EXAMPLES,
-        help_format="markdown",
-        version=ninefold.__version__,
-        console=Console(soft_wrap=False),
-        error_console=Console(stderr=True),
-        result_action="return_value",
-    )
-    for position, (name, help) in enumerate(COMMANDS.items()):
-        app.command(
-            f"ninefold.cli.{name}:{name}",
-            name=name,
-            help=None if name == called else help,
-            help_epilogue="",
-            sort_key=position,
-        )
-    return app
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -97,11 +36,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     given = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        status = application(given[0] if given else "")(given, exit_on_error=False)
+        status = _called(given)
         sys.stdout.flush()
-        return status if isinstance(status, int) else 0
-    except CycloptsError:
-        return 2
+        return status
     except Unusable as error:
         complain(str(error), *error.help, details=error.details)
         return 2
@@ -113,6 +50,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
     except Exception as error:
         return _our_fault(error)
+
+
+def _called(tokens: Sequence[str]) -> int:
+    """Call the command that is named first, which is imported now: `check` needs no database, and runs where there
+    can be none."""
+    name = tokens[0] if tokens else ""
+    if name in COMMANDS:
+        command = getattr(import_module(f"ninefold.cli.{name}"), name)
+        said = plainly(command, tokens[1:])
+        if said is not None:
+            given, named = said
+            return command(*given, **named) or 0
+    from ninefold.cli.application import run
+
+    return run(tokens)
 
 
 def _our_fault(error: Exception) -> int:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Annotated, Literal, assert_never
 
 import msgspec
-from cyclopts import Parameter
 
 from ninefold.ablate import shards
 from ninefold.ablate.facts import written
@@ -18,6 +17,7 @@ from ninefold.ablate.report import Report, report, to_json, to_markdown, to_text
 from ninefold.ablate.requests import Excuse, Unreadable, excuses
 from ninefold.cli.contract_file import File, compiled, read_bytes
 from ninefold.cli.operator_values import operator_values
+from ninefold.cli.parameter import Parameter
 from ninefold.cli.terminal import Unusable, say, show
 from ninefold.diagnostics.render import visible
 

@@ -6,8 +6,7 @@ import sys
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
-from cyclopts import Parameter
-
+from ninefold.cli.parameter import Parameter
 from ninefold.cli.terminal import Unusable
 from ninefold.contract.fact import value_of
 from ninefold.diagnostics.diagnostic import has_errors

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
-from cyclopts import Parameter
 from rich.console import Console
 from rich.markdown import Markdown
 
 from ninefold.catalogue import CODES
 from ninefold.cli.contract_file import AcceptProposals, InVersion, in_version, load
+from ninefold.cli.parameter import Parameter
 from ninefold.cli.terminal import Unusable, is_coloured, say, width
 from ninefold.contract.fact import value_of
 from ninefold.diagnostics.diagnostic import Code, Severity, has_errors

@@ -6,9 +6,8 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from ninefold.blank import blank
+from ninefold.cli.parameter import Parameter
 from ninefold.cli.terminal import Unusable, say
 from ninefold.pipeline import compile_document
 from ninefold.propose.propose import propose

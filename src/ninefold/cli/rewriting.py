@@ -9,9 +9,8 @@ import tempfile
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
-from cyclopts import Parameter
-
 from ninefold.cli.contract_file import read_bytes
+from ninefold.cli.parameter import Parameter
 from ninefold.cli.terminal import Unusable, say
 from ninefold.propose.edits import unified_diff
 from ninefold.syntax.read import BYTE_ORDER_MARK

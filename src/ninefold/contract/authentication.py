@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from ninefold.contract.expression import Assignment, Expression
 from ninefold.contract.fact import Fact, Name, value_of
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.syntax.nodes import Node
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ninefold.contract.expression import Assignment, Expression
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
 from ninefold.contract.effects import Effect
@@ -12,6 +11,7 @@ from ninefold.contract.expression import Assignment, Expression, Items, Leaf, Me
 from ninefold.contract.fact import Fact, Name, Shown, StatedNone, value_of, within
 from ninefold.contract.limits import Pages
 from ninefold.contract.resources import Schema
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Member as MemberAst
 from ninefold.expressions.ast import Name as NameAst

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ninefold.contract.expression import Expression, Template
 from ninefold.contract.fact import Fact, Name
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 
 

@@ -7,9 +7,9 @@ there. Whether that is a gap is decided by the questions (`ninefold.questions`),
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Generic, TypeAlias, TypeVar
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 
 T = TypeVar("T")

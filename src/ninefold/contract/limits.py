@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Fact, Name
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 
 

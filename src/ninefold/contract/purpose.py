@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ninefold.contract.fact import Fact
+from ninefold.diagnostics.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

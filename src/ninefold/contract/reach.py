@@ -7,11 +7,12 @@ Expressions are not typed yet here, and may be wrong; what is not understood rea
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ninefold.contract.expression import Items, Leaf, Members, Template
 from ninefold.contract.fact import value_of
 from ninefold.contract.resources import Field, Resource
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.ast import (
     Ast,
     Binary,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from ninefold.contract.expression import Expression, Template
 from ninefold.contract.fact import Fact, Name
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.syntax.nodes import Mapping, Node
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 from ninefold.contract.authentication import Authentication
@@ -17,6 +16,7 @@ from ninefold.contract.resources import Resource, Resources
 from ninefold.contract.shared_types import SharedTypes
 from ninefold.contract.states import States
 from ninefold.contract.versioning import Versioning
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.syntax.nodes import Document
 
 

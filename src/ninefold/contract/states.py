@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ninefold.contract.effects import Effect
 from ninefold.contract.expression import Assignment, Expression
 from ninefold.contract.fact import Fact, Name
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +17,7 @@ from ninefold.contract.resources import Field, Invariant
 from ninefold.contract.service import Contract
 from ninefold.contract.shared_types import types_in
 from ninefold.contract.states import Machine, Transition
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.ast import Ast, Member, Name
 from ninefold.vocabulary.endpoints import GRANT, VERBS
 

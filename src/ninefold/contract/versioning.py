@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
 from ninefold.contract.authentication import Admission
@@ -13,6 +12,7 @@ from ninefold.contract.events import EventKind
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Fact, Name
 from ninefold.contract.resources import Schema, View
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.syntax.nodes import Mapping
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import Generic, TypeVar
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 
 T = TypeVar("T")

@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from rich.cells import cell_len
 
 from ninefold.diagnostics.diagnostic import Diagnostic, Label, Severity
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Source, Span
 
 WIDTH = 120

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from ninefold.diagnostics.diagnostic import Diagnostic, Label
 from ninefold.diagnostics.explanations import explanation
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Source, Span
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

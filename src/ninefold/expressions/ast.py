@@ -6,10 +6,11 @@ Offsets are half-open, in code points from the start of the expression's text.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from ninefold.diagnostics.diagnostic import Code
+from ninefold.diagnostics.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,10 @@ Names, members and literals are judged here; operators, functions and macros in 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, TypeAlias
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.suggest import did_you_mean, there_are
 from ninefold.expressions import codes
 from ninefold.expressions.ast import (

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.reads import computed_of, parts
 from ninefold.expressions.scope import Model
 from ninefold.expressions.tree import All, Call, Comprehension, MakeArray, Select, Typed, Variable

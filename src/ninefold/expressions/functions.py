@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.operations import (
     EvaluationError,
     Sources,

@@ -8,7 +8,6 @@ import secrets
 import unicodedata
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final
@@ -16,6 +15,7 @@ from uuid import UUID
 
 import jsonschema_rs
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.values import (
     GREATEST_INTEGER,
     LEAST_INTEGER,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from math import inf
 from typing import Final
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.functions import resolve
 from ninefold.expressions.scope import Model
 from ninefold.expressions.tree import (

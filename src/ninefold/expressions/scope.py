@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Final, TypeAlias
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.tree import Typed
 from ninefold.values import (
     Anything,

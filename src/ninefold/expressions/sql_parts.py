@@ -10,10 +10,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, TypeAlias
 
 from ninefold.diagnostics.diagnostic import Code
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions import codes
 from ninefold.expressions.reads import (
     needs_database,

@@ -11,9 +11,10 @@ The largest parts that read no row are binds: one `?` each, evaluated before the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions import codes
 from ninefold.expressions.ast import Problem
 from ninefold.expressions.lower import as_value

@@ -7,9 +7,9 @@ so that the whole corrected text can be shown at once.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.ast import Problem
 from ninefold.expressions.codes import BAD_LITERAL, UNREADABLE
 from ninefold.values import GREATEST_INTEGER

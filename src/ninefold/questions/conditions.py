@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ninefold.contract.authentication import Every
 from ninefold.contract.effects import Effect
@@ -15,6 +14,7 @@ from ninefold.contract.known_by import compared, known_by, stored_of_path
 from ninefold.contract.reach import names_in
 from ninefold.contract.resources import Field
 from ninefold.contract.survey import SUBSCRIPTION, Survey, actions, as_action, is_transition, signs_out_caller, subject
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.ast import Invocation
 from ninefold.language.conditions import STATUSES
 from ninefold.vocabulary.endpoints import CONDITIONS_OF_GRANTS, ENDS, GRANT

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from ninefold.contract.fact import Fact, Gap, Proposal, Shown
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 
 Effect: TypeAlias = Literal["blocks", "leaves out"]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ninefold.contract.endpoints import Case, Endpoint
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Fact, Gap, Proposal, Shown
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.resolve.codes import CONTRADICTION, NOT_IN_FORM
 from ninefold.resolve.expressions import expression

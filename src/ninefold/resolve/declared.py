@@ -7,7 +7,6 @@ refers to it is judged. A gap is not an error, and one cause has one diagnostic.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TypeVar
 
 from ninefold.contract.authentication import Authentication
@@ -18,6 +17,7 @@ from ninefold.contract.fact import Fact, Gap, Proposal, Shown, StatedNone
 from ninefold.contract.resources import Resources
 from ninefold.contract.states import Machine, States
 from ninefold.contract.versioning import Versioning
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.vocabulary.built_in import BUILT_IN
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.resolve.reading import Reading
 from ninefold.resolve.written import singulars
 from ninefold.vocabulary.endpoints import VERBS

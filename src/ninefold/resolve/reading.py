@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from types import MappingProxyType
 from typing import TypeAlias, TypeVar
@@ -20,6 +20,7 @@ from typing import TypeAlias, TypeVar
 from ninefold.contract.fact import Fact, Gap, Proposal, Shown, StatedNone
 from ninefold.contract.fact import Name as FactName
 from ninefold.diagnostics.diagnostic import Code, Diagnostic, Label
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import nearest
 from ninefold.expressions.ast import Ast

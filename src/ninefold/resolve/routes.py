@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
 from ninefold.contract.endpoints import Literal, PathName, Segment
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.resolve.codes import NOT_AN_ENDPOINT, SAME_ROUTE
 from ninefold.resolve.leaves import SEGMENT
 from ninefold.resolve.reading import Reading, quoted

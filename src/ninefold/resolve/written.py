@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.syntax.nodes import Document, Entry, Node, Part, Scalar, Word
 from ninefold.syntax.nodes import Mapping as MappingNode
 from ninefold.vocabulary import key_named

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.syntax.codes import COMMA_IN_CALL, NO_SPACE, NO_VALUE
 from ninefold.syntax.repair import Mark, Mask, Problem, Space
 from ninefold.syntax.scalars import quoted

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.syntax.nodes import PARTS
 
 TITLES = (

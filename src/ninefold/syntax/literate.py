@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ninefold.diagnostics.diagnostic import Diagnostic, Label, Outcome
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Source, Span
 from ninefold.diagnostics.suggest import did_you_mean, nearest
 from ninefold.syntax.codes import (

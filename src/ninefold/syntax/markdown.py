@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from ninefold.diagnostics.diagnostic import Diagnostic, Label
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Source, Span
 from ninefold.syntax.codes import FENCE_UNCLOSED, HTML_UNCLOSED
 from ninefold.syntax.excerpt import Excerpt

@@ -7,10 +7,11 @@ the mistakes that people make; the last scalar that it read tells most of them a
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import yaml
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.syntax.codes import (
     AFTER_QUOTE,
     ANCHOR,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Source, Span
 
 JSONScalar: TypeAlias = None | bool | int | float | str

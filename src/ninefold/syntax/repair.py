@@ -7,10 +7,10 @@ the mistake keeps its diagnostic. No repair changes what a scalar says: a mask i
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from ninefold.diagnostics.diagnostic import Code, Diagnostic, Label
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.syntax.excerpt import Excerpt
 
 _LONGEST_HELP = 200

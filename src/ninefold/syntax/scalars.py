@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from string import hexdigits
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.syntax.nodes import JSONScalar, Style
 
 STYLES = {"'": Style.SINGLE, '"': Style.DOUBLE, "|": Style.LITERAL, ">": Style.FOLDED}

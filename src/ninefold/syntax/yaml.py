@@ -8,13 +8,14 @@ and overflows the stack on deep nesting.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeAlias
 
 import yaml
 from yaml import events
 
 from ninefold.diagnostics.diagnostic import Code, Diagnostic, Outcome
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import nearest
 from ninefold.syntax.codes import (

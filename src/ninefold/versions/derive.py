@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeVar
 
@@ -13,6 +12,7 @@ from ninefold.contract.fact import Fact, Gap, Proposal, Shown, StatedNone, is_op
 from ninefold.contract.service import Contract
 from ninefold.contract.versioning import ENDPOINT, OF_ENDPOINT, Change, Version, VersionScheme
 from ninefold.diagnostics.diagnostic import Diagnostic, Label, Outcome
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.versions.codes import NO_WAY_BACK, ODD_DATES, UNNAMEABLE
 from ninefold.versions.endpoints import change_endpoint, change_parameter

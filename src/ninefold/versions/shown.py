@@ -8,7 +8,7 @@ holds in every version as it stands.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ninefold.contract.endpoints import Endpoint, Filter, Response, Sorts
 from ninefold.contract.events import EventKind
@@ -16,6 +16,7 @@ from ninefold.contract.expression import Assignment, Expression, Items, Leaf, Me
 from ninefold.contract.fact import Name, Shown, value_of
 from ninefold.contract.resources import Resource
 from ninefold.contract.service import Contract
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions import ast
 from ninefold.expressions.ast import Ast
 from ninefold.versions.chosen import showing

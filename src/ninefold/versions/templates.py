@@ -8,7 +8,7 @@ field is not there, neither is the member, whatever it is called. So it is of th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from ninefold.contract.endpoints import Endpoint, Response
@@ -17,6 +17,7 @@ from ninefold.contract.expression import Items, Leaf, Member, Members, Template
 from ninefold.contract.fact import Name, Shown, value_of
 from ninefold.contract.resources import Resource
 from ninefold.contract.service import Contract
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions import ast
 from ninefold.versions.chosen import showing
 

@@ -4,7 +4,7 @@ wrong with a change."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.fact import Shown, value_of
@@ -12,6 +12,7 @@ from ninefold.contract.resources import Field, Resource
 from ninefold.contract.service import Contract
 from ninefold.contract.versioning import Change, Version
 from ninefold.diagnostics.diagnostic import Code, Diagnostic, Label
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.versions.codes import NO_SUCH_CHANGE, NOT_THERE, TAKEN

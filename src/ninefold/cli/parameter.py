@@ -1,0 +1,102 @@
+"""What a command says of its parameters beside their types, and command lines that are plainly written.
+
+The command line is read by cyclopts, from the signatures of the commands; loading it takes longer than what most
+commands do. What leaves nothing to decide (each option spelt out and known, each value of its type, nothing missing)
+is read here from the same signatures; whatever else there is, mistakes and `--help` among it, is left to cyclopts.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import NoneType
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+
+from ninefold.diagnostics.frozen import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """As `cyclopts.Parameter`, which is made of it where the program says what its commands take."""
+
+    name: str | None = None
+    help: str | None = None
+    allow_leading_hyphen: bool = False
+    negative: tuple[()] | None = None
+    show_default: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Declared:
+    """A parameter of a command: what one value of it may be, and what is said of it."""
+
+    name: str
+    type: Any
+    several: bool
+    required: bool
+    said: Parameter
+
+
+def plainly(command: Callable[..., Any], tokens: Sequence[str]) -> tuple[list[Any], dict[str, Any]] | None:
+    """What the command is called with; None: the tokens are not plain."""
+    places, options = _declared(command)
+    given, named = list[Any](), dict[str, Any]()
+    rest = iter(tokens)
+    for token in rest:
+        if not token.startswith("-") or token == "-":
+            place = places[min(len(given), len(places) - 1)]
+            read = _read(place, token)
+            if read is None or (len(given) >= len(places) and not place.several):
+                return None
+            given.append(read)
+            continue
+        name, equals, text = token.partition("=")
+        option = options.get(name)
+        if option is None or (option.name in named and not option.several):
+            return None
+        if option.type is bool:
+            read = None if equals else True
+        else:
+            read = _read(option, text if equals else next(rest, ""))
+        if read is None:
+            return None
+        named[option.name] = [*named.get(option.name, ()), read] if option.several else read
+    missing = [each for each in places[len(given) :] if each.required]
+    missing += [each for each in options.values() if each.required and each.name not in named]
+    return None if missing else (given, named)
+
+
+def _declared(command: Callable[..., Any]) -> tuple[list[_Declared], dict[str, _Declared]]:
+    """The parameters that have a place, and those that have a name, by it."""
+    hints = get_type_hints(command, include_extras=True)
+    places, options = list[_Declared](), dict[str, _Declared]()
+    for name, each in inspect.signature(command).parameters.items():
+        hint, said = hints[name], Parameter()
+        if get_origin(hint) is Annotated:
+            hint, said = get_args(hint)
+        several = get_origin(hint) is Sequence or each.kind is each.VAR_POSITIONAL
+        if get_origin(hint) is Sequence:
+            (hint,) = get_args(hint)
+        elif NoneType in get_args(hint):
+            hint = next(one for one in get_args(hint) if one is not NoneType)
+        required = each.default is each.empty and each.kind is not each.VAR_POSITIONAL
+        declared = _Declared(name, hint, several, required, said)
+        if each.kind is each.KEYWORD_ONLY:
+            options[said.name or "--" + name.replace("_", "-")] = declared
+        else:
+            places.append(declared)
+    return places, options
+
+
+def _read(declared: _Declared, text: str) -> Any | None:
+    """A value; None: it is not plainly one."""
+    if not text or (text.startswith("-") and not declared.said.allow_leading_hyphen):
+        return None
+    if get_origin(declared.type) is Literal:
+        return text if text in get_args(declared.type) else None
+    if declared.type is int:
+        return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
+    if declared.type is Path:
+        return Path(text)
+    return text if declared.type is str else None
