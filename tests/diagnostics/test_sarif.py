@@ -82,7 +82,7 @@ def test_labels_are_related_locations_and_help_is_told() -> None:
 def test_the_rule_explains_itself() -> None:
     (rule,) = told("")["tool"]["driver"]["rules"]
     assert rule["shortDescription"]["text"] == "A heading names no part"
-    assert rule["help"]["markdown"].endswith("```markdown\n## 4. Endpoints\n```")
+    assert rule["help"]["markdown"].endswith("```markdown\n# Orders\n\n## 4. Endpoints\n```")
     assert "```" not in rule["help"]["text"] and "## Endpiont" in rule["help"]["text"]
 
 

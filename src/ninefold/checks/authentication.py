@@ -12,7 +12,7 @@ from ninefold.checked.service import LookedUp, Scheme, Signed, Verification
 from ninefold.checked.ways import Way, by_way
 from ninefold.checks import scopes
 from ninefold.checks.certificates import CLAIMS, certificate
-from ninefold.checks.codes import ISSUER_TWICE, LIST_HAS_NO_ROW, NOT_A_TOKEN, NOT_AN_ALGORITHM, SIGNED_WITHOUT
+from ninefold.checks.codes import ISSUER_TWICE, LIST_HAS_NO_ROW, NOT_A_TOKEN, NOT_AN_ALGORITHM
 from ninefold.checks.credentials import check_issued, check_password
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.model import Vocabulary
@@ -20,7 +20,7 @@ from ninefold.checks.requests import request_type
 from ninefold.contract import authentication as stated
 from ninefold.contract.authentication import Every
 from ninefold.contract.expression import Expression
-from ninefold.contract.fact import Gap, Name, Proposal, Shown, StatedNone, is_open, value_of
+from ninefold.contract.fact import Gap, Name, Proposal, Shown, is_open, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.reads import needs_database
@@ -138,11 +138,6 @@ def _signed(scheme: stated.Scheme, findings: Findings) -> Signed | None:
                 Label(known[1].span, f"`{known[0]}` is another"),
             )
             return None
-    if shown:
-        for called, needed in (*here, ("audience", scheme.audience), ("algorithms", scheme.algorithms)):
-            if isinstance(needed, StatedNone):
-                message = f"`{scheme.name}` takes tokens that nobody can verify"
-                findings.say(SIGNED_WITHOUT, message, Label(needed.span, f"without `{called}`"))
     scope = Scope({"operator": Object()})
     found = {name: _text(typed(fact.value, scope, Text(), findings)) for name, fact in shown}
     configuration, issuer, keys = (found.get(name) for name, _ in here)

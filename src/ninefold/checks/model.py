@@ -170,8 +170,7 @@ def _model(known: Mapping[str, stated.Resource], contract: Contract, caller: Obj
                 if found is not None:
                     computed[name][field.name] = found
     whole = {name: replace(shape, computed=computed[name]) for name, shape in shapes.items()}
-    circle = computed_cycle(whole)
-    if circle:
+    while circle := computed_cycle(whole):
         labels = []
         for name, field_name in circle:
             field = next(each for each in value_of(known[name].fields) or () if each.name == field_name)
@@ -179,7 +178,8 @@ def _model(known: Mapping[str, stated.Resource], contract: Contract, caller: Obj
         names = ", ".join(f"`{name}.{field_name}`" for name, field_name in circle)
         how = "are computed from each other" if len(circle) > 1 else "is computed from itself"
         findings.say(COMPUTED_CYCLE, f"{names} {how}", *labels)
-        return Vocabulary(whole, caller, request)
+        for name, field_name in circle:
+            computed[name][field_name] = Constant(None, type=Null())  # what reads it is judged without it
     for (name, field_name), is_first in too_deep(whole).items():
         if is_first:
             field = next(each for each in value_of(known[name].fields) or () if each.name == field_name)

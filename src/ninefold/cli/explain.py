@@ -148,7 +148,7 @@ def _code(subject: str) -> int:
             raise Unusable(f"there is no code {subject}", *did_you_mean(_normal(subject), CODES))
         raise Unusable(f"there is neither a file nor a code {subject}")
     about = explanation(known.id)
-    text = f"# {known.id}: {about.title}\n\n{MEANINGS[known.severity]}\n\n{about.text.strip()}\n"
+    text = f"# {known.id}: {about.title}\n\n{MEANINGS[known.severity]}\n\n{about.markdown}\n"
     if is_coloured(sys.stdout):
         Console(width=width()).print(Markdown(text))
     else:

@@ -26,8 +26,8 @@ ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A kind of diagnostic. What it is about, with a wrong and a right example, is in the page of its family, such as
-    NF05.md beside this file (`ninefold.diagnostics.explanations` reads it)."""
+    """A kind of diagnostic. What it is about, with a wrong and a right example, stands in one of the pages in
+    codes/, beside this file (`ninefold.diagnostics.explanations` reads them)."""
 
     id: str
     severity: Severity

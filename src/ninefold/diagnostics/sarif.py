@@ -52,7 +52,7 @@ def result_of(diagnostic: Diagnostic) -> Result:
     """A diagnostic as a result; what helps stands in lines of their own below the fact."""
     code = diagnostic.code
     about = explanation(code.id)
-    rule = Rule(code.id, about.title, code.severity.value, about.text.strip())
+    rule = Rule(code.id, about.title, code.severity.value, about.markdown)
     first = diagnostic.labels[0].text if diagnostic.labels else ""
     lines = [diagnostic.message + (f": {first}" if first else ""), *(f"help: {help}" for help in diagnostic.help)]
     return Result(rule, "\n".join(lines), diagnostic.span, diagnostic.labels[1:])

@@ -1,0 +1,134 @@
+"""Each code is explained by a wrong example, which is told that code, and a right one, which is told no error.
+
+Examples of facts are read beside those of an ordinary contract, `ordinary.yaml`: what both say is the example's.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from textwrap import dedent, indent
+
+import pytest
+import yaml
+
+from ninefold.catalogue import CODES
+from ninefold.diagnostics.diagnostic import Severity
+from ninefold.diagnostics.explanations import Explanation, explanation
+from ninefold.pipeline import compile_document
+
+ORDINARY = Path(__file__).parent / "ordinary.yaml"
+
+DRAWN = {"→": "\t", "<U+0007>": "\a"}
+"""What cannot be seen, and how it is drawn in an example."""
+
+BYTES = {"NF0101": b"# caf\xe9\n", "NF0102": b"#" * ((1 << 20) + 1)}
+"""Documents in Markdown for wrong examples that are no text, or too much of it."""
+
+TYPES: dict[str, object] = {
+    f"t{n}": {"fields": {name: {"$ref": f"#/types/t{n - 1}"} for name in "ab" if n}} for n in range(17)
+}
+
+LAMPS: dict[str, object] = {
+    "resources": {
+        f"r{n}": {
+            "identifier": "id",
+            "fields": {
+                "id": {"type": "integer", "on create": "serial()"},
+                "state": {"state": True},
+                "next": {"refers to": f"r{max(n - 1, 0)}", "on delete": "refuse"},
+            },
+        }
+        for n in range(9)
+    },
+    "states": {
+        f"r{n}": {
+            "field": "state",
+            "initial": "a",
+            "states": ["a", "b"],
+            "transitions": {
+                f"go{n}": {"from": "a", "to": "b"}
+                | ({"then": [{"take": f"go{n - 1} r{n - 1}", "row": f"r{n}.next"}] * 2} if n else {})
+            },
+        }
+        for n in range(9)
+    },
+}
+
+LONG = {
+    "NF0118": "limits: {" + "a, " * 600 + "a}",
+    "NF0210": "limits: {rates: " + "[" * 70 + "]" * 70 + "}",
+    "NF0322": json.dumps({"authentication": {"schemes": {f"k{n}": {"type": "mutualTLS"} for n in range(33)}}}),
+    "NF0402": f"endpoints: {{GET /orders/{{id}}: {{when: {'(' * 50}order.total{')' * 50} > 0}}}}",
+    "NF0685": json.dumps({"resources": {"types": TYPES}}),
+    "NF0686": json.dumps(LAMPS),
+}
+"""The wrong examples that are too long to be written out, as they would be."""
+
+
+def documents(code: str) -> tuple[bytes, bytes]:
+    """The wrong and the right example of a code, each as a whole contract."""
+    found = explanation(code)
+    if found.form != "text":
+        return whole(found, found.wrong), whole(found, found.right)
+    if code in BYTES:
+        return BYTES[code], b"# Orders\n"
+    return LONG[code].encode(), b"purpose: Takes orders.\n"
+
+
+def whole(found: Explanation, example: str) -> bytes:
+    for drawn, meant in DRAWN.items():
+        example = example.replace(drawn, meant)
+    return (example if found.form else beside_ordinary(example)).encode()
+
+
+def beside_ordinary(example: str) -> str:
+    return written(ordinary(), compose(example)).lstrip()
+
+
+@cache
+def ordinary() -> Tree:
+    return compose(ORDINARY.read_text(encoding="utf-8"))
+
+
+Tree = dict[str, "Tree"] | str
+"""A mapping by its keys as they are written, or whatever else stands there, as it is written from its colon on."""
+
+
+def compose(text: str) -> Tree:
+    def tree(node: yaml.Node) -> Tree:
+        if isinstance(node, yaml.MappingNode) and node.value:
+            return {slice_of(key): tree(value) for key, value in node.value}
+        if isinstance(node, yaml.SequenceNode) and not node.flow_style:
+            return "\n" + dedent(" " * node.start_mark.column + slice_of(node))
+        return f" {slice_of(node)}"
+
+    def slice_of(node: yaml.Node) -> str:
+        return text[node.start_mark.index : node.end_mark.index].strip()
+
+    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    assert root is not None
+    return tree(root)
+
+
+def written(below: Tree, above: Tree) -> str:
+    """Two trees as one document; `above` counts where both say something."""
+    if isinstance(above, str):
+        return above
+    under = below if isinstance(below, dict) else {}
+    merged = ((key, written(under.get(key, ""), above.get(key, under.get(key, "")))) for key in {**under, **above})
+    return "".join(f"\n{key}:{indent(value, '  ')}" for key, value in merged)
+
+
+@pytest.mark.parametrize("code", sorted(CODES))
+def test_what_is_wrong_is_told_so_and_what_is_right_is_not(code: str) -> None:
+    name = "contract.md" if explanation(code).form == "markdown" or code in BYTES else "contract.yaml"
+    wrong, right = (compile_document(name, document).diagnostics for document in documents(code))
+    assert code in {each.code.id for each in wrong}
+    told = [each for each in right if each.code.id == code or each.code.severity is Severity.ERROR]
+    assert [f"{each.code.id}: {each.message}" for each in told] == []
+
+
+def test_only_what_is_too_long_is_hinted_at() -> None:
+    assert {code for code in CODES if explanation(code).form == "text"} == {*BYTES, *LONG}
