@@ -13,13 +13,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from ninefold.language.conditions import STATUSES
+from ninefold.language.verbs import OUTCOMES, UPON, VERBS
 from ninefold.questions.question import PART_QUESTIONS, QUESTIONS
 from ninefold.syntax.headings import TITLES
 from ninefold.syntax.nodes import PARTS
 from ninefold.vocabulary import Key, Kind, describe, keys_under
-from ninefold.vocabulary.endpoints import METHODS, OUTCOMES, VERBS
+from ninefold.vocabulary.endpoints import METHODS
 from ninefold.vocabulary.errors import RULES
-from ninefold.vocabulary.events import EVENT_VERBS
 from ninefold.vocabulary.json_schema import REFUSED, keywords
 from ninefold.vocabulary.shapes import (
     JSON,
@@ -89,10 +89,10 @@ PLACEHOLDERS: Final[Mapping[str, str]] = {
 """Which names a segment in capitals stands for, where the language knows."""
 
 SUGGESTED: Final[Mapping[tuple[int, str], tuple[str, ...]]] = {
-    (4, "ENDPOINT.does"): VERBS,
-    (6, "kinds.KIND.upon"): EVENT_VERBS,
     (7, "codes.CODE.when"): tuple(STATUSES),
     (7, "precedence"): tuple(STATUSES),
+    (4, "ENDPOINT.does"): tuple(VERBS),
+    (6, "kinds.KIND.upon"): UPON,
 }
 """Words that begin what may be written for a key. Editors offer them as `defaultSnippets`, which is, as all keywords
 here that JSON Schema has not, without a meaning to others."""

@@ -22,7 +22,7 @@ from tests.reference.messages import NOTHING, Request, Response
 from tests.reference.rows import Row, Rows
 from tests.reference.values import Broken, broken_rules, from_text
 
-from ninefold.checked.endpoints import Admission, Endpoint
+from ninefold.checked.endpoints import TRANSITION, Admission, Endpoint
 from ninefold.checked.resources import Transition
 from ninefold.checked.service import Checked, Scheme
 from ninefold.values import Array
@@ -374,7 +374,7 @@ class _Asking:
     def _following(self, endpoint: Endpoint, transition: Transition, row: Row, before: writes.Change) -> writes.Work:
         """A transition that is taken after another operation: nothing that the endpoint states is about it."""
         own = replace(
-            endpoint, verb="transition", transition=transition, further=(), segments=(), row=None, where=None,
+            endpoint, kind=TRANSITION, transition=transition, further=(), segments=(), row=None, where=None,
             body=(), sets=(), guards=(), validator=False,
         )  # fmt: skip
         return writes.Work(self.all(), own, self.checked, {}, self.is_seen, row=row, before=before)

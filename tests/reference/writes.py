@@ -148,7 +148,7 @@ class Work:
         if self.endpoint.all_rows:
             return self.on_the_way  # each row is asked by itself
         match self.endpoint.verb:
-            case "compute" | "stream":
+            case "compute" | "stream events":
                 return []
             case "list":
                 return self.on_the_way

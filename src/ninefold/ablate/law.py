@@ -32,6 +32,7 @@ from ninefold.contract.survey import Survey
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.diagnostics.source import Span
 from ninefold.language.conditions import STATUSES
+from ninefold.language.verbs import kind_of
 from ninefold.pipeline import Loaded
 from ninefold.plan.places import Place
 from ninefold.questions.question import OpenQuestion
@@ -323,8 +324,8 @@ class _Case:
     def _of_events(self) -> frozenset[str]:
         """The endpoints that tell of events, that read the log, or that take who wants to be told."""
         endpoints = value_of(self.whole.loaded.contract.endpoints.endpoints) or ()
-        verbs = {each.key: {action.verb for action in value_of(each.does) or ()} for each in endpoints}
-        told = {key for key, does in verbs.items() if does & {"stream events", "subscribe", "unsubscribe"}}
+        does = {each.key: value_of(each.does) or () for each in endpoints}
+        told = {key for key, done in does.items() if any(kind_of(each.verb).acts_on == "events" for each in done)}
         return frozenset((*told, *Survey(self.whole.loaded.contract).reading_log))
 
     def _is_bare(self, new: Seen, old: Seen) -> bool:

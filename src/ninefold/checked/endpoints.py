@@ -10,24 +10,9 @@ from ninefold.checked.resources import Effect, Guard, Rule, Transition
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.tree import Typed
+from ninefold.language.verbs import TRANSITION as TRANSITION
+from ninefold.language.verbs import Verb
 from ninefold.values import Type
-
-Verb: TypeAlias = Literal[
-    "create",
-    "read",
-    "list",
-    "update",
-    "replace",
-    "delete",
-    "ensure",
-    "remove",
-    "sign in",
-    "grant token",
-    "sign out",
-    "transition",
-    "compute",
-    "stream",
-]
 
 
 @dataclass(frozen=True)
@@ -337,7 +322,7 @@ class Endpoint:
     method: str
     segments: tuple[Segment, ...]
     place: Place
-    verb: Verb
+    kind: Verb
     resource: str | None
     response: Response
     admissions: tuple[Admission, ...]
@@ -389,6 +374,10 @@ class Endpoint:
     """Of an effect: the operation that it follows from."""
     each: Typed | None = None
     """Of an effect: the array for each item of which a row is made."""
+
+    @property
+    def verb(self) -> str:
+        return self.kind.name
 
     @property
     def names(self) -> tuple[PathName, ...]:

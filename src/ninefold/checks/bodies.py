@@ -20,6 +20,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.ast import Ast, Literal, Member, Name, parts
+from ninefold.language.verbs import kind_of
 from ninefold.values import from_schema
 
 
@@ -56,7 +57,7 @@ def check_body(
     members_given = [(each.pointer, each.span) for each in named]
     _one_of_a_name([*members_given, *((each.pointer, span) for each, span in constants)], findings)
     leaves: dict[str, BodyLeaf] = {}
-    changing = not any(action.verb in ("create", "ensure", "sign in") for action in value_of(endpoint.does) or ())
+    changing = not any(kind_of(action.verb).is_given_once for action in value_of(endpoint.does) or ())
     members = body_members(endpoint, resource, contract)
     others = {each.name for each in members or ()}
     for each in named:

@@ -23,11 +23,9 @@ from ninefold.expressions import ast
 from ninefold.expressions.check import check
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Typed
+from ninefold.language.verbs import kind_of
 from ninefold.values import Array as ArrayType
 from ninefold.values import Row
-
-CHOOSING = frozenset({"read", "list"})
-"""The verbs of whose responses a request may choose."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ def check_chosen(
 ) -> Chosen | None:
     """The response with what can be chosen of it; None if something of that is open or wrong, which has been said."""
     projection, expansion = value_of(endpoint.projection), value_of(endpoint.expand)
-    if (projection is None and expansion is None) or verb not in CHOOSING or resource is None:
+    if (projection is None and expansion is None) or not kind_of(verb).reads_rows or resource is None:
         return Chosen(response)  # that it says nothing of other verbs has been said
     row = _row(endpoint, verb, resource, response, showing)
     if row is None or response.content is None:

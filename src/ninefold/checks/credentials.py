@@ -34,10 +34,8 @@ from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Ast, Member, Name, every
 from ninefold.expressions.rewrite import walk
 from ninefold.expressions.tree import Select, Variable
+from ninefold.language.verbs import kind_of
 from ninefold.values import Array, Text
-
-ISSUING = frozenset({"create", "update", "replace", "transition", "sign in", "grant token"})
-"""The verbs after which there is one row, which a credential can be of."""
 
 
 def check_issued(
@@ -193,7 +191,7 @@ def check_issues(
                 Label(scheme.span, "has no `issued to`"),
             )
         return None
-    if verb not in ISSUING:
+    if not kind_of(verb).issues:
         findings.say(
             ISSUES_FOR_NOBODY,
             f"`{endpoint.key}` leaves no row that a credential could be of",
@@ -211,10 +209,6 @@ def check_issues(
     return scheme.name
 
 
-ENDING = frozenset({"update", "replace", "transition", "sign in", "grant token", "sign out"})
-"""The verbs that act on a row which may have been issued credentials."""
-
-
 def check_ends(
     endpoint: Endpoint,
     verb: str,
@@ -225,7 +219,7 @@ def check_ends(
 ) -> Literal["presented", "others", "all"] | None:
     """Which credentials of its row an endpoint ends; None: none, or it is wrong. `callers`: whom it admits."""
     word, ends = value_of(endpoint.ends), endpoint.ends
-    if resource is None or verb not in ENDING or not (isinstance(ends, Shown) or verb == "sign out"):
+    if resource is None or not kind_of(verb).ends or not (isinstance(ends, Shown) or verb == "sign out"):
         return None
     if isinstance(ends, StatedNone):
         findings.say(ENDS_NOTHING, f"`{endpoint.key}` signs out, and ends no credential", Label(ends.span, "ends none"))

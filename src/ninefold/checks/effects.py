@@ -31,21 +31,11 @@ from ninefold.expressions.rewrite import free_variables
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.to_sql import sql_problem
 from ninefold.expressions.tree import Typed
+from ninefold.language.verbs import TRANSITION, kind_of
 from ninefold.values import Anything, Array, Boolean, Object, Row, Type, optional, required
-
-ON_ITS_OWN = frozenset({"create", "update", "delete"})
-"""What an effect does to a row, where it takes no transition."""
-
 
 THIS, EACH = "this", "each"
 """What effects read besides: the row acted on, where their own is of the same resource, and the item of a new row."""
-
-WITH_EFFECTS = frozenset(
-    {
-        "create", "update", "replace", "delete", "ensure", "remove", "sign in", "sign out", "subscribe", "unsubscribe"
-    }
-)  # fmt: skip
-"""The verbs that change other rows with the one that they act on; a transition does too."""
 
 
 def effects_of_transitions(
@@ -142,7 +132,7 @@ def _effect(
     transition = None
     if resource is None:
         return None
-    if effect.verb not in ON_ITS_OWN:
+    if kind_of(effect.verb) is TRANSITION:
         transition = None if resource.machine is None else resource.machine.transitions.get(effect.verb)
         if transition is None:
             return None

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Literal
 
-from ninefold.checked.endpoints import Endpoint, Stopped, Verb
+from ninefold.checked.endpoints import Endpoint, Stopped
 from ninefold.checked.events import Events
 from ninefold.checked.resources import Guard, Resource, Transition
 from ninefold.checked.ways import Way, ways
@@ -18,7 +18,7 @@ from ninefold.checks.cases import check_case
 from ninefold.checks.chosen import check_chosen
 from ninefold.checks.codes import GIVEN_VALUE, NEEDS_WHAT_IS_NONE, NOT_A_BODY, NOT_IN_FORCE
 from ninefold.checks.credentials import check_ends, check_issues, check_sign_in, check_tokens_of_effects, check_told
-from ninefold.checks.effects import WITH_EFFECTS, check_effects
+from ninefold.checks.effects import check_effects
 from ninefold.checks.errors import check_own_shape
 from ninefold.checks.findings import Findings, condition, reads_database, typed
 from ninefold.checks.forms import check_form, check_own_requests
@@ -53,33 +53,11 @@ from ninefold.expressions.codes import CODES as EXPRESSION_CODES
 from ninefold.expressions.lower import same_row
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Call, Select, Typed, Variable
-from ninefold.questions.events import EVENT_VERBS, STREAMING, about_log
+from ninefold.language.verbs import TRANSITION, done_as, kind_of
+from ninefold.questions.events import about_log
 from ninefold.questions.question import OpenQuestion
 from ninefold.syntax.nodes import Node
 from ninefold.values import Boolean, Row
-from ninefold.vocabulary.endpoints import ENDS
-
-BUILT: Mapping[str, Verb] = {
-    "create": "create",
-    "read": "read",
-    "list": "list",
-    "update": "update",
-    "replace": "replace",
-    "delete": "delete",
-    "ensure": "ensure",
-    "remove": "remove",
-    "sign in": "sign in",
-    "grant token": "grant token",
-    "sign out": "sign out",
-    "compute": "compute",
-    "subscribe": "create",
-    "unsubscribe": "delete",
-    "stream events": "stream",
-}
-"""The verbs that this build does, and transitions besides."""
-
-READING = frozenset({"read", "list", "compute", "stream events"})
-"""The verbs that write nothing: they can be done as often as one likes."""
 
 KEPT = frozenset((*EXPRESSION_CODES, GIVEN_VALUE, NOT_A_BODY, NOT_IN_FORCE))
 """What is said of an endpoint that a gap blocks."""
@@ -152,12 +130,12 @@ def _endpoint(
     action = actions[0]
     transition: Transition | None = None
     resource = resources.get(subject(action) or "")
-    verb = BUILT.get(action.verb)
-    if verb is None and resource is not None and resource.machine is not None:
+    kind = done_as(action.verb)
+    verb = kind.name
+    if kind is TRANSITION and resource is not None and resource.machine is not None:
         transition = resource.machine.transitions.get(action.verb)
-        verb = "transition" if transition is not None else None
     follows = further(actions, resource)
-    if verb is None or follows is None or (resource is None and verb not in ("compute", "stream")):
+    if follows is None or (kind is TRANSITION and transition is None) or (resource is None and kind.row != "none"):
         return None
 
     segments = check_path(endpoint, resource, resources, findings)
@@ -172,12 +150,11 @@ def _endpoint(
     plain, vocabulary = vocabulary, replace(vocabulary, result=result_type(endpoint, contract))
     sets = () if resource is None else tuple(check_sets(endpoint.sets, resource, vocabulary, findings, request))
     if resource is not None:
-        inserts = verb in ("create", "ensure")
-        check_made_with(dict(sets), endpoint.sets, resource, inserts, vocabulary, findings)
-    if resource is not None and verb in ("create", "ensure") and segments is not None:
+        check_made_with(dict(sets), endpoint.sets, resource, kind.makes, vocabulary, findings)
+    if resource is not None and kind.makes and segments is not None:
         check_required(endpoint, resource, body, segments, dict(sets), findings)
     known: tuple[str, ...] | None = ()
-    if resource is not None and verb in ("ensure", "remove") and segments is not None:
+    if resource is not None and kind.outcomes and segments is not None:
         known = known_by(endpoint, verb, resource, segments, body or (), dict(sets), findings)
     issues = check_issues(endpoint, verb, resource, contract, findings)
     ended = check_ends(endpoint, verb, resource, who_names(contract, endpoint.key), contract, findings)
@@ -202,7 +179,7 @@ def _endpoint(
     guards = tuple(_guards(endpoint, scope, resource if is_list else None, known_ways, findings))
     then = () if resource is None else check_effects(endpoint.then, resource, resources, vocabulary, request, findings)
     check_members(endpoint, resource, members, findings)
-    if not (transition or follows) and action.verb not in WITH_EFFECTS and then is not None:
+    if not (kind.effects or follows) and then is not None:
         then = ()  # that it says nothing there has been said
     acted_on = None if resource is None else resource.name
     admitted = admissions(contract, endpoint.key, acted_on, verb, known_ways, plain, findings)
@@ -228,13 +205,13 @@ def _endpoint(
         method=endpoint.method,
         segments=segments,
         place=findings.place(endpoint.span),
-        verb=verb,
+        kind=kind,
         resource=acted_on,
         response=chosen.response,
         projection=chosen.projection,
         expansion=chosen.expansion,
         admissions=admitted,
-        untouched=untouched if verb in ENDS else None,
+        untouched=untouched if kind.outcomes else None,
         known_by=known,
         transition=transition,
         row=row,
@@ -278,8 +255,8 @@ def _check_events(
     reads_log = frozenset(about_log(Survey(contract)))
     for endpoint in value_of(contract.endpoints.endpoints) or ():
         verbs = {action.verb for action in value_of(endpoint.does) or ()}
-        about_events = verbs & EVENT_VERBS or endpoint.key in reads_log
-        needs = (about_events and no_kinds) or (verbs & STREAMING and events.stream is None)
+        about_events = any(kind_of(each).acts_on == "events" for each in verbs) or endpoint.key in reads_log
+        needs = (about_events and no_kinds) or ("stream events" in verbs and events.stream is None)
         if needs and endpoint.key not in open_keys:
             _needs_what_is_none(endpoint, contract, findings)
             findings.stop(endpoint.key, "it needs what is `none`", endpoint.span)
@@ -289,7 +266,7 @@ def _begins_nowhere(found: Endpoint, resources: Mapping[str, Resource]) -> bool:
     """Whether it makes rows of which nobody knows the state."""
     resource = resources.get(found.resource or "")
     machine = None if resource is None else resource.machine
-    return found.verb in ("create", "ensure") and machine is not None and machine.initial is None
+    return found.kind.makes and machine is not None and machine.initial is None
 
 
 def _needs_what_is_none(endpoint: stated.Endpoint, contract: Contract, findings: Findings) -> None:
@@ -338,7 +315,11 @@ def _not_built(endpoint: stated.Endpoint) -> Iterator[tuple[str, Span]]:
     """What this endpoint states and this build does not do."""
     actions = value_of(endpoint.does) or ()
     validators = endpoint.validators
-    if endpoint.case is not None and isinstance(validators, Shown) and any(each.verb in READING for each in actions):
+    if (
+        endpoint.case is not None
+        and isinstance(validators, Shown)
+        and not all(kind_of(each.verb).writes for each in actions)
+    ):
         yield "`validators` where cases choose what is shown", validators.span
     if endpoint.case is not None and any(action.verb == "stream events" for action in actions):
         yield "`cases` of a stream", endpoint.case.span

@@ -27,6 +27,7 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.scope import ResourceShape, Scope
 from ninefold.expressions.tree import Call, Constant, Typed
+from ninefold.language.verbs import kind_of
 from ninefold.plan.events import SECRET, SUBSCRIPTION
 from ninefold.values import Array, Digest, Object, Text, Type
 
@@ -52,7 +53,7 @@ def has_subscriptions(contract: Contract) -> Span | None:
     """Where the contract first makes, ends or shows subscriptions; None: it has none."""
     for endpoint in value_of(contract.endpoints.endpoints) or ():
         for action in value_of(endpoint.does) or ():
-            if action.verb in ("subscribe", "unsubscribe") or action.subject == SUBSCRIPTION:
+            if SUBSCRIPTION in (kind_of(action.verb).built_in, action.subject):
                 return action.span
     return None
 

@@ -2,35 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ninefold.checked.resources import Resource, Transition
 from ninefold.checks.codes import NOT_AMONG_SEVERAL, NOT_TAKEN_AFTER, ROWS_OF_SEVERAL
-from ninefold.checks.effects import ON_ITS_OWN
 from ninefold.checks.findings import Findings
 from ninefold.contract import states as stated
 from ninefold.contract.endpoints import Action, Endpoint
 from ninefold.contract.fact import Name, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.vocabulary.endpoints import VERBS
-
-FIRST = frozenset({"create", "ensure", "update", "replace", "sign in"})
-"""What a list of operations may begin with, beside a transition: each says which row all of them act on, and takes what
-the request gives."""
-
-ALONE: Mapping[str, tuple[str, str]] = {
-    "read": ("shows a row", "what a row has become is shown by `responses`"),
-    "list": ("acts on no one row", "what a row has become is shown by `responses`"),
-    "delete": ("leaves no row to go on with", "a row that is deleted takes no transition"),
-    "remove": ("leaves no row to go on with", "a row that is deleted takes no transition"),
-    "sign out": ("changes no row", "credentials of a row that is changed end by `ends`"),
-    "compute": ("acts on no row", "what is computed is shown by `responses`"),
-}
-"""Verbs that stand alone: why, and what to do instead."""
-
-BY_ITSELF = ("is done by itself", "it has an endpoint of its own")
-"""The same of each other one."""
+from ninefold.language.verbs import VERBS, kind_of
 
 
 def one_after_another(contract: Contract, findings: Findings) -> None:
@@ -57,9 +39,9 @@ def _stand_together(endpoint: Endpoint, actions: Sequence[Action], findings: Fin
         instead = "what happens to other rows is an effect, whose `where` says which: `then: [{update: …, where: …}]`"
         findings.say(NOT_AMONG_SEVERAL, message, Label(of_all.span, "acts on many rows"), help=(instead,))
         return False
-    alone = next((each for each in actions if each.verb in VERBS and each.verb not in FIRST), None)
+    alone = next((each for each in actions if each.verb in VERBS and not VERBS[each.verb].is_first), None)
     if alone is not None:
-        why, instead = ALONE.get(alone.verb, BY_ITSELF)
+        why, instead = VERBS[alone.verb].by_itself
         message = f"`{alone.written}` does not stand among several operations"
         findings.say(NOT_AMONG_SEVERAL, message, Label(alone.span, why), help=(instead,))
         return False
@@ -74,12 +56,12 @@ def _stand_together(endpoint: Endpoint, actions: Sequence[Action], findings: Fin
             help=(f"what happens to other rows is an effect: `then: [{_effect(other)}]`",),
         )
         return False
-    late = next((each for each in rest if each.verb in FIRST), None)
+    late = next((each for each in rest if kind_of(each.verb).is_first), None)
     if late is not None:
         message = f"`{late.written}` is not the first of several operations"
         in_order = [late, *(each for each in actions if each is not late)]
         help = f"write it first: `does: [{', '.join(each.written for each in in_order)}]`"
-        if first.verb in FIRST:
+        if kind_of(first.verb).is_first:
             help = f"what `{first.written}` gives to the row is all that the request gives"
         findings.say(NOT_AMONG_SEVERAL, message, Label(late.span, "takes what the request gives"), help=(help,))
         return False
@@ -91,7 +73,7 @@ def _follow(actions: Sequence[Action], machine: stated.Machine | None, findings:
     if machine is None:
         return
     transitions = {each.name: each for each in value_of(machine.transitions) or ()}
-    at = value_of(machine.initial) if actions[0].verb in ("create", "ensure") else None
+    at = value_of(machine.initial) if kind_of(actions[0].verb).makes else None
     before = actions[0]
     for action in actions:
         if action.verb in VERBS:
@@ -123,8 +105,8 @@ def further(actions: Sequence[Action], resource: Resource | None) -> tuple[Trans
 
 def _effect(action: Action) -> str:
     """An action as an effect would be written."""
-    if action.verb in ("create", "ensure"):
+    if kind_of(action.verb).makes:
         return f"{{create: {action.subject}, sets: {{…}}}}"
-    if action.verb in ON_ITS_OWN:
+    if kind_of(action.verb).as_effect:
         return f"{{{action.verb}: {action.subject}, row: …, sets: {{…}}}}"
     return f"{{take: {action.written}, row: …}}" if action.verb not in VERBS else f"{{update: {action.subject}, …}}"

@@ -26,9 +26,6 @@ from ninefold.values import Row
 
 Rules = Mapping[str, Mapping[str, Typed | None]]
 
-WRITING = frozenset({"create", "ensure", "update", "replace", "transition"})
-"""What may break an invariant of the row that it writes."""
-
 MOST_USES = 3
 """How many uses of one field are pointed at."""
 
@@ -164,7 +161,7 @@ def _refusing(
     when = None if endpoint.transition is None else _transition(contract, endpoint.resource, endpoint.transition.name)
     if guard_ is not None and when is not None:
         yield guard_.when, when.span, _error(guard_.code, "guard")
-    if endpoint.resource is not None and endpoint.verb in WRITING:
+    if endpoint.resource is not None and endpoint.kind.gives_values:
         written = next((e for e in value_of(contract.resources.resources) or () if e.name == endpoint.resource), None)
         rules = (value_of(written.invariants) if written is not None else None) or ()
         for invariant, rule in zip(resources[endpoint.resource].invariants, rules, strict=False):
@@ -212,7 +209,7 @@ class _Hidden:
         if not read.way or len(read.way) > 1:
             return False
         [step] = read.way
-        creates = endpoint.verb in ("create", "ensure")
+        creates = endpoint.kind.makes
         if creates and step.kind == "field" and resource == endpoint.resource:
             return True  # what a client refers to, it sees
         known = [admission.condition] if resource == endpoint.resource else []

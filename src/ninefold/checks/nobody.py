@@ -23,6 +23,7 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Ast, Invocation, Member, every
 from ninefold.expressions.ast import Name as NameAst
+from ninefold.language.verbs import kind_of
 
 ANYONE = "anyone"
 
@@ -104,7 +105,7 @@ def _of_endpoint(endpoint: Endpoint, survey: Survey) -> Iterator[tuple[Expressio
         if guard is not None:
             yield guard, True
         created = survey.graph.resources.get(action.subject or "")
-        if action.verb in ("create", "ensure") and created is not None:
+        if kind_of(action.verb).makes and created is not None:
             yield from ((each, True) for each in _needed(endpoint, created))
 
 

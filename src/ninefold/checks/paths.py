@@ -16,20 +16,8 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.ast import Ast, Binary, Member, Name, every
 from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.language.verbs import kind_of
 from ninefold.values import Row, from_schema, required
-from ninefold.vocabulary.endpoints import GRANT
-
-OF_MANY = {
-    "create": "creates",
-    "ensure": "creates",
-    "delete": "deletes",
-    "remove": "deletes",
-    "list": "lists",
-    "sign in": "signs in to",
-    GRANT: "grants a token to",
-    "sign out": "signs out of",
-}
-"""What has no meaning where there is one row."""
 
 
 def check_path(
@@ -205,11 +193,13 @@ def check_addressing(
 ) -> None:
     """Whether the path says what the verb needs: one row, or, on create, what the new row refers to."""
     names = [segment for segment in segments if isinstance(segment, PathName)]
-    if not resource.identifier and verb in OF_MANY:
+    kind = kind_of(verb)
+    is_of_many = kind.acts_on == "a resource" and (kind.row != "named" or kind.removes)
+    if not resource.identifier and is_of_many:
         findings.say(
             ONE_ROW,
             f"`{verb}` has no meaning for `{resource.name}`, of which there is one row",
-            Label(endpoint.span, f"{OF_MANY[verb]} the one that is always there"),
+            Label(endpoint.span, f"{kind.word} the one that is always there"),
             help=("read, update or replace it, or take a transition of it",),
         )
     elif endpoint.of_all_rows:
@@ -220,7 +210,7 @@ def check_addressing(
                 Label(endpoint.span, "all rows are the one that is always there"),
                 help=("leave `all` out",),
             )
-    elif verb in ("create", "ensure", "list"):
+    elif kind.makes or verb == "list":
         for name in names:
             if not name.through and verb == "create":
                 findings.say(
@@ -241,7 +231,7 @@ def check_addressing(
                     f"`{{{name.text}}}` leads through a reference of `{resource.name}` that nothing sets",
                     Label(endpoint.span),
                 )
-    elif verb in ("compute", "remove", "sign in", GRANT) or endpoint.row is not None:
+    elif kind.row in ("none", "known", "found") or endpoint.row is not None:
         return
     elif verb == "sign out" and not names:
         return

@@ -33,16 +33,10 @@ from ninefold.expressions.reads import needs_database
 from ninefold.expressions.rewrite import free_variables, walk
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import All, Select, Typed, Variable
+from ninefold.language.verbs import kind_of
 from ninefold.values import Array as ArrayType
 from ninefold.values import Object as ObjectType
 from ninefold.values import Row, Text, Type
-from ninefold.vocabulary.endpoints import ENDS
-
-MAKING_NOTHING = frozenset({"read", "list", "delete", "remove"})
-"""The verbs that make no credential, of which `issued` could tell."""
-
-CHANGING = frozenset({"update", "replace", "transition"})
-"""The verbs that find a row as it was and leave it as it has become."""
 
 NOT_MODIFIED = 304
 
@@ -56,7 +50,7 @@ def check_responses(
     responses = value_of(endpoint.responses)
     if responses is None:
         return None
-    ends = ENDS.get(verb, ())
+    ends = kind_of(verb).outcomes or ()
     for each in responses:
         if each.outcome is not None and each.outcome.text not in ends:
             findings.say(
@@ -116,11 +110,12 @@ def _response(
     scope = _response_scope(endpoint, verb, resource, known, showing)
     template = value_of(content)
     shown: Content | None = None
-    if isinstance(template, Name) != (verb == "stream") or (verb == "stream" and stated_response.status != 200):
+    is_stream = verb == "stream events"
+    if isinstance(template, Name) != is_stream or (is_stream and stated_response.status != 200):
         findings.say(
             NOT_A_STREAM,
             f"the response of `{endpoint.key}` is no stream"
-            if verb == "stream"
+            if is_stream
             else f"`{endpoint.key}` does not stream events, and its response is a stream",
             Label(stated_response.span, "here"),
             help=("`does: stream events` and `responses: {200: stream}` go together",),
@@ -172,7 +167,8 @@ def _headers(endpoint: stated.Endpoint, scope: Scope, findings: Findings) -> Ite
 def _response_scope(
     endpoint: stated.Endpoint, verb: str, resource: Resource | None, known: tuple[Way, ...], showing: Showing
 ) -> Scope:
-    vocabulary = showing.vocabulary
+    kind, vocabulary = kind_of(verb), showing.vocabulary
+    makes_nothing = kind.reads_rows or kind.removes
     members = body_members(endpoint, resource, showing.contract)
     more: dict[str, Type | None] = {"request": request_type(endpoint, members)}
     if resource is not None:
@@ -180,11 +176,11 @@ def _response_scope(
         if (issued := value_of(endpoint.issues)) is not None:
             secrets[issued.text] = Text()
         secrets = {name: Text() for name in tokens_of_effects(endpoint, resource, showing)} | secrets
-        if secrets and (verb not in MAKING_NOTHING or endpoint.then is not None):
+        if secrets and (not makes_nothing or endpoint.then is not None):
             more["issued"] = ObjectType(members=secrets)
-        if verb not in MAKING_NOTHING:
+        if not makes_nothing:
             more["granted"] = granted_type(endpoint, showing.contract)
-    if verb in CHANGING and resource is not None:
+    if kind.changes and resource is not None:
         more[BEFORE] = before(resource.name, maybe=False)
     if verb == "list" and resource is not None:
         more["page"] = ObjectType(

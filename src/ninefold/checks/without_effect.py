@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ninefold.checks.all_rows import OF_ONE_ROW
-from ninefold.checks.chosen import CHOOSING
 from ninefold.checks.codes import GIVEN_OTHERWISE, HEADER_OF_HTTP, OFFERED_TO_NOBODY, SAYS_NOTHING, STATE_OF_NOTHING
-from ninefold.checks.effects import WITH_EFFECTS
 from ninefold.checks.event_log import has_log
 from ninefold.checks.findings import Findings
 from ninefold.checks.storable import is_serial
@@ -21,61 +19,56 @@ from ninefold.contract.service import Contract
 from ninefold.contract.states import Machine
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.vocabulary.endpoints import GRANT, VERBS
-
-TRANSITION = "a transition"
-ON_A_ROW = frozenset({"read", "update", "replace", "delete", "remove", "sign out", "unsubscribe", TRANSITION})
-"""The verbs that act on a row that is there."""
-CHANGING = ON_A_ROW | {"sign in", GRANT}
-"""Those that find it, or are told of it."""
-OF_NO_ROW = frozenset({"list", "compute", "stream events"})
-"""The verbs that act on no one row."""
+from ninefold.language.verbs import TRANSITION, Verb, kind_of
 
 
 @dataclass(frozen=True)
 class Use:
-    """The verbs that a key of an endpoint says something of, and what it says."""
+    """What a key of an endpoint says, and of which verbs it says something."""
 
-    verbs: frozenset[str]
+    of: Callable[[Verb], bool]
     says: str
-    instead: Mapping[str, str]
+    instead: Mapping[str, str] | None = None
     """By verb: what says what was probably meant."""
 
 
+def _of_lists(verb: Verb) -> bool:
+    return verb.row == "all"
+
+
 WHICH_ARE_LISTED = "which rows are listed is said by `where`"
-ANY_VERB = frozenset((*VERBS, TRANSITION))
 USES: Mapping[str, Use] = {
     "body": Use(
-        ANY_VERB - {"read", "list", "delete", "remove", "sign out", "unsubscribe", "stream events"},
+        lambda verb: verb.takes_values,
         "gives values",
         {"list": "what narrows a list is a parameter: `filters`"},
     ),
-    "row": Use(ON_A_ROW, "says which row is acted on", {"list": WHICH_ARE_LISTED}),
-    "filters": Use(frozenset({"list"}), "narrows a list", {}),
-    "sorts": Use(frozenset({"list"}), "orders a list", {}),
-    "projection": Use(CHOOSING, "says what a request chooses of what is shown", {}),
-    "expand": Use(CHOOSING, "says what is shown on request", {}),
-    "pages": Use(frozenset({"list"}), "bounds a list", {}),
+    "row": Use(
+        lambda verb: verb.is_of_one or verb.row == "caller's",
+        "says which row is acted on",
+        {"list": WHICH_ARE_LISTED},
+    ),
+    "filters": Use(_of_lists, "narrows a list"),
+    "sorts": Use(_of_lists, "orders a list"),
+    "projection": Use(lambda verb: verb.reads_rows, "says what a request chooses of what is shown"),
+    "expand": Use(lambda verb: verb.reads_rows, "says what is shown on request"),
+    "pages": Use(_of_lists, "bounds a list"),
     "where": Use(
-        ON_A_ROW | {"list", "sign in", GRANT},
+        lambda verb: verb.is_of_found,
         "says which rows are listed or acted on",
         {"create": "what has to hold of the new row is said by `when`"},
     ),
-    "guards": Use((ANY_VERB - OF_NO_ROW) | {"list"}, "judges the row that is acted on", {"list": WHICH_ARE_LISTED}),
-    "sets": Use(
-        frozenset({"create", "update", "replace", "ensure", "sign in", GRANT, TRANSITION}), "gives values to a row", {}
-    ),
-    "then": Use(WITH_EFFECTS | {TRANSITION}, "says what else changes", {}),
+    "guards": Use(lambda verb: verb.guarded, "judges the row that is acted on", {"list": WHICH_ARE_LISTED}),
+    "sets": Use(lambda verb: verb.sets, "gives values to a row"),
+    "then": Use(lambda verb: verb.effects, "says what else changes"),
     "ends": Use(
-        frozenset({"update", "replace", "sign in", GRANT, "sign out", TRANSITION}),
+        lambda verb: verb.ends,
         "ends credentials that were issued to a row",
         {"delete": "credentials end with their row", "remove": "credentials end with their row"},
     ),
-    "idempotency_key": Use(ANY_VERB - OF_NO_ROW - {"read"}, "makes that a request is done once", {}),
-    "patch": Use(frozenset({"update"}), "says how an update is read", {}),
-    "validators": Use(
-        ANY_VERB - {"stream events", "sign in", GRANT, "sign out"}, "tells whether what is shown has changed", {}
-    ),
+    "idempotency_key": Use(lambda verb: verb.writes, "makes that a request is done once"),
+    "patch": Use(lambda verb: verb.name == "update", "says how an update is read"),
+    "validators": Use(lambda verb: verb.validators, "tells whether what is shown has changed"),
 }
 
 OF_HTTP = frozenset(
@@ -127,26 +120,26 @@ def _endpoint(
     of_all = {"filters", *OF_ONE_ROW} if endpoint.of_all_rows else set[str]()
     if any(each.all and each.verb == "delete" for each in actions):
         of_all.add("body")  # what is no field of the rows, and says which are meant
-    verbs = [each.verb if each.verb in VERBS else TRANSITION for each in actions]
+    verbs = [kind_of(each.verb) for each in actions]
     for key, use in USES.items():
         fact: Fact[object] | None = getattr(endpoint, key)
         # What an endpoint states is about its first operation; what else changes comes after the last.
-        about = verbs if key == "then" else [*verbs[:1], *(each for each in verbs[1:] if each != TRANSITION)]
+        about = verbs if key == "then" else [*verbs[:1], *(each for each in verbs[1:] if each is not TRANSITION)]
         if key == "idempotency_key" and endpoint.call is not None:
             continue  # a call is done once
-        if isinstance(fact, Shown) and verbs and use.verbs.isdisjoint(about) and key not in of_all:
+        if isinstance(fact, Shown) and verbs and not any(map(use.of, about)) and key not in of_all:
             written = "when" if key == "guards" else key.replace("_", " ")
             findings.say(
                 SAYS_NOTHING,
                 f"`{written}` says nothing of `{endpoint.key}`",
                 Label(fact.span, use.says),
                 Label(actions[0].span, "does nothing of the kind"),
-                help=(use.instead[verbs[0]],) if verbs[0] in use.instead else (),
+                help=() if use.instead is None or verbs[0].name not in use.instead else (use.instead[verbs[0].name],),
             )
     for action, verb in zip(actions[:1], verbs, strict=False):
         subject = action.subject or ""
-        if verb in USES["sets"].verbs:
-            _sets(endpoint.sets, resources.get(subject), machines.get(subject), verb in CHANGING, findings)
+        if verb.sets:
+            _sets(endpoint.sets, resources.get(subject), machines.get(subject), not verb.makes, findings)
     sorts = value_of(endpoint.sorts)
     if sorts is not None and isinstance(sorts.offered, Shown) and isinstance(sorts.parameter, StatedNone | None):
         findings.say(

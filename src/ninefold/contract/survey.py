@@ -19,20 +19,10 @@ from ninefold.contract.shared_types import types_in
 from ninefold.contract.states import Machine, Transition
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.ast import Ast, Member, Name
-from ninefold.vocabulary.endpoints import GRANT, VERBS
+from ninefold.language.verbs import GRANT, VERBS, kind_of
 
 SUBSCRIPTION = "subscription"
 """The built-in resource that `subscribe` and `unsubscribe` act on."""
-
-READING = frozenset({"read", "list", "compute", "stream events"})
-TAKING_VALUES = frozenset({"create", "update", "replace", "ensure", "sign in", GRANT, "subscribe", "call", "compute"})
-"""The verbs whose endpoints take values; a transition does too."""
-
-GIVING_VALUES = frozenset({"create", "update", "replace", "ensure"})
-"""The verbs that give a row of a resource its values; a transition does too."""
-
-NEEDING_A_ROW = frozenset({"read", "update", "replace", "delete", "remove", "unsubscribe"})
-"""The verbs that act on one row, which the path or `row` names; a transition does too."""
 
 WITHOUT_CONTENT = frozenset({"GET", "HEAD", "DELETE"})
 """The methods for which RFC 9110 gives content no meaning: no question asks for their body."""
@@ -123,7 +113,7 @@ class Survey:
 
     @property
     def writing(self) -> tuple[str, ...]:
-        writing = (e.key for e in self.endpoints if any(a.verb not in READING for a in actions(e)))
+        writing = (e.key for e in self.endpoints if any(kind_of(a.verb).writes for a in actions(e)))
         return tuple(dict.fromkeys(writing))
 
     def writing_to(self, resource: str) -> tuple[str, ...]:
@@ -171,9 +161,9 @@ class Survey:
         for action in actions(endpoint):
             resource = subject(action)
             if resource is not None:
-                if action.verb not in READING:
+                if kind_of(action.verb).writes:
                     yield "write", resource
-                if action.verb in ("create", "ensure"):
+                if kind_of(action.verb).makes:
                     yield "create", resource
                 if action.verb == "sign in":
                     yield "sign in", resource
@@ -195,7 +185,7 @@ class Survey:
 
     def deleted_by(self, endpoint: Endpoint) -> frozenset[str]:
         """The resources of which an endpoint deletes rows: its own, and those that a deletion cascades to."""
-        own = {a.subject for a in actions(endpoint) if a.verb in ("delete", "remove") and a.subject}
+        own = {a.subject for a in actions(endpoint) if kind_of(a.verb).removes and a.subject}
         own |= {each.subject for each in self.effects(endpoint) if each.verb == "delete"}
         return frozenset().union(*(self.falling_with(each) for each in own))
 
@@ -205,7 +195,7 @@ class Survey:
         if not self._invariants:
             return ()
         deleted = self.deleted_by(endpoint)
-        written = {a.subject for a in actions(endpoint) if is_transition(a) or a.verb in GIVING_VALUES}
+        written = {a.subject for a in actions(endpoint) if kind_of(a.verb).gives_values}
         written |= {each.subject for each in self.effects(endpoint) if each.verb != "delete"}
         changed = written | deleted | {name for each in deleted for name, _ in self.referring.get(each, ())}
         return tuple((name, invariant) for name, invariant, read in self._invariants if read & changed)
@@ -346,7 +336,11 @@ class Survey:
         """What row rules narrow."""
         seen = Walk(self.graph, narrowed=True)
         for action in actions(endpoint)[:1]:  # what follows acts on the same row
-            if (name := subject(action)) and action.verb not in _OWN_ROW and not signs_out_caller(endpoint, action):
+            if (
+                (name := subject(action))
+                and kind_of(action.verb).row not in ("new", "found", "none")
+                and not signs_out_caller(endpoint, action)
+            ):
                 seen.now = f"`{action.written}`"
                 seen.reach(name)
         self._show(seen, endpoint, acted_on, roots)
@@ -361,7 +355,9 @@ class Survey:
         return seen
 
     def _tells_events(self, endpoint: Endpoint, seen: Walk) -> bool:
-        about = any(action.verb in ("stream events", "subscribe") for action in actions(endpoint))
+        about = any(
+            kind_of(action.verb).acts_on == "events" and action.verb != "unsubscribe" for action in actions(endpoint)
+        )
         return about or self.graph.log in seen.reached
 
     def _payloads(self) -> Iterator[tuple[Template, dict[str, str]]]:
@@ -492,10 +488,6 @@ class Survey:
                 yield own, name.text
 
 
-_OWN_ROW = frozenset({"create", "sign in", GRANT, "subscribe", "compute", "call", "stream events"})
-"""The verbs that show a row of their own making, or that of the caller who signs in, or none."""
-
-
 def _is_name(leaf: Leaf) -> bool:
     """Whether a leaf names a resource, the one that a reference leads to."""
     return isinstance(leaf.expression.ast, Name)
@@ -517,13 +509,8 @@ def as_action(effect: Effect) -> Action:
 
 def subject(action: Action) -> str | None:
     """The resource that an action acts on."""
-    match action.verb:
-        case "subscribe" | "unsubscribe":
-            return SUBSCRIPTION
-        case "compute" | "call" | "stream events":
-            return None
-        case _:
-            return action.subject
+    kind = kind_of(action.verb)
+    return action.subject if kind.acts_on == "a resource" else kind.built_in
 
 
 def body_names(body: Body, own: str | None) -> Iterator[tuple[str, str]]:

@@ -13,7 +13,7 @@ from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
 from ninefold.explain.quantities import duration
 from ninefold.explain.requests import GRANTED
-from ninefold.vocabulary.endpoints import GRANT
+from ninefold.language.verbs import kind_of
 
 ANYONE = "anyone"
 
@@ -139,7 +139,7 @@ def rows(g: Grounds, endpoint: Endpoint) -> list[Item]:
         items += g.sentence("unseen rows", facts.unseen_rows, "a row that the caller may not see is {}")
     if first is not None and first not in seen:
         verb = next((action.verb for action in actions(endpoint)), "")
-        deed = {"sign in": "signs in to", GRANT: "grants a token to", "sign out": "signs out of"}.get(verb, "makes")
+        deed = kind_of(verb).word if kind_of(verb).row in ("found", "caller's") else "makes"
         words = f"the `{first}` that a request {deed} is shown in its response"
         items.append(g.item(words, meanings=(17,)))
     return items

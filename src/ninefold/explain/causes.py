@@ -23,8 +23,9 @@ from ninefold.explain.grounds import Grounds
 from ninefold.explain.limits import applying
 from ninefold.explain.quantities import duration, size
 from ninefold.explain.requests import BESIDE_FIELDS, ENDED, FORMS, GRANTED, GRANTS, PATHS, given
-from ninefold.questions.conditions import ON_ONE_ROW, may_be_gone, may_be_in_any_state
-from ninefold.vocabulary.endpoints import ENDS, FORM, GRANT
+from ninefold.language.verbs import GRANT, kind_of
+from ninefold.questions.conditions import may_be_gone, may_be_in_any_state
+from ninefold.vocabulary.endpoints import FORM
 
 
 @dataclass(frozen=True)
@@ -164,14 +165,14 @@ def of_content(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
             subject = g.codes.narrowest(endpoint, "invalid", f"{each.resource}.{each.field}")
             words = f"`{'/'.join(('', *each.pointer))}` is not as the rules of `{each.resource}.{each.field}` say"
             yield Refusal("invalid", subject, words, field.span, (3, 13))
-            if isinstance(field.immutable, Shown) and writes.verbs(endpoint) & writes.CHANGING:
+            if isinstance(field.immutable, Shown) and writes.changes(endpoint):
                 words = f"`{'/'.join(('', *each.pointer))}` is given, and cannot change"
                 yield Refusal("invalid", subject, words, field.immutable.span)
         elif each.beside:
             words = f"`/{each.field}` is not as the shared type says"
             yield Refusal("invalid", None, words, each.span, (BESIDE_FIELDS,))
     own = g.resource(g.acted_on(endpoint))
-    if own is not None and writes.verbs(endpoint) & (writes.MAKING | {"replace"}):
+    if own is not None and writes.is_whole(endpoint):
         named = {each.field for each in members}
         for name in value_of(own.required) or ():
             field = g.fields(own.name).get(name.text)
@@ -280,7 +281,7 @@ def of_rows(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
             yield Refusal("gone", resource, words, machine.gone.span, (31,))
     done = writes.verbs(endpoint)
     first = g.acted_on(endpoint)
-    if first is not None and done & ENDS.keys():
+    if first is not None and any(kind_of(verb).outcomes for verb in done):
         yield from _of_a_row_that_may_be_there(g, endpoint, first, done)
     for number, action in enumerate(actions(endpoint)):
         each = g.survey.transition(action) if is_transition(action) else None
@@ -332,7 +333,7 @@ def _sought(g: Grounds, endpoint: Endpoint) -> Iterator[tuple[str, Span]]:
                 if at is not None:
                     found.setdefault(at, segment.span)
     # What follows acts on the same row.
-    on_one = any(action.verb in ON_ONE_ROW or is_transition(action) for action in actions(endpoint)[:1])
+    on_one = any(kind_of(action.verb).row == "named" for action in actions(endpoint)[:1])
     if first is not None and on_one and not endpoint.of_all_rows:
         names = [each.span for each in endpoint.segments if isinstance(each, PathName)]
         row = endpoint.row.span if isinstance(endpoint.row, Shown) else endpoint.span
@@ -371,7 +372,7 @@ def of_writes(g: Grounds, endpoint: Endpoint) -> Iterator[Refusal]:
         if each.word == "refuse":
             words = f"a row refers to it by `{each.subject}`"
             yield Refusal("conflict", g.acted_on(endpoint), words, each.span, (24,))
-    if own is not None and writes.verbs(endpoint) & (writes.MAKING | writes.CHANGING | {"transition"}):
+    if own is not None and writes.gives_values(endpoint):
         for invariant in value_of(own.invariants) or ():
             words = f"`{invariant.when.text}` would not hold of the row as it becomes"
             code = None if invariant.otherwise is None else invariant.otherwise.text

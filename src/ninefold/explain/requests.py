@@ -19,40 +19,12 @@ from ninefold.explain.chosen import choices
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
 from ninefold.expressions.ast import Literal, Member, Name
-from ninefold.vocabulary.endpoints import ENDS, FORM, GRANT
-
-DEEDS = {
-    "create": "creates one `{}`",
-    "read": "shows one `{}`",
-    "list": "lists rows of `{}`",
-    "update": "changes one `{}`",
-    "replace": "replaces one `{}`",
-    "delete": "deletes one `{}`",
-    "ensure": "creates one `{}`, or compares the one that is there and leaves it",
-    "remove": "deletes one `{}`, if there is one",
-    "sign in": "signs in to one `{}`",
-    GRANT: "grants a token to one `{}`",
-    "sign out": "ends credentials that were issued to one `{}`",
-    "compute": "computes a response; it acts on no row",
-    "subscribe": "makes a subscription to events",
-    "unsubscribe": "ends a subscription to events",
-    "stream events": "streams events",
-    "call": "calls the function `{}`",
-}
-
+from ninefold.language.verbs import GRANT, TRANSITION, kind_of
+from ninefold.vocabulary.endpoints import FORM
 
 ENDED, SEVERAL, FORMS, GRANTED, GRANTS, PATHS, ALL_ROWS, CALLED = 62, 66, 67, 68, 69, 72, 75, 76
 """The fixed meanings of credentials that end, several operations, forms as bodies, the scopes of issued credentials,
 tokens that are granted, values in paths, operations on all rows, and functions that are called."""
-
-MEANINGS_OF_DEEDS = {
-    GRANT: (GRANTS,),
-    "sign out": (ENDED,),
-    "stream events": (34, 35),
-    "subscribe": (34, 36, 37),
-    "unsubscribe": (36,),
-}
-"""What the language says of them (`ninefold.meanings`)."""
 
 
 def deeds(g: Grounds, endpoint: Endpoint) -> list[Item]:
@@ -80,22 +52,23 @@ def deeds(g: Grounds, endpoint: Endpoint) -> list[Item]:
 
 
 def _meanings(action: Action) -> tuple[int, ...]:
-    return (ALL_ROWS,) if action.all else MEANINGS_OF_DEEDS.get(action.verb, ())
+    return (ALL_ROWS,) if action.all else kind_of(action.verb).meanings
 
 
 def _deed(action: Action) -> str:
     if action.all:
-        done = {"delete": "deletes", "update": "changes"}.get(action.verb, f"takes the transition `{action.verb}` of")
+        kind = kind_of(action.verb)
+        done = f"takes the transition `{action.verb}` of" if kind is TRANSITION else kind.word
         return f"{done} all rows of `{action.subject}` that are left by what follows"
     if is_transition(action):
-        return f"takes the transition `{action.verb}` of one `{action.subject}`"
-    return DEEDS[action.verb].format(action.subject)
+        return TRANSITION.told.format(action.verb, action.subject)
+    return kind_of(action.verb).told.format(action.subject)
 
 
 def _known_by(g: Grounds, endpoint: Endpoint) -> list[Item]:
     """Of `ensure` and `remove`: the fields that say which row is meant."""
     own = g.acted_on(endpoint)
-    if own is None or endpoint.row is not None or not any(each.verb in ENDS for each in actions(endpoint)):
+    if own is None or endpoint.row is not None or not any(kind_of(each.verb).outcomes for each in actions(endpoint)):
         return []
     fields = [f"`{own}.{name}`" for name in known_by(g.survey, endpoint, own)]
     return [g.item(f"the row is known by {' and '.join(fields)}", endpoint.span, meanings=(41,))] if fields else []
@@ -133,10 +106,10 @@ def _path_name(g: Grounds, endpoint: Endpoint, segment: PathName, first: str | N
     own, key = g.resource(at), g.fields(at).get(names[-1])
     if own is None or key is None:
         return g.item(f"{written}: which row it names is not known", segment.span, meanings=(6,))
-    verbs = {action.verb for action in actions(endpoint)}
+    makes = any(kind_of(action.verb).makes for action in actions(endpoint))
     if len(through) == 1:
         words = f"{written}: the `{at}` whose `{names[-1]}` it is"
-    elif verbs & {"create", "ensure"} and len(through) == 2:
+    elif makes and len(through) == 2:
         words = f"{written}: the `{at}` whose `{names[-1]}` it is; `{'.'.join(through)}` is set to it"
     else:
         words = f"{written}: the `{at}` whose `{names[-1]}` it is; `{'.'.join(through)}` has to be that one"
@@ -299,7 +272,7 @@ def _told(g: Grounds, endpoint: Endpoint, words: str) -> list[Item]:
 
 
 def _conditional(endpoint: Endpoint) -> Iterator[str]:
-    if any(action.verb in ("read", "list", "compute") for action in actions(endpoint)):
+    if not all(kind_of(action.verb).writes for action in actions(endpoint)):
         yield "`If-None-Match` with the entity tag of what is shown is answered with 304 (RFC 9110, section 13.1.2)"
         yield "`If-Match` without the entity tag of what is shown is refused (RFC 9110, section 13.1.1)"
     else:

@@ -18,9 +18,8 @@ from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
 from ninefold.explain.requests import given
 from ninefold.expressions.ast import Invocation, every
+from ninefold.language.verbs import kind_of
 
-MAKING = frozenset({"create", "ensure"})
-CHANGING = frozenset({"update", "replace"})
 AT_RANDOM = frozenset({"uuid", "token", "random", "serial"})
 """The functions that give another value each time: no request is refused because of one."""
 
@@ -28,6 +27,26 @@ AT_RANDOM = frozenset({"uuid", "token", "random", "serial"})
 def verbs(endpoint: Endpoint) -> frozenset[str]:
     """What it does, a transition by the one word `transition`."""
     return frozenset("transition" if is_transition(action) else action.verb for action in actions(endpoint))
+
+
+def makes(endpoint: Endpoint) -> bool:
+    """Whether it makes a row of the contract's own."""
+    return any(kind_of(action.verb).makes for action in actions(endpoint))
+
+
+def changes(endpoint: Endpoint) -> bool:
+    """Whether it changes one by what the request gives."""
+    return any(kind_of(action.verb).changes and not is_transition(action) for action in actions(endpoint))
+
+
+def is_whole(endpoint: Endpoint) -> bool:
+    """Whether what is not given is made as on create."""
+    return any(kind_of(action.verb).is_whole for action in actions(endpoint))
+
+
+def gives_values(endpoint: Endpoint) -> bool:
+    """Whether it makes or changes one."""
+    return any(kind_of(action.verb).gives_values for action in actions(endpoint))
 
 
 def transitions(g: Grounds, endpoint: Endpoint) -> list[Transition]:
@@ -45,7 +64,7 @@ def guards(g: Grounds, endpoint: Endpoint) -> list[Item]:
         facts += [g.item(f"else `{guard.otherwise.text}`", guard.otherwise.span)] if guard.otherwise else []
         items.append(g.together("guard", guard.span, facts, (9, 10)))
     own = g.resource(g.acted_on(endpoint))
-    if own is not None and verbs(endpoint) & (MAKING | CHANGING | {"transition"}):
+    if own is not None and gives_values(endpoint):
         words = "holds of the row as it has become"
         items += [resources.invariant(g, each, words, (9, 10)) for each in value_of(own.invariants) or ()]
     return items
@@ -66,15 +85,14 @@ def values(g: Grounds, endpoint: Endpoint) -> list[Item]:
     items += [states.effect(g, each) for each in value_of(endpoint.then) or ()]
     if own is None:
         return items
-    done = verbs(endpoint)
-    if done & MAKING:
+    if makes(endpoint):
         items += _made(g, endpoint, own)
-    elif done & (CHANGING | {"transition"}):
+    elif gives_values(endpoint):
         items += _changed(g, endpoint, own)
     machine = g.survey.machine(own.name)
     field = value_of(machine.field) if machine is not None else None
     if machine is not None and field is not None:
-        if done & MAKING:
+        if makes(endpoint):
             items += g.fact(f"`{field.text}` begins as", machine.initial, lambda name: f"`{name.text}`", (4,))
         for each in transitions(g, endpoint):
             items += g.fact(f"`{field.text}` becomes", each.to, lambda name: f"`{name.text}`", (4,))
@@ -120,24 +138,23 @@ class Key:
 def keys(g: Grounds, endpoint: Endpoint) -> Iterator[Key]:
     """The keys that a write of this endpoint may bring to collide. A value made at random never does."""
     own = g.resource(g.acted_on(endpoint))
-    done = verbs(endpoint)
-    if own is None or not done & (MAKING | CHANGING | {"transition"}):
+    if own is None or not gives_values(endpoint):
         return
     fields = g.fields(own.name)
     named = {each.field for each in given(g, endpoint)}
     groups: dict[tuple[str, ...], Span] = {}
-    if done & MAKING and (identifier := value_of(own.identifier)):
+    if makes(endpoint) and (identifier := value_of(own.identifier)):
         groups[tuple(each.text for each in identifier)] = identifier[0].span
     for field in fields.values():
         if is_stated(field.unique) and field.unique is not None:
             groups.setdefault((field.name,), field.unique.span)
     for group in value_of(own.unique) or ():
         groups.setdefault(tuple(each.text for each in group), group[0].span)
-    if "ensure" in done:
+    if "ensure" in verbs(endpoint):
         groups.pop(known_by(g.survey, endpoint, own.name), None)
     for group_of, span in groups.items():
         members = [fields[name] for name in group_of if name in fields]
-        touched = done & MAKING or any(each.name in named or each.again_on is not None for each in members)
+        touched = makes(endpoint) or any(each.name in named or each.again_on is not None for each in members)
         if touched and members and not any(each.name not in named and _at_random(each) for each in members):
             first = next((each.name for each in members if each.name in named), members[0].name)
             yield Key(f"{own.name}.{first}" if len(group_of) == 1 else own.name, group_of, span)
@@ -163,13 +180,12 @@ class Reference:
 def references(g: Grounds, endpoint: Endpoint) -> Iterator[Reference]:
     """The references whose rows have to be there."""
     own = g.resource(g.acted_on(endpoint))
-    done = verbs(endpoint)
-    if own is None or not done & (MAKING | CHANGING | {"transition"}):
+    if own is None or not gives_values(endpoint):
         return
     named = {each.field for each in given(g, endpoint)}
     for name, field in g.fields(own.name).items():
         target = value_of(field.refers_to)
-        if target is not None and (name in named or (done & MAKING and name not in from_path(endpoint))):
+        if target is not None and (name in named or (makes(endpoint) and name not in from_path(endpoint))):
             yield Reference(f"{own.name}.{name}", target.text, name in named, field.span)
 
 

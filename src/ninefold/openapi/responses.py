@@ -8,7 +8,6 @@ from ninefold.openapi.limits import rate_headers
 from ninefold.openapi.schemas import is_certain, reference, shown, value_or_null
 from ninefold.openapi.service import Endpoint, Json, Service
 from ninefold.plan.operations import Compute, List, Read
-from ninefold.vocabulary.endpoints import ENDS
 
 TEXT: Json = {"type": "string"}
 
@@ -21,7 +20,7 @@ def responses(endpoint: Endpoint, shared: Json, service: Service) -> Json:
         good: Json = {"description": words} | headers
         if response.content is not None and endpoint.route.offers is not None:
             good["content"] = {endpoint.route.offers: {"schema": value_or_null(response.content, service)}}
-        elif endpoint.checked.verb == "stream" and endpoint.route.offers is not None:
+        elif endpoint.checked.verb == "stream events" and endpoint.route.offers is not None:
             # A stream of events never ends, and is no JSON: OpenAPI 3.1 has no schema for its pieces.
             good["content"] = {endpoint.route.offers: {"schema": TEXT}}
         status = str(response.status)
@@ -42,9 +41,10 @@ def responses(endpoint: Endpoint, shared: Json, service: Service) -> Json:
 def _ends(endpoint: Endpoint) -> list[tuple[str, Response]]:
     """The good ends, each in words: `ensure` and `remove` have two where the contract tells them apart."""
     response, untouched = endpoint.checked.response, endpoint.checked.untouched
-    if untouched is None or untouched == response:
+    outcomes = endpoint.checked.kind.outcomes
+    if outcomes is None or untouched is None or untouched == response:
         return [(endpoint.does, response)]
-    done, nothing_to_do = ENDS[endpoint.checked.verb]
+    done, nothing_to_do = outcomes
     return [(f"{endpoint.does}: {done}", response), (f"{endpoint.does}: {nothing_to_do}", untouched)]
 
 

@@ -228,7 +228,7 @@ class _Reading:
 
     def states(self, found: checked.Endpoint | None, who: str) -> tuple[str, ...] | None:
         """The states that a row may be in when such a caller does what the endpoint does."""
-        if found is None or self.served is None or found.resource is None or found.verb in ("create", "stream"):
+        if found is None or self.served is None or found.resource is None or found.kind.row == "new":
             return None
         machine = self.served.resources[found.resource].machine
         if machine is None:

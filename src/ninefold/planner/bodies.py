@@ -7,10 +7,11 @@ from typing import Any
 
 from msgspec import structs
 
-from ninefold.checked.endpoints import BodyLeaf, Endpoint, Verb
+from ninefold.checked.endpoints import BodyLeaf, Endpoint
 from ninefold.checked.resources import Effect, Field, Resource
 from ninefold.checked.service import Checked
 from ninefold.expressions.tree import Typed
+from ninefold.language.verbs import Verb
 from ninefold.plan.routes import Body, BodyField
 from ninefold.planner import granting
 from ninefold.planner.effects import given_by_items, member_of_body
@@ -22,10 +23,6 @@ MERGE_PATCH = "application/merge-patch+json"
 
 JSON_PATCH = "application/json-patch+json"
 """RFC 6902, section 6."""
-
-
-MAKING = ("create", "ensure", "sign in")
-"""The verbs of which a body gives what does not change afterwards."""
 
 
 def body(endpoint: Endpoint, checked: Checked) -> Body | None:
@@ -50,7 +47,7 @@ def body(endpoint: Endpoint, checked: Checked) -> Body | None:
             pointer=leaf.pointer,
             type=_given_type(resource.fields[leaf.field]),
             normalise=resource.fields[leaf.field].normalise,
-            fixed=endpoint.verb not in MAKING and resource.is_fixed(leaf.field),
+            fixed=not endpoint.kind.is_given_once and resource.is_fixed(leaf.field),
             known_as=_known_as(leaf, endpoint, resource),
             merged=merge and isinstance(resource.as_given(leaf.field).type, Anything | Object),
             null_shown=edits and resource.as_given(leaf.field).null_shown,
@@ -65,7 +62,7 @@ def body(endpoint: Endpoint, checked: Checked) -> Body | None:
         media_types=(*media_types, MERGE_PATCH) if merge else (*media_types, JSON_PATCH) if edits else media_types,
         schema=_with_constants(
             _with_members(
-                _schema(endpoint.body, resource, endpoint.verb) | _naming(endpoint, resource), endpoint, checked
+                _schema(endpoint.body, resource, endpoint.kind) | _naming(endpoint, resource), endpoint, checked
             ),
             endpoint,
         ),
@@ -83,7 +80,7 @@ def body(endpoint: Endpoint, checked: Checked) -> Body | None:
 
 def _known_as(leaf: BodyLeaf, endpoint: Endpoint, resource: Resource) -> str | None:
     """The name in braces that gives what a body says the row is known by."""
-    if endpoint.verb in MAKING or leaf.field not in resource.identifier or not resource.is_fixed(leaf.field):
+    if endpoint.kind.is_given_once or leaf.field not in resource.identifier or not resource.is_fixed(leaf.field):
         return None
     return next((each.text for each in endpoint.names if not each.through and each.field == leaf.field), None)
 
@@ -175,7 +172,7 @@ def _naming(endpoint: Endpoint, resource: Resource) -> dict[str, Any]:
     case = endpoint.case
     if case is None or case.member is None:
         return {}
-    schema = _schema(endpoint.body or (), resource, endpoint.verb)
+    schema = _schema(endpoint.body or (), resource, endpoint.kind)
     named = {"const": case.name} if case.name is not None else {"not": {"enum": list(case.all)}}
     own = schema["properties"].get(case.member, {})
     needed = [*schema.get("required", ())]
@@ -223,9 +220,9 @@ def _schema(leaves: Sequence[BodyLeaf], resource: Resource, verb: Verb, depth: i
             made = (
                 field.on_create is not None
                 or field.on_change is not None
-                or (verb not in MAKING and field.name in resource.identifier and resource.is_fixed(field.name))
+                or (not verb.is_given_once and field.name in resource.identifier and resource.is_fixed(field.name))
             )
-            if verb == "sign in" or (field.required and not made and verb != "update"):
+            if verb.name == "sign in" or (field.required and not made and verb.name != "update"):
                 required.append(name)
         else:
             properties[name] = _schema(within, resource, verb, depth + 1)

@@ -12,6 +12,7 @@ from ninefold.checked.resources import Effect, Resource
 from ninefold.expressions.given import fields_read
 from ninefold.expressions.rewrite import rewrite
 from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.language.verbs import kind_of
 from ninefold.plan import operations as plan
 from ninefold.plan.environment import EACH, THIS
 from ninefold.plan.statement import Piece, ResultColumn, Statement
@@ -95,7 +96,7 @@ def _effect(effect: Effect, host: Endpoint, acting: Resource, perspective: Persp
         method="",
         segments=() if inserts else by_identifier(resource, checked),
         place=effect.place,
-        verb="transition" if transition is not None else effect.verb,  # type: ignore[arg-type]
+        kind=kind_of(effect.verb),
         resource=resource.name,
         response=Response(204, None, (), effect.place),
         admissions=(),

@@ -24,7 +24,7 @@ def with_further(operation: plan.Write, endpoint: Endpoint, perspective: Perspec
     own = Perspective(perspective.checked, CONTRACT, perspective.dialect, perspective.told or perspective.who)
     last = len(endpoint.further) - 1
     resource = own.checked.resources[endpoint.resource]
-    is_known = endpoint.transition is not None or endpoint.verb in ("create", "ensure")
+    is_known = endpoint.transition is not None or endpoint.kind.makes
     following = []
     for number, transition in enumerate(endpoint.further):
         each = replace(

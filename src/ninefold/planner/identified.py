@@ -8,6 +8,7 @@ from ninefold.checked.endpoints import Endpoint, PathName, Response
 from ninefold.checked.resources import Resource, Transition
 from ninefold.checked.service import Checked
 from ninefold.expressions.tree import Select, Variable
+from ninefold.language.verbs import TRANSITION
 from ninefold.values import Row, Type, required
 
 
@@ -34,7 +35,7 @@ def taking(transition: Transition, resource: Resource, checked: Checked) -> Endp
         method="",
         segments=by_identifier(resource, checked),
         place=transition.place,
-        verb="transition",
+        kind=TRANSITION,
         resource=resource.name,
         response=Response(204, None, (), transition.place),
         admissions=(),

@@ -135,7 +135,7 @@ def details(
         reachable |= {condition.code}
         reachable |= {codes.get(name) for codes in (endpoint.errors, errors.conditions) for name in names}
     teller, seen = perspective.teller, None
-    if perspective.told is not None and endpoint.verb not in ("create", "ensure"):
+    if perspective.told is not None and not endpoint.kind.makes:
         seen = teller.present(resource.name, resource.name)
     return [
         (code.name, _if_seen(seen, teller.shown(code.detail, {resource.name: resource.name})))

@@ -25,6 +25,7 @@ from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Checked
 from ninefold.expressions.rewrite import free_variables
 from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.language.verbs import VERBS
 from ninefold.plan.operator import Adding, OperatorOperations
 from ninefold.planner.bodies import body
 from ninefold.planner.endpoints.create import create
@@ -135,7 +136,7 @@ def _creating(resource: Resource) -> Endpoint:
         method="",
         segments=(),
         place=resource.place,
-        verb="create",
+        kind=VERBS["create"],
         resource=resource.name,
         response=Response(201, Object(tuple(shown)), (), resource.place),
         admissions=(),
@@ -162,7 +163,7 @@ def _listing(resource: Resource, resources: Mapping[str, Resource]) -> Endpoint:
         method="",
         segments=(),
         place=resource.place,
-        verb="list",
+        kind=VERBS["list"],
         resource=resource.name,
         response=Response(200, Object((("rows", Rows(Object(tuple(columns)))), ("total", total))), (), resource.place),
         admissions=(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ninefold.checked.endpoints import Admission, BodyLeaf, Endpoint, Response
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import Checked
+from ninefold.language.verbs import VERBS
 from ninefold.plan.operations import Write
 from ninefold.plan.operator import Record, Records
 from ninefold.planner.endpoints.update import update
@@ -48,7 +49,7 @@ def _change(resource: Resource, fields: tuple[str, ...], perspective: Perspectiv
         method="",
         segments=by_identifier(resource, perspective.checked),
         place=resource.place,
-        verb="update",
+        kind=VERBS["update"],
         resource=resource.name,
         response=Response(204, None, (), resource.place),
         admissions=(),

@@ -50,7 +50,7 @@ def served(cases: Sequence[Endpoint], checked: Checked, dialect: Dialect) -> Ser
         stored=tuple(_stored(endpoint, checked)),
         path=tuple(_parameter(each, endpoint, "path", checked) for each in endpoint.path),
         offers=EVENT_STREAM + checked.media_type_parameter
-        if endpoint.verb == "stream"
+        if endpoint.verb == "stream events"
         else None
         if all(each.content is None for each in responses)
         else checked.response_media_type,

@@ -14,6 +14,7 @@ from msgspec import structs
 from ninefold.checked.endpoints import Admission, Array, Choice, Content, Endpoint, Object, Response, Rows
 from ninefold.checked.resources import Resource
 from ninefold.checked.ways import beside_rows
+from ninefold.language.verbs import VERBS
 from ninefold.plan import operations as plan
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.planner.contents import Columns
@@ -52,7 +53,7 @@ def sweep(endpoint: Endpoint, admission: Admission, perspective: Perspective) ->
         filters=filter_parameters(endpoint),
         items=shown,
         head=Statement(head.select(" FROM " + source), tuple(head.results)) if head.results else None,
-        judge=judge(Fragment("(SELECT 1)"), required, replace(endpoint, verb="list"), resource, perspective)
+        judge=judge(Fragment("(SELECT 1)"), required, replace(endpoint, kind=VERBS["list"]), resource, perspective)
         if required
         else None,
     )

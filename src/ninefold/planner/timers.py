@@ -12,6 +12,7 @@ from ninefold.expressions.reads import computed_of
 from ninefold.expressions.rewrite import free_variables, walk
 from ninefold.expressions.scope import Model
 from ninefold.expressions.tree import Constant, Select, Typed
+from ninefold.language.verbs import VERBS
 from ninefold.plan.environment import ENTERED_COLUMN
 from ninefold.plan.jobs import Timer
 from ninefold.plan.operations import Write
@@ -123,7 +124,7 @@ def _expiry(resource: Resource, expiry: Expiry, perspective: Perspective) -> Tim
         method="",
         segments=by_identifier(resource, perspective.checked),
         place=expiry.place,
-        verb="delete",
+        kind=VERBS["delete"],
         resource=resource.name,
         response=Response(204, None, (), expiry.place),
         admissions=(),

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from ninefold.contract.endpoints import Action, Endpoint, Literal, PathName
 from ninefold.contract.fact import StatedNone, is_open, value_of
 from ninefold.contract.resources import Field, Resource
-from ninefold.contract.survey import Survey, actions, is_transition
+from ninefold.contract.survey import Survey, actions
+from ninefold.language.verbs import kind_of
 from ninefold.propose.facts import Proposed
 from ninefold.propose.paging import reached_by
 from ninefold.propose.sources import CREATED, DELETED, EVENT_STREAM, LISTED, SHOWN, TOKEN, WEBHOOKS
-
-_WITHOUT_CONTENT: Final = frozenset({"delete", "remove", "unsubscribe", "sign out"})
-_SHOWING_THE_ROW: Final = frozenset({"read", "update", "replace"})
 
 _SUBSCRIBED = "{201: {id: subscription.id, url: subscription.url, kinds: subscription.kinds, secret: issued.secret}}"
 _SIGNED_IN = "{200: {access_token: caller.credential, token_type: \"'Bearer'\"}}"
@@ -54,16 +50,17 @@ def _answer(survey: Survey, endpoint: Endpoint, action: Action) -> tuple[str, st
             return "{204: none}", DELETED
     if own is None or is_open(own.identifier):
         return None  # what is known by nothing has no row to show yet
-    if action.verb in _WITHOUT_CONTENT or action.all:
+    answer = kind_of(action.verb).answer
+    if answer == "nothing" or action.all:
         return "{204: none}", DELETED
-    match action.verb:
-        case "create":
+    match answer:
+        case "the new row":
             return f"{{201: {_made(own, endpoint)}}}", CREATED
-        case "list":
+        case "a page":
             cursor = reached_by(survey, endpoint) == "cursor"
             shown = "{items: page.items, next: page.next}" if cursor else "{items: page.items}"
             return f"{{200: {shown}}}", LISTED
-        case verb if verb in _SHOWING_THE_ROW or is_transition(action):
+        case "the row":
             return f"{{200: {own.name}}}", SHOWN
         case _:
             return None

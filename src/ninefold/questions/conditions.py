@@ -17,10 +17,8 @@ from ninefold.contract.survey import SUBSCRIPTION, Survey, actions, as_action, i
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.ast import Invocation
 from ninefold.language.conditions import STATUSES
-from ninefold.vocabulary.endpoints import CONDITIONS_OF_GRANTS, ENDS, GRANT
-
-ON_ONE_ROW = frozenset({"read", "update", "replace", "delete", "unsubscribe"})
-"""The verbs for which a row that is not there is `missing`; a transition is one more. `remove` is content."""
+from ninefold.language.verbs import GRANT, kind_of
+from ninefold.vocabulary.endpoints import CONDITIONS_OF_GRANTS
 
 NEVER_TAKEN = frozenset({"uuid", "serial", "token"})
 """The functions that never give the same value twice."""
@@ -184,7 +182,7 @@ def _sought(survey: Survey, endpoint: Endpoint) -> Iterator[str]:
     for action in actions(endpoint)[:1]:  # what follows acts on the same row
         resource = subject(action)
         signs_out = action.verb == "sign out" and not signs_out_caller(endpoint, action)
-        on_one = (action.verb in ON_ONE_ROW or is_transition(action)) and not action.all
+        on_one = kind_of(action.verb).row == "named" and not action.all
         if resource is not None and (on_one or signs_out):
             yield resource
 
@@ -197,17 +195,17 @@ def _may_be_unseen(survey: Survey, endpoint: Endpoint, resource: str) -> bool:
 
 def _of_action(survey: Survey, endpoint: Endpoint, action: Action, resource: str) -> Iterator[tuple[str, str | None]]:
     machine, transition = survey.machine(resource), survey.transition(action)
-    if machine is not None and isinstance(machine.gone, Shown) and action.verb in ("ensure", "remove"):
+    if machine is not None and isinstance(machine.gone, Shown) and kind_of(action.verb).outcomes:
         yield "gone", resource
     unseen = value_of(survey.contract.authentication.unseen_rows)
-    if action.verb in ENDS and unseen is not None and _may_be_unseen(survey, endpoint, resource):
+    if kind_of(action.verb).outcomes and unseen is not None and _may_be_unseen(survey, endpoint, resource):
         if unseen.text == "forbidden" or action.verb == "ensure":
             yield unseen.text, resource
     if is_transition(action) and may_be_in_any_state(endpoint, action):
         yield "illegal transition", resource
     if transition is not None and isinstance(transition.when, Shown) and not isinstance(transition.otherwise, Shown):
         yield "guard", resource
-    if action.verb in ("create", "update", "replace", "ensure") or is_transition(action):
+    if kind_of(action.verb).gives_values:
         own = survey.graph.resources.get(resource)
         invariants = value_of(own.invariants) if own is not None else None
         for invariant in invariants or ():
@@ -215,7 +213,7 @@ def _of_action(survey: Survey, endpoint: Endpoint, action: Action, resource: str
                 yield "invariant", resource
         sets = _set_by(survey, endpoint, action)
         body = frozenset(name for owner, name in survey.body_fields(endpoint) if owner == resource)
-        if may_break(survey, resource, sets, action.verb in ("create", "ensure"), body):
+        if may_break(survey, resource, sets, kind_of(action.verb).makes, body):
             yield "invariant", resource
         yield from (("conflict", about) for about in _conflicts(survey, endpoint, action, resource))
     patch = value_of(endpoint.patch)
@@ -223,7 +221,7 @@ def _of_action(survey: Survey, endpoint: Endpoint, action: Action, resource: str
         yield from (("different", resource), ("conflict", resource))
     if action.verb == "ensure" and compared(survey, endpoint, resource):
         yield "different", resource
-    if action.verb in ("delete", "remove") and resource != SUBSCRIPTION and _may_be_refused(survey, endpoint):
+    if kind_of(action.verb).removes and resource != SUBSCRIPTION and _may_be_refused(survey, endpoint):
         yield "conflict", resource
 
 
@@ -239,7 +237,7 @@ def may_be_in_any_state(endpoint: Endpoint, action: Action) -> bool:
     """Whether nothing says in which state a row is when an endpoint takes a transition of it: neither that it is new,
     nor another transition."""
     before = actions(endpoint)[: actions(endpoint).index(action)]
-    return not before or not (is_transition(before[-1]) or before[-1].verb in ("create", "ensure"))
+    return not before or not (is_transition(before[-1]) or kind_of(before[-1].verb).makes)
 
 
 def _of_effect(survey: Survey, effect: Effect) -> Iterator[tuple[str, str | None]]:
@@ -282,7 +280,7 @@ def _conflicts(survey: Survey, endpoint: Endpoint, action: Action, resource: str
     """What another row may have already: unique fields (`user.email`), and lists of them or the identifier
     (`user`)."""
     meant = known_by(survey, endpoint, resource) if action.verb == "ensure" else ()
-    yield from _taken(survey, resource, _given(survey, endpoint, resource), action.verb in ("create", "ensure"), meant)
+    yield from _taken(survey, resource, _given(survey, endpoint, resource), kind_of(action.verb).makes, meant)
 
 
 def _taken(survey: Survey, resource: str, given: set[str], inserts: bool, meant: tuple[str, ...]) -> Iterator[str]:
@@ -325,7 +323,7 @@ def _given(survey: Survey, endpoint: Endpoint, resource: str) -> set[str]:
         transition = survey.transition(action)
         if action.subject == resource and transition is not None:
             given |= {assignment.name for assignment in value_of(transition.sets) or ()}
-        if action.subject == resource and action.verb in ("create", "ensure"):
+        if action.subject == resource and kind_of(action.verb).makes:
             named = (segment.names for segment in endpoint.segments if isinstance(segment, PathName))
             given |= {names[1] if names[0] == resource and len(names) > 1 else names[0] for names in named}
     return given

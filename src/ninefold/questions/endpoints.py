@@ -8,14 +8,12 @@ from typing import Any
 from ninefold.contract.endpoints import Endpoint, PathName, Requests, reads_content, shows_content
 from ninefold.contract.fact import Fact, Gap, Proposal, Shown, StatedNone, value_of, within
 from ninefold.contract.survey import (
-    NEEDING_A_ROW,
-    TAKING_VALUES,
     WITHOUT_CONTENT,
     Survey,
     actions,
-    is_transition,
 )
 from ninefold.diagnostics.source import Span
+from ninefold.language.verbs import kind_of
 from ninefold.questions.question import (
     BODY,
     DOES,
@@ -35,7 +33,6 @@ from ninefold.questions.question import (
     unanswered,
 )
 from ninefold.questions.resources import unsaid
-from ninefold.vocabulary.endpoints import ENDS
 
 
 def ask(survey: Survey) -> Iterator[OpenQuestion]:
@@ -90,7 +87,7 @@ def takes_values(endpoint: Endpoint) -> bool:
     meaning)."""
     if endpoint.method in WITHOUT_CONTENT:
         return False
-    return any(action.verb in TAKING_VALUES or is_transition(action) for action in actions(endpoint))
+    return any(kind_of(action.verb).takes_values for action in actions(endpoint))
 
 
 def _of_endpoint(survey: Survey, endpoint: Endpoint) -> Iterator[OpenQuestion]:
@@ -129,8 +126,8 @@ def _of_endpoint(survey: Survey, endpoint: Endpoint) -> Iterator[OpenQuestion]:
         yield blocking(RESPONSES, key, at, own)
     shown = value_of(endpoint.responses) or ()
     outcomes = {response.outcome.text for response in shown if response.outcome is not None}
-    for verb in verbs & ENDS.keys() if outcomes else ():
-        for outcome in ENDS[verb]:
+    for verb in verbs if outcomes else ():
+        for outcome in kind_of(verb).outcomes or ():
             if outcome not in outcomes:
                 words = f"what `{key}` answers where it is {outcome}"
                 yield blocking(RESPONSES, key, At(shown[0].span), own, words)
@@ -181,8 +178,7 @@ def _chosen(endpoint: Endpoint) -> Iterator[tuple[At, str]]:
 def _without_row(survey: Survey, endpoint: Endpoint) -> At | None:
     """Where neither the path nor `row` nor `where` says which row a verb acts on that needs one."""
     needs = any(
-        (action.verb in NEEDING_A_ROW or is_transition(action))
-        and not (action.all or survey.is_one_row(action.subject))
+        kind_of(action.verb).is_of_one and not (action.all or survey.is_one_row(action.subject))
         for action in actions(endpoint)[:1]  # what follows acts on the same row
     )
     named = any(isinstance(segment, PathName) for segment in endpoint.segments) or endpoint.where is not None

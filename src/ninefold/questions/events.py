@@ -11,6 +11,7 @@ from ninefold.contract.fact import Fact, Gap, Proposal, Shown, StatedNone, value
 from ninefold.contract.survey import Survey, actions
 from ninefold.contract.survey import subject as acts_on
 from ninefold.diagnostics.source import Span
+from ninefold.language.verbs import VERBS
 from ninefold.questions.question import (
     DELIVERY,
     KINDS,
@@ -59,7 +60,7 @@ def ask(survey: Survey) -> Iterator[OpenQuestion]:
 
 STREAMING = frozenset({"stream events"})
 
-EVENT_VERBS = STREAMING | {"subscribe", "unsubscribe"}
+EVENT_VERBS = frozenset(verb.name for verb in VERBS.values() if verb.acts_on == "events")
 """Verbs that do nothing where there are no events."""
 
 

@@ -9,6 +9,7 @@ from ninefold.contract.endpoints import Endpoint, PathName
 from ninefold.contract.fact import Fact, Shown, is_open, value_of
 from ninefold.contract.resources import Field, Resource, Schema, SharedType
 from ninefold.contract.survey import Survey, actions
+from ninefold.language.verbs import kind_of
 from ninefold.questions.question import (
     FIELDS,
     IDENTIFIER,
@@ -160,9 +161,7 @@ def _gives(survey: Survey, endpoint: Endpoint, resource: str, field: Field) -> b
     effects = [each for each in survey.effects(endpoint) if (each.verb, each.subject) == ("create", resource)]
     if not all(any(assignment.name == field.name for assignment in each.sets) for each in effects):
         return False
-    if effects and not any(
-        action.verb in ("create", "ensure") and action.subject == resource for action in actions(endpoint)
-    ):
+    if effects and not any(kind_of(action.verb).makes and action.subject == resource for action in actions(endpoint)):
         return True
     if is_open(endpoint.body) and endpoint.method not in ("GET", "HEAD", "DELETE"):
         return True  # its body is a question of part 4

@@ -13,18 +13,17 @@ from ninefold.contract.endpoints import Action
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import there_are
+from ninefold.language.verbs import ALL, VERBS, kind_of
 from ninefold.resolve.codes import NOT_AN_ACTION, UNDECLARED
 from ninefold.resolve.meant_actions import Actor, alternatives, called_here, meant
 from ninefold.resolve.reading import Read, Reading, Slot, quoted, shortened
 from ninefold.syntax.nodes import Node, Scalar, Sequence
 from ninefold.vocabulary.built_in import BUILT_IN, READ_ONLY
-from ninefold.vocabulary.endpoints import VERBS
-from ninefold.vocabulary.verbs import ALL, ALONE, OF_ALL
 
 
 def deeds(key: str, keys: Collection[str]) -> Read[tuple[Action, ...]]:
     """Reads what an endpoint does: actions, each perhaps on all rows (`delete all todo`)."""
-    by = Actor("an endpoint", VERBS, key, keys)
+    by = Actor("an endpoint", tuple(VERBS), key, keys)
 
     def read(r: Reading, node: Node, slot: Slot) -> tuple[Action, ...] | None:
         found = actions(by)(r, node, slot)
@@ -35,12 +34,13 @@ def deeds(key: str, keys: Collection[str]) -> Read[tuple[Action, ...]]:
 
 def _of_all(r: Reading, action: Action) -> Action:
     verb = action.verb.removesuffix(ALL)
-    if verb == action.verb or verb in ALONE or not verb:
+    kind = kind_of(verb)
+    if verb == action.verb or kind.stands_alone or not verb:
         return action
-    if verb in VERBS and verb not in OF_ALL:
+    if not kind.of_all:
         message = f"`{verb}` is not done to all rows at once"
-        known = ", ".join(f"`{each}{ALL}`" for each in sorted(OF_ALL))
-        help = f"write `list {action.subject}`" if verb in ("list", "read") else f"{known} and a transition are"
+        known = ", ".join(f"`{each}{ALL}`" for each in sorted(VERBS) if VERBS[each].of_all)
+        help = f"write `list {action.subject}`" if kind.reads_rows else f"{known} and a transition are"
         r.say(NOT_AN_ACTION, message, Label(action.span), help=(help,))
     return replace(action, verb=verb, all=True)
 
@@ -70,10 +70,10 @@ def action(by: Actor) -> Read[Action]:
             r.wrong_shape(node, slot)
             return None
         written = " ".join(node.text.split())
-        if written in ALONE:
+        if kind_of(written).stands_alone:
             return Action(written, None, node.span)
         verb, _, subject = written.rpartition(" ")
-        if verb in ALONE:
+        if kind_of(verb).stands_alone:
             r.say(NOT_AN_ACTION, f"`{verb}` acts on no resource", Label(node.span), help=(f"write `{verb}`",))
         elif written in VERBS:
             named = "NAME" if written == "call" else "RESOURCE"
@@ -140,7 +140,7 @@ def _is_verb(by: Actor, verb: str) -> bool:
 
 def _how(r: Reading, by: Actor, written: str) -> tuple[str, ...]:
     """What a single word lacks: the verb, or the resource."""
-    near = r.nearest(written, ALONE) if by.is_endpoint else None
+    near = r.nearest(written, [each for each in VERBS if VERBS[each].stands_alone]) if by.is_endpoint else None
     if near is not None:
         return (f"did you mean `{near}`?",)
     resource = r.written.resource(written)

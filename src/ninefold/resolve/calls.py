@@ -7,6 +7,7 @@ from dataclasses import replace
 from ninefold.contract.endpoints import Action, Function, Taken
 from ninefold.contract.fact import Fact, Shown
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.language.verbs import kind_of
 from ninefold.resolve import leaves
 from ninefold.resolve.codes import NOT_AN_ACTION, NOT_IN_FORM
 from ninefold.resolve.reading import Reading, Slot, quoted
@@ -59,13 +60,6 @@ def taken(r: Reading, node: Node, slot: Slot) -> tuple[Taken, ...] | None:
     return tuple(found)
 
 
-NOT_AFTER = frozenset(
-    {"read", "list", "ensure", "remove", "sign in", "grant token", "sign out", "compute"}
-    | {"subscribe", "unsubscribe", "stream events"}
-)
-"""Verbs that do not stand behind a call."""
-
-
 def apart(r: Reading, does: Fact[tuple[Action, ...]] | None) -> tuple[Action | None, Fact[tuple[Action, ...]] | None]:
     """The function that an endpoint calls first, and what it does then: with nothing else it computes a response."""
     if not isinstance(does, Shown) or all(each.verb != "call" for each in does.value):
@@ -86,7 +80,7 @@ def apart(r: Reading, does: Fact[tuple[Action, ...]] | None) -> tuple[Action | N
             return late, replace(does, value=(first, *rest))
     if not rest:
         rest = [Action("compute", None, first.span)]
-    elif rest[0].verb in NOT_AFTER or rest[0].all:
+    elif rest[0].all or not kind_of(rest[0].verb).after_call:
         r.say(
             NOT_AN_ACTION,
             f"`{rest[0].written}` does not follow a call",

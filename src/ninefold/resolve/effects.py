@@ -6,6 +6,7 @@ from ninefold.contract.effects import Effect
 from ninefold.contract.expression import Assignment
 from ninefold.contract.fact import Name
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.language.verbs import VERBS
 from ninefold.resolve import leaves
 from ninefold.resolve.actions import action
 from ninefold.resolve.codes import NOT_AN_EFFECT
@@ -14,7 +15,7 @@ from ninefold.resolve.meant_actions import Actor
 from ninefold.resolve.reading import Level, Read, Reading, Slot
 from ninefold.syntax.nodes import Mapping, Node
 
-_ON_ITS_OWN = ("create", "update", "delete")
+_ON_ITS_OWN = tuple(verb.name for verb in VERBS.values() if verb.as_effect)
 """What an effect does to a row, where it takes no transition."""
 
 _TAKES = Actor("an effect", ())

@@ -6,6 +6,7 @@ import re
 
 from ninefold.contract.events import Delivery, Envelope, EventKind, Events, Log, Stream, Webhooks
 from ninefold.contract.fact import Name
+from ninefold.language.verbs import UPON
 from ninefold.resolve import leaves
 from ninefold.resolve.actions import actions
 from ninefold.resolve.expressions import expression, template
@@ -13,10 +14,9 @@ from ninefold.resolve.meant_actions import Actor
 from ninefold.resolve.quantities import duration, wait
 from ninefold.resolve.reading import Reading, Slot, spoken
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part
-from ninefold.vocabulary.events import EVENT_VERBS
 from ninefold.vocabulary.shapes import Duration
 
-CAUSE = Actor("an event's cause", EVENT_VERBS)
+CAUSE = Actor("an event's cause", UPON)
 
 _OF_OPERATOR = re.compile(r"operator\.[A-Za-z_][A-Za-z0-9_]*")
 

@@ -6,26 +6,16 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.language.verbs import ALL, VERBS, kind_of
 from ninefold.resolve.reading import Reading
 from ninefold.resolve.written import singulars
-from ninefold.vocabulary.endpoints import VERBS
-from ninefold.vocabulary.verbs import ALL, ALONE, OF_ALL
 
-_READ_OR_LIST = ("get", "show", "fetch", "view", "find", "retrieve", "return", "select", "load", "see")
-"""What others call both: which one it is, the path and the other keys of the endpoint tell."""
-
-_VERBS = {
-    **dict.fromkeys(_READ_OR_LIST, "read"),
-    **dict.fromkeys(("add", "insert", "new", "make", "post", "register", "store", "save"), "create"),
-    **dict.fromkeys(("search", "index", "query", "browse"), "list"),
-    **dict.fromkeys(("edit", "modify", "change", "patch", "set"), "update"),
-    **dict.fromkeys(("put", "overwrite"), "replace"),
-    **dict.fromkeys(("destroy", "drop", "erase"), "delete"),
-    **dict.fromkeys(("upsert",), "ensure"),
-    **dict.fromkeys(("login", "log in", "signin", "authenticate"), "sign in"),
-    **dict.fromkeys(("logout", "log out", "signout", "log off"), "sign out"),
-}
+_CALLED = {word: verb.name for verb in VERBS.values() for word in verb.also}
 """What others call the verbs."""
+
+_READ_OR_LIST = tuple(verb.name for verb in VERBS.values() if verb.reads_rows)
+"""What others call the first of them, they call all: which one it is, the path and the other keys of the endpoint
+tell."""
 
 _PASSED_OVER = frozenset(("a", "an", "the", "on", "upon", "when", "after", "is", "was", "has", "been", "of", "all"))
 """Words that say nothing of which action it is."""
@@ -51,7 +41,7 @@ class Actor:
     @property
     def on_resources(self) -> tuple[str, ...]:
         """The verbs that stand before a resource."""
-        return tuple(each for each in self.verbs if each not in ALONE and each != "call")
+        return tuple(each for each in self.verbs if kind_of(each).acts_on == "a resource")
 
 
 def meant(r: Reading, by: Actor, written: str) -> tuple[str, ...]:
@@ -81,7 +71,7 @@ def called_here(by: Actor, verb: str) -> str | None:
 
 
 def _is_of_all(by: Actor, verb: str) -> bool:
-    return verb in OF_ALL or verb not in by.verbs
+    return verb not in by.verbs or kind_of(verb).of_all
 
 
 def _resource_among(r: Reading, words: list[str]) -> tuple[int, str] | None:
@@ -106,7 +96,7 @@ def _verbs(r: Reading, by: Actor, word: str, subject: str, is_plural: bool) -> t
         return called if len(called) == 1 else (_read_or_list(by, subject, is_plural),)
     if leading := tuple(each for each, to in transitions.items() if to.casefold() == folded):
         return leading
-    if folded in VERBS or any(form in _VERBS for form in _forms(folded)):
+    if folded in VERBS or any(form in _CALLED for form in _forms(folded)):
         return ()  # a verb that is not for everyone: `read` is no cause of an event
     near = r.nearest(word, names)
     return () if near is None else (near,)
@@ -114,10 +104,10 @@ def _verbs(r: Reading, by: Actor, word: str, subject: str, is_plural: bool) -> t
 
 def _called(by: Actor, word: str) -> tuple[str, ...]:
     """The verbs that others call so, in any form of the word."""
-    found = next((form for form in _forms(word.casefold()) if form in _VERBS), None)
-    if found is None or _VERBS[found] not in by.verbs:
+    found = next((form for form in _forms(word.casefold()) if form in _CALLED), None)
+    if found is None or _CALLED[found] not in by.verbs:
         return ()
-    return ("read", "list") if found in _READ_OR_LIST else (_VERBS[found],)
+    return _READ_OR_LIST if _CALLED[found] == _READ_OR_LIST[0] else (_CALLED[found],)
 
 
 def _forms(word: str) -> Iterator[str]:

@@ -21,6 +21,7 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import there_are
 from ninefold.language.conditions import split
+from ninefold.language.verbs import GRANT
 from ninefold.resolve.codes import NOT_AN_ACTION, NOT_WRITTEN, SAME_NAME, UNDECLARED
 from ninefold.resolve.declared import Declared, Names, declared, listed, one
 from ninefold.resolve.errors import not_a_condition
@@ -28,7 +29,7 @@ from ninefold.resolve.reading import Reading, quoted
 from ninefold.resolve.schemas import BODY_OF_A_RESOURCE, OF_A_RESOURCE, TYPE_REFERENCE
 from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence
 from ninefold.vocabulary.built_in import READ_ONLY
-from ninefold.vocabulary.endpoints import CONDITIONS_OF_GRANTS, GRANT
+from ninefold.vocabulary.endpoints import CONDITIONS_OF_GRANTS
 
 
 def judge(r: Reading, contract: Contract) -> None:

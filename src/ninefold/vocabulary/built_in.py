@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from ninefold.language.verbs import VERBS
+
 LOG: Final = "event"
 """The log of events as a resource, unless the contract calls one of its own so."""
 
@@ -13,5 +15,5 @@ BUILT_IN: Final = {
 }
 """All of them, with their fields."""
 
-READ_ONLY: Final = {LOG: ("read", "list")}
+READ_ONLY: Final = {LOG: tuple(verb.name for verb in VERBS.values() if verb.reads_rows)}
 """Those that nobody writes, with what can be done."""

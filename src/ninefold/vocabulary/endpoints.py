@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
+from ninefold.language.verbs import OUTCOMES
 from ninefold.vocabulary.calls import functions, given
 from ninefold.vocabulary.chosen import chosen
 from ninefold.vocabulary.effects import effects
@@ -46,23 +47,8 @@ ORDER = "order"
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 """What an endpoint's key may begin with. HEAD and OPTIONS come from HTTP itself (RFC 9110)."""
 
-GRANT = "grant token"
-"""The verb of an OAuth 2.0 token endpoint (RFC 6749, section 4.4)."""
-
 CONDITIONS_OF_GRANTS = ("grant_type", "scope")
 """The parameters of such a request of which `invalid` may be narrowed: `invalid scope`."""
-
-VERBS = (
-    "create", "read", "list", "update", "replace", "delete", "ensure", "remove", "sign in", GRANT, "sign out",
-    "compute", "subscribe", "unsubscribe", "stream events", "call",
-)  # fmt: skip
-"""What an endpoint may do, besides the contract's own transitions."""
-
-ENDS: Mapping[str, tuple[str, str]] = {"ensure": ("created", "unchanged"), "remove": ("removed", "absent")}
-"""The verbs that end well in two ways: what was to be done was done, or there was nothing to do."""
-
-OUTCOMES = tuple(outcome for ends in ENDS.values() for outcome in ends)
-"""The good ends of operations that have several."""
 
 _E = "ENDPOINT"
 

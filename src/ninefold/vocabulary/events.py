@@ -24,9 +24,6 @@ PAYLOAD = "payload"
 DELIVERED = "delivery"
 LOG = "log"
 
-EVENT_VERBS = ("create", "update", "replace", "delete", "ensure", "remove", "sign in", "grant token", "sign out")
-"""What an event may arise upon, besides the contract's own transitions."""
-
 _NOT_SENT = "A gap: no event is delivered this way."
 _NOT_READ = "A gap where an endpoint reads `event`: it is not served."
 

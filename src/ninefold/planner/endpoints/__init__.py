@@ -52,7 +52,7 @@ def _plan(endpoint: Endpoint, admission: Admission, perspective: Perspective) ->
             return sign_in(endpoint, admission, perspective)
         case "sign out":
             return sign_out(endpoint, admission, perspective)
-        case "stream":
+        case "stream events":
             return stream(endpoint, admission, perspective)
-        case "compute":
+        case _:
             return compute(endpoint, perspective)

@@ -12,8 +12,6 @@ from ninefold.plan.places import Place
 from ninefold.planner.perspective import Perspective
 from ninefold.planner.places import stated, traced
 
-_MAKING = frozenset({"create", "ensure"})
-
 
 def which_rows(endpoint: Endpoint, resource: Resource, perspective: Perspective) -> tuple[Place, ...]:
     """What the endpoint says of them besides its path, the row rule of the caller, and which of them are gone."""
@@ -46,7 +44,7 @@ def _of(name: str, endpoint: Endpoint, resource: Resource, places: Places) -> It
     taken = (*(() if endpoint.transition is None else (endpoint.transition,)), *endpoint.further)
     for transition in taken:
         yield from stated(places, "states", resource.name, "transitions", transition.name, "sets", name)
-    making = endpoint.verb in _MAKING
+    making = endpoint.kind.makes
     if machine is not None and machine.field == name:
         if taken:
             yield from stated(places, "states", resource.name, "transitions", taken[-1].name, "to")

@@ -266,10 +266,10 @@ class Making:
         if leaf is not None and self.endpoint.host is None:
             subject = f"{self.resource.name}.{name}"
             # What a whole row is not given has no value by that, unless the contract makes one.
-            is_whole = self.endpoint.verb in ("create", "ensure", "replace") and name not in self.made
+            is_whole = self.endpoint.kind.is_whole and name not in self.made
             yield Origin(_location("body", leaf.pointer), None if is_whole else name, subject)
         named = next((each for each in self.endpoint.names if each.field == name and not each.through), None)
-        if named is not None and self.endpoint.verb in ("create", "ensure"):
+        if named is not None and self.endpoint.kind.makes:
             yield Origin(_location("path", (named.text,)), subject=self.resource.name)
         if name in self.made:
             yield from self.origins(self.made[name], beyond | {name})
@@ -282,7 +282,7 @@ def making(endpoint: Endpoint, resource: Resource, perspective: Perspective) -> 
 def stated_values(endpoint: Endpoint, resource: Resource) -> dict[str, Typed]:
     """What the contract gives the fields of a row in a write, whatever the body gives."""
     sets = dict(endpoint.sets) | dict(() if endpoint.transition is None else endpoint.transition.sets)
-    creates = endpoint.verb in ("create", "ensure")
+    creates = endpoint.kind.makes
     found = {
         field.name: made
         for field in resource.fields.values()

@@ -52,6 +52,6 @@ def _represented(
         for key in resource.identifier
     ]
     results = tuple(columns.results)
-    gone = endpoint.verb in ("delete", "remove")
+    gone = endpoint.kind.removes
     after = None if gone else Statement(pieces(select + all_of([*by_key, *holds])), results)
     return Represented(Statement(pieces(select + all_of([*by_path, *holds])), results), response, after)

@@ -49,7 +49,7 @@ def answer(
     planned = response(end or endpoint.response, perspective.checked.response_media_type, columns)
     if not endpoint.validator:
         return planned
-    if endpoint.verb in ("list", "compute"):
+    if endpoint.verb != "read" and not endpoint.kind.writes:
         validators = stated(perspective.checked.places, "endpoints", endpoint.key, "validators")
         return msgspec.structs.replace(
             planned,
@@ -59,7 +59,7 @@ def answer(
         )
     if endpoint.resource is None:
         return planned
-    if endpoint.verb in ("delete", "remove"):  # what is gone has no entity tag; what is to go is named by one
+    if endpoint.kind.removes:  # what is gone has no entity tag; what is to go is named by one
         return msgspec.structs.replace(planned, tag_prefix=_prefix(endpoint, perspective))
     revision = columns.add_revision(endpoint.resource)
     validators = stated(perspective.checked.places, "endpoints", endpoint.key, "validators")

@@ -85,7 +85,7 @@ def sign_in(endpoint: Endpoint, admission: Admission, perspective: Perspective) 
     return Write(
         resource=resource.name,
         response=response,
-        verb=endpoint.verb if endpoint.verb == "grant token" else "sign in",
+        verb="grant token" if endpoint.verb == "grant token" else "sign in",
         statement=Statement(text, tuple(columns.results)),
         judge=judged,
         assigns=assigns,

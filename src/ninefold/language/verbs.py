@@ -1,0 +1,310 @@
+"""The verbs: one row each. What an endpoint may do is this closed list, and the transitions of part 3 besides.
+
+Whoever asks which verbs do something asks a column: `kind_of(action.verb).makes`. A set of verbs that is kept anywhere
+else has to be kept alike, and is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final, Literal, TypeAlias
+
+from ninefold.diagnostics.frozen import dataclass
+
+Which: TypeAlias = Literal["new", "known", "named", "found", "caller's", "all", "none"]
+"""How the row is known that a verb acts on: it is a new one; by its identifier or unique fields, whether it is there or
+not; by the path or `row`; by what body and path name (who signs in); by the credential presented, or the path; it is
+all of them; there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What the page of the language says of it. `shown`: what a response shows."""
+
+    does: str
+    row: str
+    body: str
+    shown: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """What a verb is. `word`: in a sentence, before the resource; `told`: the sentence, with the resource in it."""
+
+    name: str
+    word: str
+    told: str
+    page: Page
+    row: Which
+    also: tuple[str, ...] = ()
+    """What others call it."""
+    meanings: tuple[int, ...] = ()
+    """The fixed meanings that say more of it."""
+
+    acts_on: Literal["a resource", "a function", "events", "nothing"] = "a resource"
+    built_in: str | None = None
+    """The resource that it acts on where it names none."""
+    done_as: str | None = None
+    """The verb that does the same to a resource, where it is another."""
+
+    tells_events: bool = False
+    """Whether somebody is told of events by it."""
+
+    does: Literal["makes", "changes", "removes"] | None = None
+    """What becomes of a row of the contract's own."""
+    writes: bool = True
+    """Whether anything may be another afterwards: the others can be done as often as one likes."""
+    outcomes: tuple[str, str] | None = None
+    """Its good ends where there are two: what was to be done was done, or there was nothing to do."""
+    is_whole: bool = False
+    """Whether a field that nothing gives is made as on create."""
+
+    takes_values: bool = False
+    """Whether it takes what a body gives."""
+    is_given_once: bool = False
+    """Whether a body gives what no later request changes."""
+    sets: bool = False
+    """Whether `sets` gives values to its row."""
+    guarded: bool = True
+    """Whether `when` judges a row."""
+    effects: bool = False
+    """Whether `then` says what else changes."""
+    validators: bool = True
+    """Whether there may be entity tags."""
+    issues: bool = False
+    """Whether there is one row afterwards, which a credential can be issued to."""
+    ends: bool = False
+    """Whether there is a row that may have been issued credentials, which it can end."""
+
+    of_all: bool = False
+    """Whether it can be done to all rows of a resource."""
+    as_effect: bool = False
+    """Whether it can be an effect, under its own name."""
+    is_first: bool = False
+    """Whether it can only be the first of several operations: it says which row all act on, and takes what the request
+    gives."""
+    after_call: bool = False
+    """Whether a function can be called before it."""
+    by_itself: tuple[str, str] = ("is done by itself", "it has an endpoint of its own")
+    """Why it stands alone, where it is not the first of several operations, and what to do instead."""
+    answer: Literal["the new row", "the row", "a page", "nothing"] | None = None
+    """What it answers by convention."""
+
+    @property
+    def makes(self) -> bool:
+        return self.does == "makes"
+
+    @property
+    def changes(self) -> bool:
+        return self.does == "changes"
+
+    @property
+    def removes(self) -> bool:
+        return self.does == "removes"
+
+    @property
+    def gives_values(self) -> bool:
+        """Whether it leaves a row of the contract's own with values that it has not had."""
+        return self.makes or self.changes
+
+    @property
+    def reads_rows(self) -> bool:
+        return not self.writes and self.acts_on == "a resource"
+
+    @property
+    def is_of_one(self) -> bool:
+        """Whether the path or `row` has to say which one row it acts on."""
+        return self.row == "named" or (self.row == "known" and self.removes)
+
+    @property
+    def is_of_found(self) -> bool:
+        """Whether it acts on a row that is there already, however it is known, or on all."""
+        return self.is_of_one or self.row in ("found", "caller's", "all")
+
+    @property
+    def stands_alone(self) -> bool:
+        """Whether it is written without what it acts on."""
+        return self.acts_on in ("events", "nothing")
+
+
+_NONE: Final = "–"
+_NAMED: Final = "the one that the path names, or `row`"
+_AS_IT_WAS: Final = "the row's own fields, as they were"
+_SHOWN_BY_RESPONSES: Final = "what a row has become is shown by `responses`"
+_NO_ROW_LEFT: Final = ("leaves no row to go on with", "a row that is deleted takes no transition")
+
+GRANT: Final = "grant token"
+"""The verb of an OAuth 2.0 token endpoint (RFC 6749, section 4.4)."""
+
+ALL: Final = " all"
+"""What stands behind a verb that is done to all the rows of a resource: `delete all todo`."""
+
+_ROWS: tuple[Verb, ...] = (
+    Verb(
+        name="create", word="creates", told="creates one `{}`", row="new", does="makes", is_whole=True,
+        also=("add", "insert", "new", "make", "post", "register", "store", "save"),
+        takes_values=True, is_given_once=True, sets=True, effects=True, issues=True,
+        as_effect=True, is_first=True, after_call=True, answer="the new row",
+        page=Page(
+            "Makes a row. The body gives fields; path names set the references that they go through; `sets` gives "
+            "values; all else is as its `on create` says.",
+            "the new one", "the fields that clients may give, or `none`", "the row")),
+    Verb(
+        name="read", word="shows", told="shows one `{}`", row="named", writes=False, answer="the row",
+        also=("get", "show", "fetch", "view", "find", "retrieve", "return", "select", "load", "see"),
+        by_itself=("shows a row", _SHOWN_BY_RESPONSES),
+        page=Page("Shows a row.", _NAMED, _NONE, "the row")),
+    Verb(
+        name="list", word="lists", told="lists rows of `{}`", row="all", writes=False, answer="a page",
+        also=("search", "index", "query", "browse"),
+        by_itself=("acts on no one row", _SHOWN_BY_RESPONSES),
+        page=Page(
+            "Shows rows: those that the caller may see, of which `where` and the given `filters` hold, in an order "
+            "(`sorts`), a page at a time (`pages`).",
+            "all; those under a row of the path, where it names one (`/orders/{order.id}/lines`)", _NONE,
+            "`page.items` and the other names of `page`")),
+    Verb(
+        name="update", word="changes", told="changes one `{}`", row="named", does="changes",
+        also=("edit", "modify", "change", "patch", "set"),
+        takes_values=True, sets=True, effects=True, issues=True, ends=True,
+        of_all=True, as_effect=True, is_first=True, after_call=True, answer="the row",
+        page=Page(
+            "Changes a row: what the body gives, read as `patch` says, and what `sets` says. The other fields keep "
+            "their values.",
+            _NAMED, "the fields that clients may change, or `none`", "the row, as it has become")),
+    Verb(
+        name="replace", word="replaces", told="replaces one `{}`", row="named", does="changes", is_whole=True,
+        also=("put", "overwrite"),
+        takes_values=True, sets=True, effects=True, issues=True, ends=True,
+        is_first=True, after_call=True, answer="the row",
+        page=Page(
+            "Changes a row in whole: a field of the body that the request leaves out becomes what its `on create` "
+            "says, or has no value. Fields that the body does not name keep their values.",
+            _NAMED, "the fields that clients give", "the row, as it has become")),
+    Verb(
+        name="delete", word="deletes", told="deletes one `{}`", row="named", does="removes",
+        also=("destroy", "drop", "erase"),
+        effects=True, of_all=True, as_effect=True, after_call=True, by_itself=_NO_ROW_LEFT, answer="nothing",
+        page=Page("Deletes a row, and what `on delete: cascade` takes with it.", _NAMED, _NONE, _AS_IT_WAS)),
+    Verb(
+        name="ensure", word="creates", told="creates one `{}`, or compares the one that is there and leaves it",
+        row="known", does="makes", is_whole=True, outcomes=("created", "unchanged"), also=("upsert",),
+        takes_values=True, is_given_once=True, sets=True, effects=True, is_first=True,
+        page=Page(
+            "Makes a row, or finds the same one there already: then nothing changes. One that is there and has other "
+            "values is `different`. Good ends: `created`, `unchanged`.",
+            "by its identifier or unique fields, from the path, the body and `on create` (fixed meaning 41)",
+            "as of `create`", "the row")),
+    Verb(
+        name="remove", word="deletes", told="deletes one `{}`, if there is one", row="known", does="removes",
+        outcomes=("removed", "absent"), effects=True, by_itself=_NO_ROW_LEFT, answer="nothing",
+        page=Page(
+            "Deletes a row, or finds that there is none. Good ends: `removed`, `absent`.", "as of `ensure`, or `row`",
+            _NONE, _AS_IT_WAS)),
+    Verb(
+        name="sign in", word="signs in to", told="signs in to one `{}`", row="found",
+        also=("login", "log in", "signin", "authenticate"),
+        takes_values=True, is_given_once=True, sets=True, effects=True, validators=False, issues=True, ends=True,
+        is_first=True,
+        page=Page(
+            "Checks a password; with `issues`, whoever knew it is given a credential. Else it is `sign in refused`.",
+            "the one that path and body name", "what finds the row, and its `secret: password`",
+            "the row, `caller.credential`")),
+    Verb(
+        name=GRANT, word="grants a token to", told="grants a token to one `{}`", row="found", meanings=(69,),
+        takes_values=True, sets=True, validators=False, issues=True, ends=True,
+        page=Page(
+            "Issues a token to a client that knows its secret (RFC 6749, section 4.4).",
+            "the one that `client_id` names", "its identifier as `client_id`, its secret as `client_secret`",
+            "the row, `caller.credential`, `granted`")),
+    Verb(
+        name="sign out", word="signs out of", told="ends credentials that were issued to one `{}`", row="caller's",
+        also=("logout", "log out", "signout", "log off"), meanings=(62,),
+        effects=True, validators=False, ends=True, answer="nothing",
+        by_itself=("changes no row", "credentials of a row that is changed end by `ends`"),
+        page=Page(
+            "Ends credentials that the service issued: which, `ends` says.",
+            "the one that the credential belongs to, or that the path or `row` names", _NONE, _NONE)),
+    Verb(
+        name="compute", word="computes", told="computes a response; it acts on no row", row="none",
+        acts_on="nothing", writes=False, takes_values=True, guarded=False,
+        by_itself=("acts on no row", "what is computed is shown by `responses`"),
+        page=Page(
+            "Shows what expressions make of the request, of the caller and of `all(R)`. Nothing changes.", "none",
+            "by other methods than GET and DELETE: `none`, or a shared schema", "any template")),
+    Verb(
+        name="subscribe", word="makes", told="makes a subscription to events", row="new", meanings=(34, 36, 37),
+        acts_on="events", built_in="subscription", done_as="create", tells_events=True, takes_values=True, effects=True,
+        page=Page(
+            "Makes a `subscription`: an address, and the kinds of events that are sent to it.",
+            "a new `subscription`", "`subscription.url` and `subscription.kinds`", "`subscription`, `issued.secret`")),
+    Verb(
+        name="unsubscribe", word="ends", told="ends a subscription to events", row="named", meanings=(36,),
+        acts_on="events", built_in="subscription", done_as="delete", effects=True, answer="nothing",
+        page=Page("Ends a subscription.", "the `subscription` that the path names", _NONE, _NONE)),
+    Verb(
+        name="stream events", word="streams", told="streams events", row="none", meanings=(34, 35),
+        acts_on="events", tells_events=True, writes=False, guarded=False, validators=False,
+        page=Page(
+            "Tells of events as they happen, as long as the caller listens (part 6).", "none", _NONE, "`stream`")),
+    Verb(
+        name="call", word="calls", told="calls the function `{}`", row="none", acts_on="a function",
+        takes_values=True,
+        page=Page(
+            "Calls a function of the operator's (`calls`), outside of every transaction. Alone, it shows what the "
+            "function gives; before `create`, `update`, `replace`, `delete` or a transition, these have it.",
+            "none", "as of `compute`, or of what follows", "`result.NAME`; and what follows shows")),
+)  # fmt: skip
+
+VERBS: Final[Mapping[str, Verb]] = {verb.name: verb for verb in _ROWS}
+"""What an endpoint may do, besides the contract's own transitions, by name."""
+
+TRANSITION: Final = Verb(
+    name="transition", word="takes a transition of", told="takes the transition `{}` of one `{}`", row="named",
+    does="changes", takes_values=True, sets=True, effects=True, issues=True, ends=True,
+    of_all=True, after_call=True, answer="the row",
+    page=Page(
+        "Takes that transition of part 3, if the row is in one of its `from`; else it is an `illegal transition`.",
+        _NAMED, "the fields that it may give besides, or `none`", "the row, as it has become"),
+)  # fmt: skip
+"""Each transition of part 3, whatever the contract calls it."""
+
+OUTCOMES: Final = tuple(outcome for verb in _ROWS for outcome in verb.outcomes or ())
+"""The good ends of operations that have several."""
+
+UPON: Final = tuple(verb.name for verb in _ROWS if verb.writes and verb.acts_on == "a resource")
+"""What an event may arise upon, besides the contract's own transitions."""
+
+
+def kind_of(verb: str) -> Verb:
+    """The row of a verb as an action has it; what is no verb of the list is a transition."""
+    return VERBS.get(verb, TRANSITION)
+
+
+def done_as(verb: str) -> Verb:
+    """The row of the verb that does the same to a resource: whoever subscribes creates a subscription."""
+    kind = kind_of(verb)
+    return kind if kind.done_as is None else VERBS[kind.done_as]
+
+
+_OF_ALL_ROWS: Final = Page(
+    "The same of all rows that the path, `where` and the given `filters` leave and that the caller sees: of all, or, "
+    "where one of them is refused, of none (fixed meaning 75).",
+    "all; those under a row of the path, where it names one",
+    "as of one row; of `delete`: members that are no fields",
+    "`page.items`, as they have become or, deleted, as they were; `page.total`",
+)
+
+
+def table() -> Iterator[tuple[str, ...]]:
+    """How each is written (R stands for a resource), what it does, which row, the body and what may be shown."""
+    for verb in _ROWS:
+        what = "" if verb.stands_alone else " NAME" if verb.acts_on == "a function" else " R"
+        yield _row(f"`{verb.name}{what}`", verb.page)
+        if verb.name == "remove":
+            yield _row("a transition: `close note`", TRANSITION.page)
+            yield _row("`update all R`, `delete all R`, `close all note`", _OF_ALL_ROWS)
+
+
+def _row(written: str, page: Page) -> tuple[str, ...]:
+    return written, page.does, page.row, page.body, page.shown
