@@ -69,6 +69,10 @@ def lines_of_files() -> dict[str, int]:
     return {name: text.count("\n") for name, text in _sources().items()}
 
 
+def lines_of_modules() -> dict[str, int]:
+    return {name: lines for name, lines in lines_of_files().items() if name.endswith(".py")}
+
+
 def lines_of_functions() -> dict[str, int]:
     """By `file: function`, those of a class behind its name; signature and docstring count."""
     return {f"{file}: {name}": lines for file, tree in _trees().items() for name, lines in _functions(tree, "")}

@@ -21,8 +21,8 @@ def hold(capsys: pytest.CaptureFixture[str]) -> Hold:
     return holds
 
 
-def test_no_file_grows_too_long(hold: Hold) -> None:
-    hold("long_files", ratchets.lines_of_files(), ratchets.FILE_LINES)
+def test_no_module_grows_too_long(hold: Hold) -> None:
+    hold("long_files", ratchets.lines_of_modules(), ratchets.FILE_LINES)
 
 
 def test_no_function_grows_too_long(hold: Hold) -> None:

@@ -193,9 +193,7 @@ def check_addressing(
 ) -> None:
     """Whether the path says what the verb needs: one row, or, on create, what the new row refers to."""
     names = [segment for segment in segments if isinstance(segment, PathName)]
-    kind = kind_of(verb)
-    is_of_many = kind.acts_on == "a resource" and (kind.row != "named" or kind.removes)
-    if not resource.identifier and is_of_many:
+    if not resource.identifier and (kind := kind_of(verb)).is_of_many:
         findings.say(
             ONE_ROW,
             f"`{verb}` has no meaning for `{resource.name}`, of which there is one row",
@@ -210,7 +208,7 @@ def check_addressing(
                 Label(endpoint.span, "all rows are the one that is always there"),
                 help=("leave `all` out",),
             )
-    elif kind.makes or verb == "list":
+    elif kind_of(verb).makes or verb == "list":
         for name in names:
             if not name.through and verb == "create":
                 findings.say(
@@ -231,7 +229,7 @@ def check_addressing(
                     f"`{{{name.text}}}` leads through a reference of `{resource.name}` that nothing sets",
                     Label(endpoint.span),
                 )
-    elif kind.row in ("none", "known", "found") or endpoint.row is not None:
+    elif kind_of(verb).row in ("none", "known", "found") or endpoint.row is not None:
         return
     elif verb == "sign out" and not names:
         return

@@ -93,7 +93,7 @@ def _response(
     known: tuple[Way, ...],
     showing: Showing,
 ) -> Response | None:
-    findings = showing.findings
+    findings, is_stream = showing.findings, verb == "stream events"
     content = stated_response.content
     empty = stated_response.status in (204, 205)
     if stated_response.status == NOT_MODIFIED or (empty and not isinstance(content, StatedNone)):
@@ -110,7 +110,6 @@ def _response(
     scope = _response_scope(endpoint, verb, resource, known, showing)
     template = value_of(content)
     shown: Content | None = None
-    is_stream = verb == "stream events"
     if isinstance(template, Name) != is_stream or (is_stream and stated_response.status != 200):
         findings.say(
             NOT_A_STREAM,

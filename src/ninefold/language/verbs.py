@@ -122,6 +122,11 @@ class Verb:
         return self.is_of_one or self.row in ("found", "caller's", "all")
 
     @property
+    def is_of_many(self) -> bool:
+        """Whether it has a meaning only where a resource has more rows than one."""
+        return self.acts_on == "a resource" and (self.row != "named" or self.removes)
+
+    @property
     def stands_alone(self) -> bool:
         """Whether it is written without what it acts on."""
         return self.acts_on in ("events", "nothing")
