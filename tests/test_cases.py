@@ -80,6 +80,7 @@ def test_the_plan_is_what_it_was(directory: Path) -> None:
     came = plan_text(plan)
     if BLESS:
         golden.write_text(came, encoding="utf-8", newline="\n")
+    assert golden.exists(), "NINEFOLD_BLESS=1 writes the plan"
     expected = golden.read_text(encoding="utf-8")
     if came != expected:
         pytest.fail(difference(expected, came), pytrace=False)
