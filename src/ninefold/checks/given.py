@@ -10,12 +10,10 @@ from ninefold.checks.findings import Findings
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.evaluate import EvaluationError, compile
+from ninefold.expressions.functions import NEW_EACH_TIME
 from ninefold.expressions.rewrite import walk
 from ninefold.expressions.tree import All, Call, Typed, Variable
 from ninefold.values import Invalid, to_json
-
-ANEW = frozenset({"uuid", "token", "serial", "random"})
-"""The functions that give another value each time."""
 
 
 def check_given(resource: str, field: Field, given: Typed, span: Span, findings: Findings) -> None:
@@ -40,5 +38,6 @@ def check_given(resource: str, field: Field, given: Typed, span: Span, findings:
 
 def _is_constant(given: Typed) -> bool:
     return not any(
-        isinstance(node, Variable | All) or (isinstance(node, Call) and node.function in ANEW) for node in walk(given)
+        isinstance(node, Variable | All) or (isinstance(node, Call) and node.function in NEW_EACH_TIME)
+        for node in walk(given)
     )

@@ -11,11 +11,9 @@ from ninefold.checks.findings import Findings
 from ninefold.checks.paths import is_one_row
 from ninefold.contract import endpoints as stated
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.expressions.functions import NEW_EACH_TIME
 from ninefold.expressions.rewrite import free_variables, walk
 from ninefold.expressions.tree import Call, Typed
-
-NEW_EACH_TIME = frozenset({"uuid", "token", "random", "serial"})
-"""The functions whose values no row that is there can be known by."""
 
 
 def known_by(

@@ -20,6 +20,7 @@ from ninefold.diagnostics.source import Source
 from ninefold.expressions.ast import Ast, Invocation, ListLiteral, Literal, Name, Unary
 from ninefold.expressions.before import BEFORE, before
 from ninefold.expressions.codes import TOO_LARGE
+from ninefold.expressions.functions import NEW_EACH_TIME
 from ninefold.expressions.reads import DEEPEST_COMPUTED, computed_cycle, too_deep
 from ninefold.expressions.scope import Model, ResourceShape, Scope
 from ninefold.expressions.tree import Constant, Typed
@@ -232,7 +233,7 @@ def _always_gives(ast: Ast) -> bool:
         case Name():
             return ast.name == "now"
         case Invocation(target=None):
-            return ast.function in ("uuid", "token", "serial", "random")
+            return ast.function in NEW_EACH_TIME
         case ListLiteral():
             return all(map(_always_gives, ast.items))
         case Unary():

@@ -21,14 +21,12 @@ from ninefold.expressions.ast import (
     Unary,
     every,
 )
+from ninefold.expressions.functions import NEW_EACH_TIME
 
 ANNOTATIONS = frozenset(
     {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"}
 )
 """The keywords of JSON Schema that no value breaks."""
-
-MADE = frozenset({"uuid", "token", "serial"})
-"""The functions that always give a value."""
 
 TOTAL = frozenset({"slug", "lowerAscii", "upperAscii", "trim", "string", "size"})
 """The functions that give a value of every value that they take."""
@@ -118,7 +116,7 @@ def _never_fails(survey: Survey, ast: Ast) -> bool:
             return True  # a member that is left out is no value
         case Invocation(function="has"):
             return True
-        case Invocation(function=function, target=None, arguments=()) if function in MADE:
+        case Invocation(function=function, target=None, arguments=()) if function in NEW_EACH_TIME:
             return True
         case Invocation(function="random", target=None, arguments=(Literal(),)):
             return True

@@ -10,8 +10,7 @@ from ninefold.contract.resources import Field
 from ninefold.contract.survey import Survey
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Ast, Invocation, Name, every
-
-NEW_EACH_TIME = frozenset({"uuid", "token", "random", "serial"})
+from ninefold.expressions.functions import NEW_EACH_TIME
 
 
 def known_by(survey: Survey, endpoint: Endpoint, resource: str) -> tuple[str, ...]:

@@ -18,10 +18,8 @@ from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
 from ninefold.explain.requests import given
 from ninefold.expressions.ast import Invocation, every
+from ninefold.expressions.functions import NEW_EACH_TIME
 from ninefold.language.verbs import kind_of
-
-AT_RANDOM = frozenset({"uuid", "token", "random", "serial"})
-"""The functions that give another value each time: no request is refused because of one."""
 
 
 def verbs(endpoint: Endpoint) -> frozenset[str]:
@@ -163,7 +161,7 @@ def keys(g: Grounds, endpoint: Endpoint) -> Iterator[Key]:
 def _at_random(field: Field) -> bool:
     made = value_of(field.on_create)
     return made is not None and any(
-        isinstance(node, Invocation) and node.function in AT_RANDOM for node in every(made.ast)
+        isinstance(node, Invocation) and node.function in NEW_EACH_TIME for node in every(made.ast)
     )
 
 

@@ -67,7 +67,10 @@ from ninefold.values import (
     timestamp,
 )
 
-__all__ = ["MACROS", "SPECIAL", "TABLE", "EvaluationError", "Overload", "Sources", "overloads", "resolve"]
+__all__ = [
+    "AT_RANDOM", "MACROS", "NEVER_TWICE", "NEW_EACH_TIME", "SPECIAL", "TABLE", "EvaluationError", "Overload",
+    "Sources", "overloads", "resolve",
+]  # fmt: skip
 
 Style: TypeAlias = Literal["operator", "function", "method"]
 """`a + b`, `f(a)`, `a.f(b)`"""
@@ -76,7 +79,8 @@ Style: TypeAlias = Literal["operator", "function", "method"]
 @dataclass(frozen=True, slots=True)
 class Overload:
     """One meaning of a name. `result` may follow from the arguments' types. `fails`: even where no argument
-    is null there may be no value. One that is not `pure` takes `Sources` first."""
+    is null there may be no value. `made`: what its value comes of; where that is not its arguments, each call gives
+    another, and what is made at random takes `Sources` first. `repeats`: two calls may give the same value."""
 
     id: str
     name: str
@@ -86,7 +90,12 @@ class Overload:
     python: Callable[..., Any]
     meaning: str
     fails: bool = False
-    pure: bool = True
+    made: Literal["of its arguments", "at random", "by counting"] = "of its arguments"
+    repeats: bool = True
+
+    @property
+    def pure(self) -> bool:
+        return self.made != "at random"
 
     def gives(self, arguments: tuple[Type, ...]) -> Type:
         """The type of the result for arguments of these types."""
@@ -310,17 +319,34 @@ def _functions() -> Iterable[Overload]:
     yield row("slug", "slug", (TEXT,), TEXT, slug,
               "letters and digits, lower case, joined by hyphens; of at most 32,768 code points",
               "function", True)  # fmt: skip
-    yield Overload("uuid", "uuid", "function", (), TEXT, new_uuid, "a new random UUID (version 4)", pure=False)
-    yield Overload("token", "token", "function", (), TEXT, new_token, "256 new random bits, URL-safe", pure=False)
-    yield Overload(
-        "random", "random", "function", (INTEGER,), TEXT, random_text, "n random letters a-z and digits", True, False
-    )
-    yield Overload(
-        "serial", "serial", "function", (), INTEGER, by_the_database, "the next number, made by the database", True
-    )
 
 
-TABLE: Final = (*_operators(), *_functions())
+def _new() -> Iterable[Overload]:
+    """What gives another value each time."""
+    yield Overload(
+        "uuid", "uuid", "function", (), TEXT, new_uuid, "a new random UUID (version 4)", False, "at random", False
+    )
+    yield Overload(
+        "token", "token", "function", (), TEXT, new_token, "256 new random bits, URL-safe", False, "at random", False
+    )
+    yield Overload(
+        "random", "random", "function", (INTEGER,), TEXT, random_text, "n random letters a-z and digits",
+        True, "at random",
+    )  # fmt: skip
+    yield Overload(
+        "serial", "serial", "function", (), INTEGER, by_the_database, "the next number, made by the database",
+        True, "by counting", False,
+    )  # fmt: skip
+
+
+TABLE: Final = (*_operators(), *_functions(), *_new())
+
+AT_RANDOM: Final = frozenset(each.name for each in TABLE if each.made == "at random")
+NEW_EACH_TIME: Final = frozenset(each.name for each in TABLE if each.made != "of its arguments")
+"""The functions of which each call gives another value, made at random or by counting."""
+
+NEVER_TWICE: Final = frozenset(each.name for each in TABLE if not each.repeats)
+"""Those of which no two calls give the same: they count, or give so many random bits."""
 
 MACROS: Final = {
     "has": "`has(a.b)`: whether it has a value",

@@ -16,12 +16,10 @@ from ninefold.contract.resources import Field
 from ninefold.contract.survey import SUBSCRIPTION, Survey, actions, as_action, is_transition, signs_out_caller, subject
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.ast import Invocation
+from ninefold.expressions.functions import NEVER_TWICE
 from ninefold.language.conditions import STATUSES
 from ninefold.language.verbs import GRANT, kind_of
 from ninefold.vocabulary.endpoints import CONDITIONS_OF_GRANTS
-
-NEVER_TAKEN = frozenset({"uuid", "serial", "token"})
-"""The functions that never give the same value twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,7 +309,7 @@ def _taken(survey: Survey, resource: str, given: set[str], inserts: bool, meant:
 
 def _is_new(field: Field) -> bool:
     made = value_of(field.on_create)
-    return made is not None and isinstance(made.ast, Invocation) and made.ast.function in NEVER_TAKEN
+    return made is not None and isinstance(made.ast, Invocation) and made.ast.function in NEVER_TWICE
 
 
 def _given(survey: Survey, endpoint: Endpoint, resource: str) -> set[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import msgspec
 
+from ninefold.expressions.functions import AT_RANDOM, NEW_EACH_TIME
 from ninefold.expressions.reads import parts
 from ninefold.expressions.tree import Call, Select, Typed, Variable
 from ninefold.plan import environment
@@ -28,7 +29,7 @@ _ROOTS: dict[str, Cause] = {
     environment.BODY: Requested("the body"),
 }
 
-_MADE = dict.fromkeys(("uuid", "token", "random"), "something at random") | {"serial": "the next number"}
+_MADE = dict.fromkeys(AT_RANDOM, "something at random") | dict.fromkeys(NEW_EACH_TIME - AT_RANDOM, "the next number")
 
 
 def stated(places: Sequence[Place], what: str = "") -> tuple[Cause, ...]:

@@ -13,6 +13,7 @@ from enum import Enum
 
 from ninefold.checked.endpoints import Admission, Endpoint
 from ninefold.checked.resources import Field, Resource
+from ninefold.expressions.functions import AT_RANDOM
 from ninefold.expressions.rewrite import free_variables, walk
 from ninefold.expressions.tree import Call, Typed
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
@@ -33,7 +34,7 @@ from ninefold.planner.endpoints.held import can_be_made, made_columns, making
 from ninefold.planner.endpoints.made import failing
 from ninefold.planner.endpoints.representation import represented
 from ninefold.planner.endpoints.rows import acted_on, answer, pieces, row_columns
-from ninefold.planner.endpoints.writes import RANDOM, invariants, pointers, read_after, uniques
+from ninefold.planner.endpoints.writes import invariants, pointers, read_after, uniques
 from ninefold.planner.events import caused
 from ninefold.planner.judge import judge
 from ninefold.planner.perspective import Perspective
@@ -204,7 +205,7 @@ def _is(field: Field, resource: Resource, made: Mapping[str, Fragment], perspect
 
 def _new_each_time(made_by: Typed) -> bool:
     return "now" in free_variables(made_by) or any(
-        isinstance(node, Call) and node.function in RANDOM for node in walk(made_by)
+        isinstance(node, Call) and node.function in AT_RANDOM for node in walk(made_by)
     )
 
 

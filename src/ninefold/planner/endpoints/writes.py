@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ninefold.checked.endpoints import Endpoint
 from ninefold.checked.resources import Field, Resource
+from ninefold.expressions.functions import AT_RANDOM, NEVER_TWICE
 from ninefold.expressions.reads import reads_beyond
 from ninefold.expressions.rewrite import rewrite, walk
 from ninefold.expressions.tree import Call, Select, Typed, Variable
@@ -21,12 +22,6 @@ from ninefold.planner.requirements import Requirement, Scope, unique
 from ninefold.planner.which_rows import was_written
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Boolean
-
-RANDOM = frozenset({"uuid", "token", "random"})
-"""The functions that give another value each time."""
-
-NEVER_TAKEN = frozenset({"uuid", "token"})
-"""Those that give so many random bits that no value comes twice."""
 
 
 def pointer(names: tuple[str, ...]) -> str:
@@ -123,12 +118,12 @@ def _made(field: Field, endpoint: Endpoint, on_update: bool) -> Typed | None:
 
 def _is_never_taken(field: Field, made: Typed | None) -> bool:
     """Whether a value is another each time: a number of the database's, or enough random bits."""
-    return field.serial or (isinstance(made, Call) and made.function in NEVER_TAKEN)
+    return field.serial or (isinstance(made, Call) and made.function in NEVER_TWICE)
 
 
 def _at_random(made: Typed | None) -> bool:
     nodes = () if made is None else walk(made)
-    return any(isinstance(each, Call) and each.function in RANDOM for each in nodes)
+    return any(isinstance(each, Call) and each.function in AT_RANDOM for each in nodes)
 
 
 def invariants(resource: Resource, perspective: Perspective) -> list[Requirement]:
