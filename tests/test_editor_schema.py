@@ -16,11 +16,11 @@ from ninefold.diagnostics.diagnostic import has_errors
 from ninefold.diagnostics.render import render
 from ninefold.diagnostics.source import Source
 from ninefold.editor_schema import FORMS, block_of, plain_form
+from ninefold.language.shapes import Duration, Size
 from ninefold.pipeline import Loaded, compile_document
 from ninefold.syntax.nodes import PARTS, Mapping, Node, Sequence
 from ninefold.syntax.parser import Form, parse
 from ninefold.vocabulary import VOCABULARY
-from ninefold.vocabulary.shapes import Duration, Size
 
 ROOT = Path(__file__).parents[1]
 LANGUAGE = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")

@@ -14,13 +14,8 @@ from functools import cache
 
 from ninefold.blank import EXAMPLES
 from ninefold.diagnostics.source import Source
-from ninefold.questions.ask import written_path
-from ninefold.questions.question import PART_QUESTIONS, Question
-from ninefold.syntax.headings import NUMBERED_TITLES
-from ninefold.syntax.nodes import Entry, Mapping
-from ninefold.syntax.parser import Form, parse
-from ninefold.vocabulary import VOCABULARY, Key
-from ninefold.vocabulary.shapes import (
+from ninefold.language.question import Question
+from ninefold.language.shapes import (
     Boolean,
     Date,
     Duration,
@@ -37,6 +32,12 @@ from ninefold.vocabulary.shapes import (
     Text,
     Word,
 )
+from ninefold.questions.ask import written_path
+from ninefold.questions.question import PART_QUESTIONS
+from ninefold.syntax.headings import NUMBERED_TITLES
+from ninefold.syntax.nodes import Entry, Mapping
+from ninefold.syntax.parser import Form, parse
+from ninefold.vocabulary import VOCABULARY, Key
 
 WHOLE_PART = 4
 """The effort of a part that shows nothing yet."""

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import textwrap
 
-from ninefold.questions.question import LIMITS, QUESTIONS, Question
+from ninefold.language.limits import LIMITS
+from ninefold.language.question import Question
+from ninefold.questions.question import QUESTIONS
 from ninefold.syntax.headings import NUMBERED_TITLES
 
 WIDTH = 110

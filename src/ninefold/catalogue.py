@@ -5,7 +5,7 @@ from __future__ import annotations
 from ninefold.checks import codes as checks
 from ninefold.diagnostics.diagnostic import Code
 from ninefold.expressions import codes as expressions
-from ninefold.resolve import codes as resolve
+from ninefold.language import codes as resolve
 from ninefold.syntax import codes as syntax
 from ninefold.versions import codes as versions
 

@@ -13,15 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from ninefold.language.conditions import STATUSES
-from ninefold.language.verbs import OUTCOMES, UPON, VERBS
-from ninefold.questions.question import PART_QUESTIONS, QUESTIONS
-from ninefold.syntax.headings import TITLES
-from ninefold.syntax.nodes import PARTS
-from ninefold.vocabulary import Key, Kind, describe, keys_under
-from ninefold.vocabulary.endpoints import METHODS
-from ninefold.vocabulary.errors import RULES
-from ninefold.vocabulary.json_schema import REFUSED, keywords
-from ninefold.vocabulary.shapes import (
+from ninefold.language.shapes import (
     JSON,
     Boolean,
     Date,
@@ -44,6 +36,14 @@ from ninefold.vocabulary.shapes import (
     Text,
     Word,
 )
+from ninefold.language.verbs import OUTCOMES, UPON, VERBS
+from ninefold.questions.question import PART_QUESTIONS, QUESTIONS
+from ninefold.syntax.headings import TITLES
+from ninefold.syntax.nodes import PARTS
+from ninefold.vocabulary import Key, Kind, describe, keys_under
+from ninefold.vocabulary.endpoints import METHODS
+from ninefold.vocabulary.errors import RULES
+from ninefold.vocabulary.json_schema import REFUSED, keywords
 
 Schema: TypeAlias = dict[str, Any]
 

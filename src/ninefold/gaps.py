@@ -13,8 +13,9 @@ from ninefold.contract.fact import value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.sarif import Level, Result, Rule
 from ninefold.diagnostics.source import Place, Source, Span
+from ninefold.language.question import Question
 from ninefold.questions.ask import accepted_proposals, in_order, shows_nothing
-from ninefold.questions.question import OpenQuestion, Question
+from ninefold.questions.question import OpenQuestion
 from ninefold.syntax.headings import TITLES
 from ninefold.syntax.nodes import Part, Word
 from ninefold.vocabulary import describe

@@ -12,11 +12,11 @@ from ninefold.answers import example, keys_answering
 from ninefold.contract.fact import value_of
 from ninefold.contract.service import Contract
 from ninefold.gaps import of_subject
+from ninefold.language.shapes import Members
 from ninefold.questions.ask import in_order, shows_nothing
 from ninefold.questions.question import OpenQuestion
 from ninefold.syntax.headings import NUMBERED_TITLES
 from ninefold.vocabulary import Key, describe
-from ninefold.vocabulary.shapes import Members
 
 MOST_KEYS = 8
 """Keys that are listed for one question; a part has its own table in the reference."""

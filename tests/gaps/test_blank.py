@@ -7,8 +7,9 @@ import pytest
 from ninefold.blank import EXAMPLES, blank
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.gaps import parts_at_a_glance
+from ninefold.language.limits import LIMITS
 from ninefold.pipeline import compile_document
-from ninefold.questions.question import LIMITS, QUESTIONS
+from ninefold.questions.question import QUESTIONS
 from ninefold.syntax.headings import NUMBERED_TITLES
 
 

@@ -17,8 +17,8 @@ from ninefold.ablate.law import Found
 from ninefold.ablate.removal import Removal
 from ninefold.ablate.shards import Work
 from ninefold.diagnostics.diagnostic import has_errors
+from ninefold.language.reading import Reading
 from ninefold.pipeline import Loaded, compile_tree
-from ninefold.resolve.reading import Reading
 from ninefold.syntax.nodes import Document
 from ninefold.vocabulary import VOCABULARY, Key, Kind
 

@@ -12,11 +12,11 @@ from tests.resolve.documents import PLAIN, document, entries, parts_of, with_nod
 
 from ninefold.contract.fact import Gap
 from ninefold.diagnostics.source import Span
+from ninefold.language.shapes import Word
 from ninefold.resolve.contract import resolve
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence, Style
 from ninefold.syntax.scalars import core_value
 from ninefold.vocabulary import VOCABULARY, Key
-from ninefold.vocabulary.shapes import Word
 
 READ = document(PLAIN)
 WORDS = sorted(

@@ -7,10 +7,10 @@ from collections import Counter
 
 import pytest
 
+from ninefold.language.shapes import Integer, ListOf, MappingOf, Names, OneOf, Text, Word
 from ninefold.questions.question import QUESTIONS
 from ninefold.vocabulary import VOCABULARY, Key, Kind, describe
 from ninefold.vocabulary.json_schema import KEYWORDS, REFUSED
-from ninefold.vocabulary.shapes import Integer, ListOf, MappingOf, Names, OneOf, Text, Word
 
 QUESTION_IDS = {question.id for question in QUESTIONS}
 PATHS = {(key.part, key.path) for key in VOCABULARY}

@@ -13,8 +13,8 @@ from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.fact import Fact, Name, Shown, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.language.shapes import FORM
 from ninefold.values import Array, Object, Type
-from ninefold.vocabulary.endpoints import FORM
 
 
 def check_own_requests(endpoint: Endpoint, contract: Contract) -> Requests | None:

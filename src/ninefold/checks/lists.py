@@ -20,13 +20,13 @@ from ninefold.checks.model import Vocabulary
 from ninefold.checks.requests import request_type
 from ninefold.checks.resources import is_key
 from ninefold.contract import endpoints as stated
-from ninefold.contract import limits as stated_limits
 from ninefold.contract.fact import Shown, StatedNone, value_of
-from ninefold.contract.limits import narrowed
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.rewrite import free_variables
 from ninefold.expressions.scope import INFERRED
+from ninefold.language import limits
+from ninefold.language.limits import narrowed
 from ninefold.values import Array, Boolean, Integer, Number, Object, Row, Text, Timestamp, Type, optional, required
 
 
@@ -119,7 +119,7 @@ def _keys(keys: tuple[stated.SortKey, ...], resource: Resource, findings: Findin
     return tuple(found)
 
 
-def _whole(pages: stated_limits.Pages, findings: Findings) -> None:
+def _whole(pages: limits.Pages, findings: Findings) -> None:
     """Says of page bounds beside `by: none` that nothing heeds them."""
     assert pages.by is not None
     bounds = (pages.default, pages.largest, pages.size, pages.next, pages.start, pages.number, pages.index)

@@ -13,13 +13,13 @@ from ninefold.development.callers import Known
 from ninefold.development.claims import kinds
 from ninefold.development.samples import sample
 from ninefold.expressions.tree import Select, Variable
+from ninefold.language.shapes import FORM
 from ninefold.plan.authentication import Discovered, Issued, LookedUp, Password, Scheme, Signed
 from ninefold.plan.operations import List, Read, Write
 from ninefold.plan.responses import Content, FromExpression, ObjectOf
 from ninefold.plan.routes import Admission, Route, Served
 from ninefold.plan.service import ServicePlan
 from ninefold.server.issuers import operator_value
-from ninefold.vocabulary.endpoints import FORM
 
 
 @dataclass(frozen=True, slots=True)

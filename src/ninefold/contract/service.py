@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from functools import cached_property
+from typing import Any
 
 from ninefold.contract.authentication import Authentication
 from ninefold.contract.endpoints import Endpoint, Endpoints
 from ninefold.contract.errors import Errors
 from ninefold.contract.events import Events
 from ninefold.contract.fact import value_of
-from ninefold.contract.limits import Limits
 from ninefold.contract.purpose import Purpose
 from ninefold.contract.resources import Resource, Resources
 from ninefold.contract.shared_types import SharedTypes
 from ninefold.contract.states import States
 from ninefold.contract.versioning import Versioning
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.language.limits import Limits
 from ninefold.syntax.nodes import Document
 
 
@@ -34,6 +36,11 @@ class Contract:
     errors: Errors
     limits: Limits
     versioning: Versioning
+
+    @property
+    def parts(self) -> Iterator[tuple[str, Any]]:
+        """The nine parts, each with its name."""
+        return ((each.name, getattr(self, each.name)) for each in fields(self) if each.name != "document")
 
     @cached_property
     def resources_by_name(self) -> Mapping[str, Resource]:

@@ -11,7 +11,6 @@ from ninefold.contract.endpoints import Endpoint, PathName, reads_content, shows
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Shown, StatedNone, value_of
 from ninefold.contract.known_by import compared, stored_of_path
-from ninefold.contract.limits import narrowed
 from ninefold.contract.reach import names_in
 from ninefold.contract.survey import actions, is_transition, signs_out_caller
 from ninefold.diagnostics.source import Span
@@ -23,9 +22,10 @@ from ninefold.explain.grounds import Grounds
 from ninefold.explain.limits import applying
 from ninefold.explain.quantities import duration, size
 from ninefold.explain.requests import BESIDE_FIELDS, ENDED, FORMS, GRANTED, GRANTS, PATHS, given
+from ninefold.language.limits import narrowed
+from ninefold.language.shapes import FORM
 from ninefold.language.verbs import GRANT, kind_of
 from ninefold.questions.conditions import may_be_gone, may_be_in_any_state
-from ninefold.vocabulary.endpoints import FORM
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from ninefold.contract.endpoints import Endpoint
-from ninefold.contract.fact import Shown, value_of
-from ninefold.contract.limits import Rate
+from ninefold.contract.fact import Fact, Shown, value_of
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
-from ninefold.explain.quantities import duration, size
-from ninefold.explain.requests import pages
+from ninefold.explain.told import named, told
+from ninefold.language.limits import Pages, Rate, narrowed
 
 
 def applying(g: Grounds, endpoint: Endpoint) -> list[Rate]:
@@ -21,55 +20,47 @@ def applying(g: Grounds, endpoint: Endpoint) -> list[Rate]:
 
 
 def rate(g: Grounds, own: Rate) -> Item:
-    facts = g.fact("of", own.of) + g.fact("allows", own.allow, str) + g.fact("per", own.per, duration)
-    facts += g.word("by", own.algorithm) + g.fact("burst", own.burst, str)
-    facts += g.names("endpoints", own.endpoints)
-    return g.together(f"the rate `{own.name}`", own.span, facts)
+    return named(g, own, "rate")
 
 
 def holding(g: Grounds, endpoint: Endpoint) -> list[Item]:
     """The limits that hold at an endpoint. Pages stand with its parameters."""
     limits = g.contract.limits
     if value_of(limits.rates) is None:
-        items = g.fact("rates", limits.rates)
+        items = told(g, limits, "rates")
     else:
         items = [rate(g, each) for each in applying(g, endpoint)]
-        items += g.names("headers of rates", limits.headers) if items else []
+        items += told(g, limits, "headers") if items else []
+    # Where one word speaks for the whole part, it is told once.
     if isinstance(endpoint.body, Shown) and limits.body_size is not limits.rates:
-        items += g.fact("sizes.body", limits.body_size, _largest, whole=True)
-    items += _times(g)
-    if isinstance(endpoint.idempotency_key, Shown):
-        items += g.fact("idempotency keys", limits.keys_kept, _kept, whole=True)
-    return items
-
-
-def _largest(count: int) -> str:
-    return f"a body has at most {size(count)}"
-
-
-def _longest(microseconds: int) -> str:
-    return f"a request takes at most {duration(microseconds)}"
-
-
-def _kept(microseconds: int) -> str:
-    return f"idempotency keys are kept for {duration(microseconds)}"
-
-
-def _times(g: Grounds) -> list[Item]:
-    limits = g.contract.limits
-    stated = value_of(limits.time_outs)
-    if stated is None:
-        return [] if limits.time_outs is limits.rates else g.fact("time-outs", limits.time_outs)
-    return g.fact("request", stated.request, _longest, whole=True)
+        items += told(g, limits, "body_size")
+    if limits.time_outs is not limits.rates:
+        items += told(g, limits, "time_outs")
+    return items + (told(g, limits, "keys_kept") if isinstance(endpoint.idempotency_key, Shown) else [])
 
 
 def part(g: Grounds) -> list[Item]:
     limits = g.contract.limits
-    items = [rate(g, each) for each in value_of(limits.rates) or ()] or g.fact("rates", limits.rates)
-    items += g.names("headers of rates", limits.headers)
-    if limits.body_size is limits.rates:
-        return items  # One word speaks for the whole part.
-    items += g.fact("sizes.body", limits.body_size, _largest, whole=True)
-    items += pages(g, limits.pages)
-    items += _times(g)
-    return items + g.fact("idempotency keys", limits.keys_kept, _kept, whole=True)
+    return [
+        *told(g, limits, "rates", "headers", "body_size"),
+        *pages(g, limits.pages),
+        *told(g, limits, "time_outs", "keys_kept"),
+    ]
+
+
+def pages(g: Grounds, own: Fact[Pages] | None, shared: Fact[Pages] | None = None) -> list[Item]:
+    """The bounds of a list: what its own `pages` says wins over part 8, key by key."""
+    first, second = value_of(own), value_of(shared)
+    if own is not None and first is None:
+        return g.fact("pages", own)
+    if first is None and second is None:
+        return g.fact("pages", shared)
+    bounds = narrowed(first, second) if first is not None and second is not None else first or second
+    by = value_of(bounds.by) if bounds is not None else None
+    # What part 8 says for lists that go by another is not told of this one.
+    reached = REACHED.get(by.text, ()) if by is not None else (name for names in REACHED.values() for name in names)
+    return told(g, bounds, "by", "default", "largest", "size", *reached)
+
+
+REACHED = {"cursor": ("next",), "offset": ("start",), "page": ("number", "index")}
+"""The parameters that may say which page, by how pages are reached."""

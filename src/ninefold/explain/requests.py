@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Final
 
 from ninefold.contract.endpoints import Action, Endpoint, Filter, Parameter, PathName, PathValue, SortKey
 from ninefold.contract.expression import Expression, Items, Leaf, Members, Template
 from ninefold.contract.fact import Fact, StatedNone, is_open, value_of
 from ninefold.contract.known_by import known_by
-from ninefold.contract.limits import Pages, narrowed
 from ninefold.contract.resources import Field
 from ninefold.contract.survey import actions, is_transition, signs_out_caller
 from ninefold.diagnostics.source import Span
@@ -18,9 +16,10 @@ from ninefold.explain import resources
 from ninefold.explain.chosen import choices
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
+from ninefold.explain.limits import pages
 from ninefold.expressions.ast import Literal, Member, Name
+from ninefold.language.shapes import FORM
 from ninefold.language.verbs import GRANT, TRANSITION, kind_of
-from ninefold.vocabulary.endpoints import FORM
 
 ENDED, SEVERAL, FORMS, GRANTED, GRANTS, PATHS, ALL_ROWS, CALLED = 62, 66, 67, 68, 69, 72, 75, 76
 """The fixed meanings of credentials that end, several operations, forms as bodies, the scopes of issued credentials,
@@ -314,33 +313,3 @@ def _sorts(g: Grounds, endpoint: Endpoint) -> list[Item]:
 def _key(key: SortKey, field: Field | None) -> str:
     called = key.field if field is None else field.called or key.field
     return f"`{called}` {'descending' if key.descending else 'ascending'}"
-
-
-def pages(g: Grounds, own: Fact[Pages] | None, shared: Fact[Pages] | None = None) -> list[Item]:
-    """The bounds of a list: what its own `pages` says wins over part 8, key by key."""
-    first, second = value_of(own), value_of(shared)
-    if own is not None and first is None:
-        return g.fact("pages", own)
-    if first is None and second is None:
-        return g.fact("pages", shared)
-
-    bounds = narrowed(first, second) if first is not None and second is not None else first or second
-
-    def said(name: str) -> Fact[Any] | None:
-        return getattr(bounds, name)  # type: ignore[no-any-return]
-
-    items = g.word("pages by", said("by"))
-    items += g.fact("rows of a page whose size is not given", said("default"), str, (5,))
-    items += g.fact("most rows of a page", said("largest"), str, (5,))
-    named = {"size": "size of a page", "next": "cursor of the next page", "start": "offset"}
-    named |= {"number": "page's number, from 1", "index": "page's number, from 0"}
-    by = value_of(said("by"))
-    for name, called in named.items():
-        if by is not None and name != "size" and name not in _REACHED.get(by.text, ()):
-            continue  # what part 8 says for lists that go by another
-        items += g.fact(f"the query parameter of the {called}", said(name), lambda word: f"`{word.text}`", (5,))
-    return items
-
-
-_REACHED: Final = {"cursor": ("next",), "offset": ("start",), "page": ("number", "index")}
-"""The parameters that may say which page, by how pages are reached."""

@@ -16,6 +16,8 @@ from ninefold.contract.events import Stream, Webhooks
 from ninefold.contract.fact import Gap, Shown, is_open, value_of
 from ninefold.contract.resources import Field, Resource
 from ninefold.contract.survey import Survey, actions, is_transition
+from ninefold.language.limits import LIMITS, PAGES, RATES
+from ninefold.language.question import Question
 from ninefold.propose.facts import Proposed, Value
 from ninefold.propose.paging import pages
 from ninefold.propose.problems import codes, shape, status
@@ -46,13 +48,10 @@ from ninefold.questions.question import (
     DELIVERY,
     ENDPOINTS,
     IDENTIFIER,
-    LIMITS,
     MACHINE,
     ON_DELETE,
     ORDER,
-    PAGES,
     PATCH,
-    RATES,
     REQUEST_MEDIA_TYPE,
     RESPONSE_MEDIA_TYPE,
     RESPONSES,
@@ -63,7 +62,6 @@ from ninefold.questions.question import (
     UNKNOWN_MEMBERS,
     UNKNOWN_PARAMETERS,
     UNSEEN_ROWS,
-    Question,
 )
 
 Facts: TypeAlias = Callable[[Survey, str], tuple[Proposed, ...]]

@@ -7,9 +7,9 @@ from dataclasses import fields, is_dataclass
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Fact, Name, StatedNone, is_open, value_of
-from ninefold.contract.limits import Pages
 from ninefold.contract.survey import Survey, actions
 from ninefold.expressions import ast
+from ninefold.language.limits import Pages
 from ninefold.propose.facts import Proposed
 from ninefold.propose.sources import PAGED
 from ninefold.syntax.nodes import Mapping, Scalar, Sequence

@@ -13,6 +13,7 @@ from ninefold.contract.survey import (
     actions,
 )
 from ninefold.diagnostics.source import Span
+from ninefold.language.question import Question
 from ninefold.language.verbs import kind_of
 from ninefold.questions.question import (
     BODY,
@@ -28,7 +29,6 @@ from ninefold.questions.question import (
     UNKNOWN_PARAMETERS,
     At,
     OpenQuestion,
-    Question,
     blocking,
     unanswered,
 )

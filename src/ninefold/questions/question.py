@@ -3,53 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from ninefold.contract.fact import Fact, Gap, Proposal, Shown
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
-
-Effect: TypeAlias = Literal["blocks", "leaves out"]
-"""What a gap does: an endpoint that it blocks answers 501 with an empty body; a behaviour that it leaves out
-does not happen."""
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """One row of the table. `text` asks about `{}`, which `of` stands for in the reference; a question about a
-    whole part has neither. `asked` says when it is asked, where that is not always; `cost` says what a gap
-    blocks or leaves out."""
-
-    id: str
-    part: int
-    text: str
-    effect: Effect
-    cost: str
-    of: str = ""
-    asked: str = ""
-
-    @property
-    def in_general(self) -> str:
-        """The question in words, asked of any subject."""
-        return self.text.replace("{}", SUBJECTS.get(self.of, self.of))
-
-    def about(self, subject: str) -> str:
-        """The question in words, asked of a subject."""
-        return self.text.replace("{}", f"`{subject}`")
-
-
-SUBJECTS = {
-    "R": "a resource",
-    "R.F": "a field",
-    "T": "a transition",
-    "E": "an endpoint",
-    "S": "a scheme",
-    "K": "a kind",
-    "C": "a code",
-    "N": "a rate",
-    "V": "a version",
-}
-"""What the letters of the table stand for."""
+from ninefold.language.limits import BODY_SIZE, KEYS, LIMITS, PAGES, RATE, RATES, TIME_OUTS
+from ninefold.language.question import Effect, Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +86,6 @@ KINDS = Question(
     "events; blocks the endpoints that stream them or take subscriptions",
 )  # fmt: skip
 SHAPE = Question("shape", 7, "the shape of an error", "leaves out", "error bodies: each error is a bare status")
-LIMITS = Question(
-    "limits", 8, "which limits hold", "leaves out",
-    "rates, body sizes and time-outs; blocks the endpoints that take idempotency keys, and lists",
-    asked="if the part shows nothing",
-)  # fmt: skip
 VERSIONING = Question("versioning", 9, "how versions are named, or none", "leaves out", "versions")
 
 PART_QUESTIONS = (PURPOSE, RESOURCES, STATES, ENDPOINTS, SCHEMES, KINDS, SHAPE, LIMITS, VERSIONING)
@@ -222,18 +177,6 @@ CODES = Question(
     "their codes: each is a bare status", asked="in one line, of all conditions without a code",
 )  # fmt: skip
 STATUS = Question("status", 7, "the status of {}", "leaves out", "the code: each of its conditions is bare", "C")
-
-RATES = Question("rates", 8, "which rates hold, or none", "leaves out", "rates")
-RATE = Question("rate", 8, "what {} allows", "leaves out", "that rate", "N")
-BODY_SIZE = Question(
-    "body size", 8, "the largest body, or none", "leaves out", "the bound", asked="if an endpoint has a body"
-)
-TIME_OUTS = Question("time-outs", 8, "after what time a request is given up, or none", "leaves out", "time-outs")
-KEYS = Question(
-    "idempotency keys", 8, "how long idempotency keys are kept", "blocks", "the endpoints that take keys",
-    asked="if an endpoint takes keys",
-)  # fmt: skip
-PAGES = Question("pages", 8, "the page bounds of {}, or none", "blocks", "E", "E", "of each list")
 
 VERSIONS = Question(
     "versions", 9, "which versions there are", "leaves out", "versions", asked="unless the scheme is `none`"

@@ -13,10 +13,10 @@ from ninefold.contract.endpoints import Action
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import there_are
+from ninefold.language.codes import NOT_AN_ACTION, UNDECLARED
+from ninefold.language.reading import Read, Reading, Slot, quoted, shortened
 from ninefold.language.verbs import ALL, VERBS, kind_of
-from ninefold.resolve.codes import NOT_AN_ACTION, UNDECLARED
 from ninefold.resolve.meant_actions import Actor, alternatives, called_here, meant
-from ninefold.resolve.reading import Read, Reading, Slot, quoted, shortened
 from ninefold.syntax.nodes import Node, Scalar, Sequence
 from ninefold.vocabulary.built_in import BUILT_IN, READ_ONLY
 

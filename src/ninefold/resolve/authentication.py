@@ -13,11 +13,11 @@ from ninefold.contract.authentication import (
 )
 from ninefold.contract.fact import Name, Shown, value_of
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.resolve import leaves
-from ninefold.resolve.codes import RESERVED_NAME, TOO_MANY_SCHEMES, WRONG_WORD
-from ninefold.resolve.expressions import assignments, expression
-from ninefold.resolve.quantities import duration
-from ninefold.resolve.reading import Reading, Slot, quoted, spoken
+from ninefold.language import leaves
+from ninefold.language.codes import RESERVED_NAME, TOO_MANY_SCHEMES, WRONG_WORD
+from ninefold.language.expressions import assignments, expression
+from ninefold.language.quantities import duration
+from ninefold.language.reading import Reading, Slot, quoted, spoken
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar, Sequence
 from ninefold.vocabulary import key_at
 

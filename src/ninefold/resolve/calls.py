@@ -7,13 +7,13 @@ from dataclasses import replace
 from ninefold.contract.endpoints import Action, Function, Taken
 from ninefold.contract.fact import Fact, Shown
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.language import leaves
+from ninefold.language.codes import NOT_AN_ACTION, NOT_IN_FORM
+from ninefold.language.reading import Reading, Slot, quoted
+from ninefold.language.shapes import JSONSchema
 from ninefold.language.verbs import kind_of
-from ninefold.resolve import leaves
-from ninefold.resolve.codes import NOT_AN_ACTION, NOT_IN_FORM
-from ninefold.resolve.reading import Reading, Slot, quoted
 from ninefold.resolve.schemas import is_a_name, schema
 from ninefold.syntax.nodes import Entry, Node
-from ninefold.vocabulary.shapes import JSONSchema
 
 
 def functions(r: Reading, node: Node, slot: Slot) -> tuple[Function, ...] | None:

@@ -12,9 +12,9 @@ from ninefold.contract.fact import Fact, Gap, Proposal, Shown
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
-from ninefold.resolve.codes import CONTRADICTION, NOT_IN_FORM
-from ninefold.resolve.expressions import expression
-from ninefold.resolve.reading import Level, Reading
+from ninefold.language.codes import CONTRADICTION, NOT_IN_FORM
+from ninefold.language.expressions import expression
+from ninefold.language.reading import Level, Reading
 from ninefold.syntax.nodes import Entry, Node
 from ninefold.syntax.nodes import Mapping as MappingNode
 

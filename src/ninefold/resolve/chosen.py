@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from ninefold.contract.endpoints import Expanded, Expansion, Projection
-from ninefold.resolve import leaves
-from ninefold.resolve.expressions import template
-from ninefold.resolve.reading import Reading, Slot
+from ninefold.language import leaves, shapes
+from ninefold.language.expressions import template
+from ninefold.language.reading import Reading, Slot
 from ninefold.syntax.nodes import Mapping, Node, Sequence
-from ninefold.vocabulary import shapes
 
 
 def projection(r: Reading, node: Node, slot: Slot) -> Projection | None:

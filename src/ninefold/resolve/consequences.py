@@ -15,7 +15,7 @@ from ninefold.diagnostics.diagnostic import Diagnostic, Label, Severity
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.codes import NO_SUCH_FIELD, NO_SUCH_NAME, UNREADABLE
-from ninefold.resolve.codes import NOT_AN_ACTION, UNDECLARED
+from ninefold.language.codes import NOT_AN_ACTION, UNDECLARED
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence
 
 _FIRST_OF_EXPRESSIONS = "NF0400"

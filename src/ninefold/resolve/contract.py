@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Diagnostic, Label, Outcome, in_order
+from ninefold.language.limits import Limits
+from ninefold.language.reading import Reading
+from ninefold.language.records import part_of
 from ninefold.resolve.authentication import authentication
 from ninefold.resolve.endpoints import endpoints
 from ninefold.resolve.errors import errors
 from ninefold.resolve.events import events
-from ninefold.resolve.limits import limits
 from ninefold.resolve.names import judge
 from ninefold.resolve.purpose import purpose
-from ninefold.resolve.reading import Reading
 from ninefold.resolve.resources import resources
 from ninefold.resolve.states import states
 from ninefold.resolve.terms import terms
@@ -19,12 +20,13 @@ from ninefold.resolve.versioning import versioning
 from ninefold.syntax.codes import TOO_MANY
 from ninefold.syntax.nodes import Document
 from ninefold.syntax.parser import MOST_DIAGNOSTICS
+from ninefold.vocabulary import keys_under
 
 
 def resolve(document: Document, accept_proposals: bool = False) -> Outcome[Contract]:
     """The typed facts of a document, and what is wrong with them. Always yields a contract: what cannot be read is a
     gap in it. With `accept_proposals`, what is proposed is in force, and marked so."""
-    r = Reading(document, accept_proposals)
+    r = Reading(document, accept_proposals, keys_under)
     terms(r, document.part("resources"))  # first: every part reads them
     contract = Contract(
         document=document,
@@ -35,7 +37,7 @@ def resolve(document: Document, accept_proposals: bool = False) -> Outcome[Contr
         authentication=authentication(r, document.part("authentication")),
         events=events(r, document.part("events")),
         errors=errors(r, document.part("errors")),
-        limits=limits(r, document.part("limits")),
+        limits=part_of(r, Limits, document.part("limits")),
         versioning=versioning(r, document.part("versioning")),
     )
     judge(r, contract)

@@ -6,13 +6,13 @@ from ninefold.contract.effects import Effect
 from ninefold.contract.expression import Assignment
 from ninefold.contract.fact import Name
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.language import leaves
+from ninefold.language.codes import NOT_AN_EFFECT
+from ninefold.language.expressions import assignments, expression
+from ninefold.language.reading import Level, Read, Reading, Slot
 from ninefold.language.verbs import VERBS
-from ninefold.resolve import leaves
 from ninefold.resolve.actions import action
-from ninefold.resolve.codes import NOT_AN_EFFECT
-from ninefold.resolve.expressions import assignments, expression
 from ninefold.resolve.meant_actions import Actor
-from ninefold.resolve.reading import Level, Read, Reading, Slot
 from ninefold.syntax.nodes import Mapping, Node
 
 _ON_ITS_OWN = tuple(verb.name for verb in VERBS.values() if verb.as_effect)

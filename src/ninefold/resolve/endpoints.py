@@ -19,20 +19,22 @@ from ninefold.contract.endpoints import (
 from ninefold.contract.expression import Assignment
 from ninefold.contract.fact import Fact, Gap, Name, Proposal, Shown, StatedNone
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.resolve import calls, cases, chosen, leaves, responses, routes
+from ninefold.language import leaves, shapes
+from ninefold.language.codes import CONTRADICTION, NOT_IN_FORM, WITHOUT_GUARD, WRONG_SHAPE
+from ninefold.language.declaration import One
+from ninefold.language.expressions import ANY, assignments, expression, template
+from ninefold.language.limits import Pages
+from ninefold.language.quantities import duration
+from ninefold.language.reading import Level, Reading, Slot, collected, quoted, spoken
+from ninefold.language.records import of_records
+from ninefold.resolve import calls, cases, chosen, responses, routes
 from ninefold.resolve.actions import deeds
-from ninefold.resolve.codes import CONTRADICTION, NOT_IN_FORM, WITHOUT_GUARD, WRONG_SHAPE
 from ninefold.resolve.effects import effects
 from ninefold.resolve.errors import condition_name, shape
-from ninefold.resolve.expressions import ANY, assignments, expression, template
-from ninefold.resolve.limits import pages
 from ninefold.resolve.parameters import header_parameters, parameters, path_parameters
-from ninefold.resolve.quantities import duration
-from ninefold.resolve.reading import Level, Reading, Slot, collected, quoted, spoken
 from ninefold.resolve.resources import conditions
 from ninefold.resolve.schemas import BODY_OF_A_RESOURCE, type_reference
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar, Sequence, Style
-from ninefold.vocabulary import shapes
 from ninefold.vocabulary.json_schema import TYPES
 
 
@@ -184,7 +186,7 @@ def _endpoint(r: Reading, level: Level, entry: Entry, route: routes.Route | None
         filters=level.fact("filters", filters),
         where=level.fact("where", expression),
         sorts=level.fact("sorts", sorts),
-        pages=level.fact("pages", pages(4, "ENDPOINT.pages")),
+        pages=level.fact("pages", of_records(One(Pages))),
         sets=level.fact("sets", assignments),
         guards=guards(r, level),
         patch=level.fact("patch", leaves.word),

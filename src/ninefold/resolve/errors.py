@@ -7,11 +7,11 @@ from collections.abc import Callable
 from ninefold.contract.errors import ConditionName, ErrorCode, Errors, Message, Shape
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
+from ninefold.language import leaves
+from ninefold.language.codes import WRONG_WORD
 from ninefold.language.conditions import BY_NAME, CONDITIONS, split
-from ninefold.resolve import leaves
-from ninefold.resolve.codes import WRONG_WORD
-from ninefold.resolve.expressions import expression, template
-from ninefold.resolve.reading import Reading, Slot, quoted, spoken
+from ninefold.language.expressions import expression, template
+from ninefold.language.reading import Reading, Slot, quoted, spoken
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar, Sequence
 from ninefold.vocabulary import key_at
 from ninefold.vocabulary.errors import RULES

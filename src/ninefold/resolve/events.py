@@ -6,15 +6,15 @@ import re
 
 from ninefold.contract.events import Delivery, Envelope, EventKind, Events, Log, Stream, Webhooks
 from ninefold.contract.fact import Name
+from ninefold.language import leaves
+from ninefold.language.expressions import expression, template
+from ninefold.language.quantities import duration, wait
+from ninefold.language.reading import Reading, Slot, spoken
+from ninefold.language.shapes import Duration
 from ninefold.language.verbs import UPON
-from ninefold.resolve import leaves
 from ninefold.resolve.actions import actions
-from ninefold.resolve.expressions import expression, template
 from ninefold.resolve.meant_actions import Actor
-from ninefold.resolve.quantities import duration, wait
-from ninefold.resolve.reading import Reading, Slot, spoken
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part
-from ninefold.vocabulary.shapes import Duration
 
 CAUSE = Actor("an event's cause", UPON)
 

@@ -7,8 +7,8 @@ from typing import Final
 
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.tokens import RESERVED
-from ninefold.resolve.codes import NOT_A_NAME, RESERVED_NAME
-from ninefold.resolve.reading import Reading, quoted
+from ninefold.language.codes import NOT_A_NAME, RESERVED_NAME
+from ninefold.language.reading import Reading, quoted
 from ninefold.syntax.nodes import Scalar
 
 ROOTS: Final = frozenset(

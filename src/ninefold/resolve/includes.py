@@ -17,8 +17,8 @@ from ninefold.contract.resources import Field, Resource, Resources, View
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions import ast
-from ninefold.resolve.codes import INCLUDED_CYCLE, SAME_NAME, UNDECLARED
-from ninefold.resolve.reading import Reading, quoted
+from ninefold.language.codes import INCLUDED_CYCLE, SAME_NAME, UNDECLARED
+from ninefold.language.reading import Reading, quoted
 from ninefold.syntax.nodes import Node
 
 T = TypeVar("T")

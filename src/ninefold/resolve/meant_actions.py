@@ -6,9 +6,9 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.language.reading import Reading
 from ninefold.language.verbs import ALL, VERBS, kind_of
-from ninefold.resolve.reading import Reading
-from ninefold.resolve.written import singulars
+from ninefold.language.written import singulars
 
 _CALLED = {word: verb.name for verb in VERBS.values() for word in verb.also}
 """What others call the verbs."""

@@ -12,7 +12,6 @@ from ninefold.contract.errors import ConditionName, ErrorCode, Errors
 from ninefold.contract.events import Events
 from ninefold.contract.expression import Assignment
 from ninefold.contract.fact import Fact, Name, Shown
-from ninefold.contract.limits import Limits
 from ninefold.contract.resources import Resource, Resources, Schema
 from ninefold.contract.service import Contract
 from ninefold.contract.states import ResourceStates, States, Transition
@@ -20,12 +19,13 @@ from ninefold.contract.versioning import Change, Versioning
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import there_are
+from ninefold.language.codes import NOT_AN_ACTION, NOT_WRITTEN, SAME_NAME, UNDECLARED
 from ninefold.language.conditions import split
+from ninefold.language.reading import Reading, quoted
+from ninefold.language.uses import uses
 from ninefold.language.verbs import GRANT
-from ninefold.resolve.codes import NOT_AN_ACTION, NOT_WRITTEN, SAME_NAME, UNDECLARED
 from ninefold.resolve.declared import Declared, Names, declared, listed, one
 from ninefold.resolve.errors import not_a_condition
-from ninefold.resolve.reading import Reading, quoted
 from ninefold.resolve.schemas import BODY_OF_A_RESOURCE, OF_A_RESOURCE, TYPE_REFERENCE
 from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence
 from ninefold.vocabulary.built_in import READ_ONLY
@@ -43,15 +43,20 @@ def judge(r: Reading, contract: Contract) -> None:
         contract.errors,
         contract.versioning,
     )
-    uses = _Uses(r, found)
-    uses.resources(contract.resources)
-    uses.states(contract.states)
-    uses.endpoints(contract.endpoints)
-    uses.authentication(contract.authentication)
-    uses.events(contract.events)
-    uses.errors(contract.errors)
-    uses.limits(contract.limits)
-    uses.versioning(contract.versioning)
+    judged = _Uses(r, found)
+    judged.resources(contract.resources)
+    judged.states(contract.states)
+    judged.endpoints(contract.endpoints)
+    judged.authentication(contract.authentication)
+    judged.events(contract.events)
+    judged.errors(contract.errors)
+    judged.versioning(contract.versioning)
+    for _, part in contract.parts:
+        judged.of_record(part)
+
+
+_DECLARED = {"an endpoint": "endpoints", "an error code": "codes", "a scheme": "schemes", "a version": "versions"}
+"""What names are declared, by what they are names of, wherever that says which."""
 
 
 class _Uses:
@@ -107,6 +112,12 @@ class _Uses:
         start = Name(resource, Span(name.span.start, name.span.start + len(resource)) if dot else name.span)
         if self.use(start, self.known.reachable, what) and dot:
             self.use_field(Name(field, Span(name.span.end - len(field), name.span.end)), resource)
+
+    def of_record(self, record: object) -> None:
+        """The names that the declarations of a record know."""
+        for what, name in uses(record):
+            if what in _DECLARED:
+                self.use(name, getattr(self.known, _DECLARED[what]), what)
 
     # Part 2
 
@@ -345,11 +356,6 @@ class _Uses:
             return
         if condition.subject is not None:
             self.use_path(self.end_of(condition.span, condition.subject), "a resource")
-
-    def limits(self, part: Limits) -> None:
-        for rate in listed(part.rates) or ():
-            for name in listed(rate.endpoints) or ():
-                self.use(name, self.known.endpoints, "an endpoint")
 
     def versioning(self, part: Versioning) -> None:
         """What older versions had instead may name what they had besides."""

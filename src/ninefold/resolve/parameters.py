@@ -5,11 +5,10 @@ from __future__ import annotations
 from ninefold.contract.endpoints import Parameter
 from ninefold.contract.fact import Name
 from ninefold.contract.resources import Schema
-from ninefold.resolve import leaves
-from ninefold.resolve.reading import Reading, Slot
+from ninefold.language import leaves, shapes
+from ninefold.language.reading import Reading, Slot
 from ninefold.resolve.schemas import is_a_name, schema
 from ninefold.syntax.nodes import Entry, Mapping, Node, Sequence
-from ninefold.vocabulary import shapes
 
 _OF_A_PATH = "ENDPOINT.path.NAME"
 

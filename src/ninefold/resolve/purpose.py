@@ -6,7 +6,7 @@ from textwrap import dedent
 
 from ninefold.contract.fact import Shown
 from ninefold.contract.purpose import Purpose
-from ninefold.resolve.reading import Reading, spoken
+from ninefold.language.reading import Reading, spoken
 from ninefold.syntax.nodes import Part
 
 

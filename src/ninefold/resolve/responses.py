@@ -8,10 +8,10 @@ from ninefold.contract.endpoints import Response
 from ninefold.contract.expression import Template
 from ninefold.contract.fact import Fact, Name
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.language.codes import NOT_A_STATUS
+from ninefold.language.expressions import template
+from ninefold.language.reading import Reading, Slot, quoted
 from ninefold.language.verbs import OUTCOMES
-from ninefold.resolve.codes import NOT_A_STATUS
-from ninefold.resolve.expressions import template
-from ninefold.resolve.reading import Reading, Slot, quoted
 from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar
 from ninefold.vocabulary import key_at
 

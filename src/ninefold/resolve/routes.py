@@ -8,9 +8,9 @@ from typing import Final
 from ninefold.contract.endpoints import Literal, PathName, Segment
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.resolve.codes import NOT_AN_ENDPOINT, SAME_ROUTE
-from ninefold.resolve.leaves import SEGMENT
-from ninefold.resolve.reading import Reading, quoted
+from ninefold.language.codes import NOT_AN_ENDPOINT, SAME_ROUTE
+from ninefold.language.leaves import SEGMENT
+from ninefold.language.reading import Reading, quoted
 from ninefold.syntax.nodes import Scalar
 from ninefold.vocabulary import names_under
 from ninefold.vocabulary.endpoints import METHODS

@@ -12,13 +12,13 @@ import jsonschema_rs
 from ninefold.contract.fact import Name
 from ninefold.contract.resources import Schema
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.resolve.codes import KEYWORD_NOT_USED, NOT_A_SCHEMA, SLOW_PATTERN, WRONG_SHAPE, WRONG_WORD
-from ninefold.resolve.leaves import wrong_word
-from ninefold.resolve.reading import Reading, Refused, Slot, quoted, shortened
+from ninefold.language.codes import KEYWORD_NOT_USED, NOT_A_SCHEMA, SLOW_PATTERN, WRONG_SHAPE, WRONG_WORD
+from ninefold.language.leaves import wrong_word
+from ninefold.language.reading import Reading, Refused, Slot, quoted, shortened
+from ninefold.language.shapes import JSONSchema, ListOf, Shape
 from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence, Style
 from ninefold.vocabulary import key_named, names_under
 from ninefold.vocabulary.json_schema import FORMATS, KEYWORDS, REFUSED, TYPES
-from ninefold.vocabulary.shapes import JSONSchema, ListOf, Shape
 
 NOT_USED: Final[Refused] = MappingProxyType(REFUSED)
 TYPE_REFERENCE: Final = re.compile(r"#/types/([A-Za-z_][A-Za-z0-9_]*)")

@@ -8,15 +8,15 @@ from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Name, Shown
 from ninefold.contract.states import Machine, ResourceStates, States, Transition
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.resolve import leaves
-from ninefold.resolve.codes import WITHOUT_GUARD
+from ninefold.language import leaves
+from ninefold.language.codes import WITHOUT_GUARD
+from ninefold.language.expressions import assignments, expression
+from ninefold.language.quantities import duration
+from ninefold.language.reading import Reading, Slot, spoken
+from ninefold.language.shapes import Duration, Members
 from ninefold.resolve.effects import effects
-from ninefold.resolve.expressions import assignments, expression
 from ninefold.resolve.identifiers import declare
-from ninefold.resolve.quantities import duration
-from ninefold.resolve.reading import Reading, Slot, spoken
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar
-from ninefold.vocabulary.shapes import Duration, Members
 
 
 def states(r: Reading, part: Part) -> States:

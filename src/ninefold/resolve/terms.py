@@ -9,10 +9,10 @@ from __future__ import annotations
 from ninefold.contract.fact import Name
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.spelled_out import names_of
-from ninefold.resolve.codes import SAME_NAME, TERM_TOO_EARLY
-from ninefold.resolve.expressions import ANY, expression
+from ninefold.language.codes import SAME_NAME, TERM_TOO_EARLY
+from ninefold.language.expressions import ANY, expression
+from ninefold.language.reading import Reading, Slot, Term
 from ninefold.resolve.identifiers import RESOURCE_NAMES, declare
-from ninefold.resolve.reading import Reading, Slot, Term
 from ninefold.syntax.nodes import Part, Scalar
 
 

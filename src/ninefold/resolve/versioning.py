@@ -11,15 +11,15 @@ from ninefold.contract.fact import Name, Shown
 from ninefold.contract.resources import View
 from ninefold.contract.versioning import ENDPOINT, OF_ENDPOINT, Change, Version, Versioning, VersionScheme
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.resolve import leaves
+from ninefold.language import leaves
+from ninefold.language.codes import NOT_A_CHANGE, NOT_BUILT
+from ninefold.language.expressions import expression, template
+from ninefold.language.quantities import full_date
+from ninefold.language.reading import Level, Read, Reading, Slot, described, spoken
 from ninefold.resolve.authentication import admissions
-from ninefold.resolve.codes import NOT_A_CHANGE, NOT_BUILT
 from ninefold.resolve.endpoints import endpoint
 from ninefold.resolve.errors import code
 from ninefold.resolve.events import kind
-from ninefold.resolve.expressions import expression, template
-from ninefold.resolve.quantities import full_date
-from ninefold.resolve.reading import Level, Read, Reading, Slot, described, spoken
 from ninefold.resolve.routes import route
 from ninefold.resolve.schemas import schema
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar

@@ -9,9 +9,9 @@ from typing import TypeVar
 from ninefold.contract.authentication import Permission
 from ninefold.contract.endpoints import Endpoint, Filter, Literal, Parameter, Segment, with_values
 from ninefold.contract.fact import Fact, Name, Shown, value_of
-from ninefold.contract.limits import Rate
 from ninefold.contract.versioning import OF_ENDPOINT, Change
 from ninefold.diagnostics.source import Span
+from ninefold.language.uses import renamed
 from ninefold.versions.way import Way
 
 _SAID = tuple(each.name for each in fields(Endpoint) if each.name not in ("key", "method", "segments", "span", "case"))
@@ -101,7 +101,7 @@ def _form(segments: tuple[Segment, ...]) -> tuple[str | None, ...]:
 
 
 def _called(way: Way, key: str, to: str | None) -> None:
-    """The lines of part 5 and the rates that name an endpoint, with its older key; without it, where there is none."""
+    """What names an endpoint, with its older key; without it, where there is none."""
 
     def named(name: Name) -> tuple[Name, ...]:
         if name.text != key:
@@ -111,13 +111,10 @@ def _called(way: Way, key: str, to: str | None) -> None:
     def line(permission: Permission) -> tuple[Permission, ...]:
         return tuple(replace(permission, endpoint=name) for name in named(permission.endpoint))
 
-    def rate(each: Rate) -> tuple[Rate, ...]:
-        return (replace(each, endpoints=_each(each.endpoints, named)),)
-
-    authentication, limits = way.contract.authentication, way.contract.limits
+    authentication = way.contract.authentication
     authentication = replace(authentication, permissions=_each(authentication.permissions, line))
-    limits = replace(limits, rates=_each(limits.rates, rate))
-    way.contract = replace(way.contract, authentication=authentication, limits=limits)
+    contract = replace(way.contract, authentication=authentication)
+    way.contract = replace(contract, **{name: renamed(part, "an endpoint", named) for name, part in contract.parts})
 
 
 T = TypeVar("T")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ninefold.vocabulary.key import Key, asked, asked_when, falling_back, names, tells
-from ninefold.vocabulary.shapes import (
+from ninefold.language.key import Key, asked, asked_when, falling_back, names, tells
+from ninefold.language.shapes import (
     Duration,
     Expression,
     ListOf,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ninefold.vocabulary.key import Key, adds, asked
-from ninefold.vocabulary.shapes import MappingOf, Members, Name, Names, OneOf, Template, Word
+from ninefold.language.key import Key, adds, asked
+from ninefold.language.shapes import MappingOf, Members, Name, Names, OneOf, Template, Word
 
 _WRITTEN = Word(("repeated", "comma separated"))
 _HOW = "How several names are given: the parameter is repeated, or its value has commas."

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ninefold.vocabulary.key import Key, adds, names
-from ninefold.vocabulary.shapes import Expression, ListOf, MappingOf, Members, Name
+from ninefold.language.key import Key, adds, names
+from ninefold.language.shapes import Expression, ListOf, MappingOf, Members, Name
 
 
 def effects(part: int, path: str) -> tuple[Key, ...]:

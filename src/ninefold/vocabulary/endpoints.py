@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ninefold.language.verbs import OUTCOMES
-from ninefold.vocabulary.calls import functions, given
-from ninefold.vocabulary.chosen import chosen
-from ninefold.vocabulary.effects import effects
-from ninefold.vocabulary.json_schema import parameter_keywords, path_keywords
-from ninefold.vocabulary.key import Key, adds, asked, asked_when, falling_back, names, restricts
-from ninefold.vocabulary.limits import own_pages
-from ninefold.vocabulary.shapes import (
+from ninefold.language.declaration import One, below, key_of
+from ninefold.language.key import Key, adds, asked, asked_when, falling_back, names, restricts
+from ninefold.language.limits import Limits, Pages
+from ninefold.language.shapes import (
+    FORM,
     Boolean,
     Duration,
     Expression,
@@ -29,9 +26,11 @@ from ninefold.vocabulary.shapes import (
     Text,
     Word,
 )
-
-FORM = "application/x-www-form-urlencoded"
-"""What is sent as the query of a URL is written (WHATWG URL, section 5)."""
+from ninefold.language.verbs import OUTCOMES
+from ninefold.vocabulary.calls import functions, given
+from ninefold.vocabulary.chosen import chosen
+from ninefold.vocabulary.effects import effects
+from ninefold.vocabulary.json_schema import parameter_keywords, path_keywords
 
 REQUEST_MEDIA_TYPE = "request media type"
 RESPONSE_MEDIA_TYPE = "response media type"
@@ -56,6 +55,8 @@ TEXTS = (
     "Where a field of the body, or each item of its array, is a number or a truth value, a text that JSON would read "
     'as one (`"1"`, `"true"`) is taken for it.'
 )
+
+_PAGES = falling_back(replace(key_of(Limits, "pages"), part=4, path=f"{_E}.pages"), 8, "pages")
 
 _KEYS: tuple[Key, ...] = (
     adds(4, "base", Path(), "A path that comes before the path of every endpoint.", "Paths are served as written."),
@@ -137,7 +138,7 @@ _KEYS: tuple[Key, ...] = (
           "The order where none is chosen. Ties are ordered by identifier.", "A gap: the list is not served."),
     adds(4, f"{_E}.sorts.offered", Names("a field (with `-` before it for descending)"),
          "The orders that can be chosen.", "Clients cannot choose."),
-    *own_pages(f"{_E}.pages"),
+    _PAGES, *below(_PAGES, One(Pages)),
     adds(4, f"{_E}.sets", MappingOf("fields to expressions"), "Values that it gives.", "It gives the body's values."),
     adds(4, f"{_E}.sets.FIELD", Expression(), "The value that it gives the field.", "It gives no value of its own."),
     restricts(4, f"{_E}.when", Expression(), "A guard on the row as it was.", "Every row is admitted."),

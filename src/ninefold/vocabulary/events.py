@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ninefold.vocabulary.key import Key, adds, asked, asked_when, restricts
-from ninefold.vocabulary.shapes import (
+from ninefold.language.key import Key, adds, asked, asked_when, restricts
+from ninefold.language.shapes import (
     Duration,
     Expression,
     HeaderName,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ninefold.vocabulary.key import Key, adds, asked_when, restricts, tells
-from ninefold.vocabulary.shapes import (
+from ninefold.language.key import Key, adds, asked_when, restricts, tells
+from ninefold.language.shapes import (
     JSON,
     Boolean,
     Integer,

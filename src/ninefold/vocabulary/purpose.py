@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from ninefold.vocabulary.key import Key
+from ninefold.language.key import Key
 
 KEYS: tuple[Key, ...] = ()

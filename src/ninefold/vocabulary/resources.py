@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from ninefold.vocabulary.json_schema import keywords
-from ninefold.vocabulary.key import Key, adds, asked, asked_when, names, restricts, tells
-from ninefold.vocabulary.shapes import (
+from ninefold.language.key import Key, adds, asked, asked_when, names, restricts, tells
+from ninefold.language.shapes import (
     JSON,
     Boolean,
     Expression,
@@ -17,6 +16,7 @@ from ninefold.vocabulary.shapes import (
     Template,
     Word,
 )
+from ninefold.vocabulary.json_schema import keywords
 
 IDENTIFIER = "identifier"
 FIELDS = "fields"

@@ -13,8 +13,8 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Final
 
-from ninefold.vocabulary.key import Key
-from ninefold.vocabulary.shapes import Expression, ListOf, OneOf, Shape, Template
+from ninefold.language.key import Key
+from ninefold.language.shapes import Expression, ListOf, OneOf, Shape, Template
 
 
 class Sight(Enum):

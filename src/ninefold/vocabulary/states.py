@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from ninefold.vocabulary.effects import effects
-from ninefold.vocabulary.key import Key, adds, asked, names, restricts, tells
-from ninefold.vocabulary.shapes import (
+from ninefold.language.key import Key, adds, asked, names, restricts, tells
+from ninefold.language.shapes import (
     Duration,
     Expression,
     MappingOf,
@@ -13,6 +12,7 @@ from ninefold.vocabulary.shapes import (
     Names,
     OneOf,
 )
+from ninefold.vocabulary.effects import effects
 
 MACHINE = "machine"
 INITIAL = "initial"

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from functools import cache
 
+from ninefold.language.declaration import rows
+from ninefold.language.key import Key
+from ninefold.language.limits import Limits
 from ninefold.vocabulary import (
     authentication,
     endpoints,
     errors,
     events,
-    limits,
     purpose,
     resources,
     states,
     versioning,
 )
-from ninefold.vocabulary.key import Key
 
 VOCABULARY: tuple[Key, ...] = (
     *purpose.KEYS,
@@ -25,7 +26,7 @@ VOCABULARY: tuple[Key, ...] = (
     *authentication.KEYS,
     *events.KEYS,
     *errors.KEYS,
-    *limits.KEYS,
+    *rows(Limits, 8),
     *versioning.KEYS,
 )
 

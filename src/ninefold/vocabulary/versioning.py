@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from ninefold.vocabulary.authentication import ADMISSIONS
-from ninefold.vocabulary.json_schema import keywords
-from ninefold.vocabulary.key import Key, adds, asked, asked_when, names, restricts
-from ninefold.vocabulary.shapes import (
+from ninefold.language.key import Key, adds, asked, asked_when, names, restricts
+from ninefold.language.shapes import (
     Date,
     Expression,
     HeaderName,
@@ -19,6 +17,8 @@ from ninefold.vocabulary.shapes import (
     Text,
     Word,
 )
+from ninefold.vocabulary.authentication import ADMISSIONS
+from ninefold.vocabulary.json_schema import keywords
 
 SCHEME = "versioning"
 VERSIONS = "versions"

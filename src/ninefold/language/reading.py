@@ -24,11 +24,11 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import nearest
 from ninefold.expressions.ast import Ast
-from ninefold.resolve.codes import BARE_WORD, KEYWORD_NOT_USED, NO_ANSWER, UNKNOWN_KEY, WRONG_SHAPE
-from ninefold.resolve.written import Written, written
+from ninefold.language.codes import BARE_WORD, KEYWORD_NOT_USED, NO_ANSWER, UNKNOWN_KEY, WRONG_SHAPE
+from ninefold.language.key import Key, KeysUnder
+from ninefold.language.shapes import JSONSchema, ListOf, MappingOf, Members, Name, Names, Shape, describe
+from ninefold.language.written import Written, written
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Part, Scalar, Sequence, Style, Word
-from ninefold.vocabulary import Key, describe, is_open, key_at, key_named, keys_under, names_under
-from ninefold.vocabulary.shapes import JSONSchema, ListOf, MappingOf, Members, Name, Names, Shape
 
 T = TypeVar("T")
 
@@ -53,16 +53,20 @@ class Term:
 
 Refused: TypeAlias = MappingProxyType[str, str]
 
+TableOfKeys: TypeAlias = dict[str, Key]
+"""The keys of one mapping, by their names."""
+
 Read: TypeAlias = Callable[["Reading", Node, Slot], T | None]
 """Reads a value. `None`: it cannot be read, and a diagnostic says why."""
 
 
 @dataclass
 class Reading:
-    """What is remembered while a document is read. `accept`: proposals are in force."""
+    """What is remembered while a document is read. `accept`: proposals are in force. `keys_under`: the table."""
 
     document: Document
     accept: bool
+    keys_under: KeysUnder
     diagnostics: list[Diagnostic] = field(default_factory=list)
     _proposed: bool = False
     """An entry around the facts that are read now is a proposal, and so is each of them."""
@@ -85,7 +89,7 @@ class Reading:
     @cached_property
     def written(self) -> Written:
         """The names of resources and transitions, before they are read."""
-        return written(self.document)
+        return written(self.document, self.keys_under)
 
     def say(self, code: Code, message: str, *labels: Label, help: Iterable[str] = (), of: str = "") -> None:
         self.diagnostics.append(Diagnostic(code, message, labels, tuple(help), of))
@@ -211,18 +215,31 @@ class Reading:
         self._proposed = before
 
     def level(self, node: Node, part: int, path: str, called: str, refused: Refused = MappingProxyType({})) -> Level:
-        """A mapping with the keys that the table has at `path`; what is not a mapping has none. `refused` are keys
-        that others know and the language has not, with the reason."""
+        """A mapping with the keys that the table has at `path`."""
+        below = self.keys_under(part, path)
+        keys = {key.name: key for key in below if not key.is_placeholder}
+        return self.keyed(node, keys, called, refused, is_open=len(keys) < len(below))
+
+    def keyed(
+        self,
+        node: Node,
+        keys: TableOfKeys,
+        called: str,
+        refused: Refused = MappingProxyType({}),
+        *,
+        is_open: bool = False,
+    ) -> Level:
+        """A mapping with some keys; what is not a mapping has none. `refused` are keys that others know and the
+        language has not, with the reason. `is_open`: the contract chooses the names of others."""
         if isinstance(node, Scalar) and node.says("not shown"):
-            return Level(self, part, path, called, {}, (), node.span)
+            return Level(self, keys, called, {}, (), node.span)
         if not isinstance(node, Mapping):
             self.wrong_shape(node, Slot(called, Members()))
-            return Level(self, part, path, called, {}, (), None)
+            return Level(self, keys, called, {}, (), None)
         known: dict[str, Entry] = {}
         named: list[Entry] = []
         for entry in node.entries:
-            key = key_named(part, path, entry.name)
-            if key is not None:
+            if entry.name in keys:
                 known[entry.name] = entry
             elif entry.name in refused:
                 self.say(
@@ -231,11 +248,11 @@ class Reading:
                     Label(entry.key.span),
                     help=(refused[entry.name],),
                 )
-            elif is_open(part, path):
+            elif is_open:
                 named.append(entry)
             else:
-                self.unknown(entry.key, called, names_under(part, path))
-        return Level(self, part, path, called, known, tuple(named), None)
+                self.unknown(entry.key, called, tuple(keys))
+        return Level(self, keys, called, known, tuple(named), None)
 
     def unknown(self, key: Scalar, called: str, candidates: tuple[str, ...], help: Iterable[str] = ()) -> None:
         where = f"{quoted(called)} has" if called else "this part has"
@@ -250,22 +267,18 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A mapping of the document and its path in the table. `known` are its keys, `named` the entries whose names
-    the contract chooses, `gap` is set where the whole mapping is `not shown`."""
+    """A mapping of the document. `keys`: those that it may have. `known` are the entries of these, `named` those whose
+    names the contract chooses, `gap` is set where the whole mapping is `not shown`."""
 
     reading: Reading
-    part: int
-    path: str
+    keys: TableOfKeys
     called: str
     known: dict[str, Entry]
     named: tuple[Entry, ...]
     gap: Span | None
 
     def slot(self, name: str) -> Slot:
-        return Slot(name, self._key(name).shape)
-
-    def _key(self, name: str) -> Key:
-        return key_at(self.part, f"{self.path}.{name}" if self.path else name)
+        return Slot(name, self.keys[name].shape)
 
     def fact(self, name: str, read: Read[T], main: bool = False) -> Fact[T] | None:
         """What is said under a key. `main`: it is what `not shown` for the whole mapping leaves open."""
@@ -274,14 +287,14 @@ class Level:
         entry = self.known.get(name)
         if entry is None:
             return None
-        if self.reading.is_no_answer(self._key(name), entry.value):
+        if self.reading.is_no_answer(self.keys[name], entry.value):
             return Gap(entry.value.span)
         return self.reading.fact(entry.value, self.slot(name), read, entry.proposed)
 
     def inner(self, name: str, read: Read[T]) -> T | None:
         """What is said under a key of a mapping that stands inside a fact."""
         entry = self.known.get(name)
-        if entry is None or self.reading.is_no_answer(self._key(name), entry.value):
+        if entry is None or self.reading.is_no_answer(self.keys[name], entry.value):
             return None
         if not self.reading.states(entry.value, entry.proposed):
             return None
@@ -289,11 +302,6 @@ class Level:
 
     def declared(self, read: Callable[[Entry], T]) -> tuple[T, ...]:
         return self.reading.each(self.named, read)
-
-
-def placeholder(part: int, path: str) -> Shape:
-    """The shape of what stands under a name that the contract chooses."""
-    return next(key.shape for key in keys_under(part, path) if key.is_placeholder)
 
 
 def spoken(part: Part) -> StatedNone | Gap | None:

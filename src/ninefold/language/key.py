@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from enum import Enum
+from typing import TypeAlias
 
-from ninefold.vocabulary.shapes import Shape
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.language.shapes import Shape
 
 
 class Kind(Enum):
@@ -80,6 +83,10 @@ class Key:
     def is_placeholder(self) -> bool:
         """Whether the last segment stands for any name."""
         return self.name.isupper()
+
+
+KeysUnder: TypeAlias = Callable[[int, str], tuple[Key, ...]]
+"""From a part and a path to the keys of the mapping there, in the table's order."""
 
 
 # The rows of a part's file read as a table: one call a row.

@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from ninefold.diagnostics.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,10 @@ class Size:
 @dataclass(frozen=True, slots=True)
 class Date:
     """A full-date of RFC 3339: `2026-06-01`."""
+
+
+FORM = "application/x-www-form-urlencoded"
+"""What is sent as the query of a URL is written (WHATWG URL, section 5)."""
 
 
 @dataclass(frozen=True, slots=True)

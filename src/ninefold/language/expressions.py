@@ -11,9 +11,9 @@ from ninefold.expressions.ast import Problem
 from ninefold.expressions.parse import parse
 from ninefold.expressions.spelled_out import names_of, spelled_out
 from ninefold.expressions.words import with_inner_quotes
-from ninefold.resolve.reading import Reading, Slot
+from ninefold.language import shapes
+from ninefold.language.reading import Reading, Slot
 from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence
-from ninefold.vocabulary import shapes
 
 ANY = shapes.Expression()
 """The shape of an expression wherever one stands."""

@@ -7,8 +7,8 @@ from datetime import date
 from typing import Final
 
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.resolve.codes import NOT_A_DATE, NOT_A_DURATION, NOT_A_SIZE
-from ninefold.resolve.reading import Reading, Slot, quoted
+from ninefold.language.codes import NOT_A_DATE, NOT_A_DURATION, NOT_A_SIZE
+from ninefold.language.reading import Reading, Slot, quoted
 from ninefold.syntax.nodes import Node, Scalar
 
 SECOND: Final = 1_000_000

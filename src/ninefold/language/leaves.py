@@ -7,11 +7,10 @@ from typing import Final
 
 from ninefold.contract.fact import Name
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.resolve.codes import NOT_IN_FORM, NOT_JSON, SAME_NAME, WRONG_WORD
-from ninefold.resolve.reading import Reading, Slot, quoted
+from ninefold.language.codes import NOT_IN_FORM, NOT_JSON, SAME_NAME, WRONG_WORD
+from ninefold.language.reading import Reading, Slot, quoted
+from ninefold.language.shapes import FORM, Integer, ListOf, OneOf, Shape, Word
 from ninefold.syntax.nodes import Node, Scalar, Sequence
-from ninefold.vocabulary.endpoints import FORM
-from ninefold.vocabulary.shapes import Integer, ListOf, OneOf, Shape, Word
 
 _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 HEADER: Final = re.compile(_TOKEN)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.language.key import KeysUnder
 from ninefold.syntax.nodes import Document, Entry, Node, Part, Scalar, Word
 from ninefold.syntax.nodes import Mapping as MappingNode
-from ninefold.vocabulary import key_named
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +35,9 @@ def singulars(word: str) -> Iterable[str]:
             yield word.removesuffix(ending) + instead
 
 
-def written(document: Document) -> Written:
-    own = _named(document.part("resources"), 2)
-    machines = _named(document.part("states"), 3)
+def written(document: Document, keys_under: KeysUnder) -> Written:
+    own = _named(document.part("resources"), {key.name for key in keys_under(2, "") if not key.is_placeholder})
+    machines = _named(document.part("states"), {key.name for key in keys_under(3, "") if not key.is_placeholder})
     resources = None if own is None else tuple(each.name for each in own if not _says(each.value, "none"))
     shown = {each.name: each.value for each in machines or () if not _says(each.value, "not shown")}
     is_none = machines == ()
@@ -50,11 +50,11 @@ def _says(node: Node, word: str) -> bool:
     return isinstance(node, Scalar) and node.says(word)
 
 
-def _named(part: Part, number: int) -> tuple[Entry, ...] | None:
+def _named(part: Part, keys: set[str]) -> tuple[Entry, ...] | None:
     """What a part has under names that the contract chooses; None: that is not known."""
     if not part.facts.entries:
         return () if part.statement is not None and part.statement.word is Word.NONE else None
-    return tuple(each for each in part.facts.entries if key_named(number, "", each.name) is None)
+    return tuple(each for each in part.facts.entries if each.name not in keys)
 
 
 def _transitions(machine: MappingNode) -> Mapping[str, str]:

@@ -1,0 +1,254 @@
+"""How a record of the language is declared: a frozen class, each of whose members says all that holds of its key.
+
+    @dataclass(frozen=True, slots=True)
+    class Rate:
+        name: str
+        span: Span
+        allow: Fact[int] | None = asked("allow", Integer(1), "How many requests.", RATE, "the rate is not applied")
+
+From a declaration follow the rows of the table (`rows`, and from these the reference, the editor's schema and what
+`ablate` takes away), the reader (`language.records`), the uses and renamings of names (`language.uses`), the open
+questions (`questions.open`) and the lines of `explain` (`explain.told`). A record says nothing of where it stands: one
+shape stands at several places, by the members that hold it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import field, fields, replace
+from functools import cache
+from typing import Any, Final, TypeAlias, TypeVar
+
+from ninefold.contract.fact import Shown, is_open
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.language.key import Key, Kind, falling_back
+from ninefold.language.question import Question
+from ninefold.language.reading import Level, Read, Reading
+from ninefold.language.shapes import ListOf, MappingOf, Members, Shape
+from ninefold.syntax.nodes import Entry
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class One:
+    """A mapping with the keys of a record."""
+
+    record: type
+
+
+@dataclass(frozen=True, slots=True)
+class Each:
+    """A mapping from names that the contract chooses (`of` says of what, as in `MappingOf`) to such mappings. `row` is
+    the placeholder's row: `named("RATE", …)`. `look` says what is wrong with an entry before its facts are read."""
+
+    record: type
+    row: Key
+    of: str
+    look: Callable[[Reading, Entry, Level], None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """A list of such mappings. `row` is that of an item, where it has one."""
+
+    record: type
+    row: Key | None = None
+
+
+Holding: TypeAlias = One | Each | Several
+"""What holds a record."""
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """What has to be so for a key to be asked for. `holds`: of the record; None: it is of the whole contract, and
+    `questions.needed` knows it by its words."""
+
+    words: str
+    holds: Callable[[Any], bool] | None = None
+
+    def holds_of(self, record: object) -> bool:
+        """Whether it is so of a record, as far as the record can say."""
+        return self.holds is None or self.holds(record)
+
+
+def says(told: str, member: str, *words: str, if_open: bool = False, without: str = "") -> When:
+    """A member of the same record is one of some words, or is open, `if_open`. `without`: another is not there."""
+
+    def holds(record: object) -> bool:
+        fact = getattr(record, member)
+        is_said = fact.value.text in words if isinstance(fact, Shown) else if_open and is_open(fact)
+        return is_said and not (without and getattr(record, without) is not None)
+
+    return When(told, holds)
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A member of a record.
+
+    `key` is its row, with a path that runs from the record; `group` the mapping around it that is no record of its
+    own (`sizes` around `body`). `question`: the one that asks for it; `asks` its words where they are not the
+    question's, with `{}` for the subject. `main`: it is what `not shown` for the whole record leaves open. `told`: what
+    `explain` calls it, `sentence` how it tells its value, in place of the `{}`, where it does not stand after that;
+    `meanings`: the fixed ones that hold of it.
+    """
+
+    attribute: str
+    key: Key
+    holding: Holding | None = None
+    group: Key | None = None
+    question: Question | None = None
+    asks: str = ""
+    when: When | None = None
+    read: Read[Any] | None = None
+    main: bool = False
+    told: str = ""
+    sentence: str = ""
+    meanings: tuple[int, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The key as it is written."""
+        return self.key.name
+
+
+_DECLARED: Final = "declared"
+"""Under which name the metadata of a dataclass's field has its declaration."""
+
+
+def _member(key: Key, shape: Shape | Holding, **also: Any) -> Any:
+    """A field of a dataclass, `None` where nothing is written."""
+    holding = shape if isinstance(shape, Holding) else None
+    group: Key | None = also.get("group")
+    if group is not None:
+        key = replace(key, path=f"{group.path}.{key.path}")
+    return field(default=None, metadata={_DECLARED: Declared("", key, holding, **also)})
+
+
+def asked(
+    name: str,
+    shape: Shape | Holding,
+    meaning: str,
+    question: Question,
+    gap: str,
+    *,
+    when: When | None = None,
+    says_none: bool = False,
+    **also: Any,
+) -> Any:
+    """A key that a question asks for, always or `when` something is so. `gap`: what a gap costs."""
+    key = _asked(name, _of(shape), meaning, question, gap, when, says_none=says_none)
+    return _member(key, shape, question=question, when=when, **also)
+
+
+def group(
+    name: str, meaning: str, question: Question, gap: str, *, when: When | None = None, says_none: bool = False
+) -> Key:
+    """A mapping that holds some keys of a record and is none of its own."""
+    return _asked(name, Members(), meaning, question, gap, when, says_none=says_none)
+
+
+def _asked(
+    name: str, shape: Shape, meaning: str, question: Question, gap: str, when: When | None, *, says_none: bool
+) -> Key:
+    kind, words = (Kind.ASKED, None) if when is None else (Kind.ASKED_WHEN, when.words)
+    return Key(0, name, kind, shape, meaning, f"A gap: {gap}.", question.id, words, says_none=says_none)
+
+
+def falls_back(
+    name: str,
+    shape: Shape | Holding,
+    meaning: str,
+    part: int,
+    path: str,
+    question: Question | None = None,
+    *,
+    says_none: bool = False,
+    **also: Any,
+) -> Any:
+    """A key instead of which the line at a path of a part holds, with all that stands below it. `question`: the one
+    that asks for that line."""
+    asks = None if question is None else question.id
+    key = Key(0, name, Kind.FALLS_BACK, _of(shape), meaning, "", asks, says_none=says_none)
+    return _member(falling_back(key, part, path), shape, question=question, **also)
+
+
+def restricts(name: str, shape: Shape | Holding, meaning: str, absent: str, **also: Any) -> Any:
+    return _member(Key(0, name, Kind.RESTRICTS, _of(shape), meaning, absent), shape, **also)
+
+
+def adds(name: str, shape: Shape | Holding, meaning: str, absent: str, **also: Any) -> Any:
+    return _member(Key(0, name, Kind.ADDS, _of(shape), meaning, absent), shape, **also)
+
+
+def names(name: str, shape: Shape | Holding, meaning: str, absent: str, **also: Any) -> Any:
+    return _member(Key(0, name, Kind.NAMES, _of(shape), meaning, absent), shape, **also)
+
+
+def tells(name: str, shape: Shape | Holding, meaning: str, **also: Any) -> Any:
+    return _member(Key(0, name, Kind.TELLS, _of(shape), meaning, "Nothing that a caller sees."), shape, **also)
+
+
+def named(placeholder: str, kind: Kind, meaning: str, absent: str) -> Key:
+    """The row of a placeholder for the names of records."""
+    return Key(0, placeholder, kind, Members(), meaning, absent)
+
+
+def _of(shape: Shape | Holding) -> Shape:
+    """The shape of a key's row."""
+    match shape:
+        case One():
+            return Members()
+        case Each(of=of):
+            return MappingOf(of)
+        case Several():
+            return ListOf(Members())
+        case _:
+            return shape
+
+
+def of_each_record(function: Callable[[type], T]) -> Callable[[type], T]:
+    """What is found out once of each kind of record."""
+    return cache(function)
+
+
+@of_each_record
+def members(record: type) -> tuple[Declared, ...]:
+    """The declared members of a record, in their order."""
+    found = ((each.name, each.metadata.get(_DECLARED)) for each in fields(record))
+    return tuple(replace(each, attribute=name) for name, each in found if each is not None)
+
+
+def key_of(record: type, attribute: str) -> Key:
+    """The row of a member, with a path that runs from the record."""
+    return next(each.key for each in members(record) if each.attribute == attribute)
+
+
+def rows(record: type, part: int, at: str = "") -> tuple[Key, ...]:
+    """The rows of the table for a record that stands at a path of a part."""
+    return tuple(replace(key, part=part, path=".".join(filter(None, (at, key.path)))) for key in _rows(record))
+
+
+def _rows(record: type) -> Iterator[Key]:
+    groups: set[str] = set()
+    for each in members(record):
+        if each.group is not None and each.group.path not in groups:
+            groups.add(each.group.path)
+            yield each.group
+        yield each.key
+        if each.holding is not None:
+            yield from below(each.key, each.holding)
+
+
+def below(key: Key, holding: Holding) -> Iterator[Key]:
+    """The rows of what stands below a key; where the key falls back to another line, so does each of them."""
+    path = key.path
+    row = None if isinstance(holding, One) else holding.row
+    if row is not None:
+        path = f"{path}.{row.path}"
+        yield replace(row, part=key.part, path=path)
+    for each in _rows(holding.record):
+        found = replace(each, part=key.part, path=f"{path}.{each.path}")
+        yield found if key.line is None else falling_back(found, key.line[0], f"{key.line[1]}.{each.path}")

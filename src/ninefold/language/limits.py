@@ -1,0 +1,177 @@
+"""Part 8: limits; and the page bounds of one list."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+from ninefold.contract.expression import Expression
+from ninefold.contract.fact import Fact, Name
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.source import Span
+from ninefold.language import leaves, shapes
+from ninefold.language.declaration import Each, One, adds, asked, group, named, restricts, says
+from ninefold.language.expressions import expression
+from ninefold.language.key import Kind
+from ninefold.language.question import Question
+from ninefold.language.reading import Reading, Slot
+from ninefold.syntax.nodes import Node, Scalar
+
+# fmt: off
+
+LIMITS = Question(
+    "limits", 8, "which limits hold", "leaves out",
+    "rates, body sizes and time-outs; blocks the endpoints that take idempotency keys, and lists",
+    asked="if the part shows nothing")
+RATES = Question(
+    "rates", 8, "which rates hold, or none", "leaves out", "rates", left_out="rates: callers are held to none")
+RATE = Question("rate", 8, "what {} allows", "leaves out", "that rate", "N", left_out="the rate {}", one_by_one=True)
+BODY_SIZE = Question(
+    "body size", 8, "the largest body, or none", "leaves out", "the bound", asked="if an endpoint has a body",
+    left_out="the bound: no body is too large", subject="sizes.body")
+TIME_OUTS = Question(
+    "time-outs", 8, "after what time a request is given up, or none", "leaves out", "time-outs",
+    left_out="time-outs: no request is given up")
+KEYS = Question(
+    "idempotency keys", 8, "how long idempotency keys are kept", "blocks", "the endpoints that take keys",
+    asked="if an endpoint takes keys")
+PAGES = Question("pages", 8, "the page bounds of {}, or none", "blocks", "E", "E", "of each list")
+
+COUNTED = shapes.Word(("caller", "address"))
+CALLED = {
+    **dict.fromkeys(("ip", "ip address", "client ip", "host", "remote address"), "address"),
+    **dict.fromkeys(("user", "account", "key", "token", "client"), "caller"),
+}
+"""What others call what a rate counts."""
+
+
+def counted(r: Reading, node: Node, slot: Slot) -> Name | Expression | None:
+    """`caller`, `address`, or an expression."""
+    if isinstance(node, Scalar) and any(node.says(word) for word in COUNTED.words):
+        return Name(node.text, node.span)
+    if isinstance(node, Scalar) and (meant := CALLED.get(node.text.casefold())) is not None:
+        leaves.wrong_word(r, node, slot.called, COUNTED.words, meant)
+        return None
+    return expression(r, node, slot)
+
+
+NO_RATE = "the rate is not applied"
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """`of` is the word `caller` or `address`, or an expression. `per` in microseconds."""
+
+    name: str
+    span: Span
+    of: Fact[Name | Expression] | None = asked(
+        "of", shapes.OneOf((COUNTED, shapes.Expression())),
+        "What is counted: each caller, each address, or each value of an expression over the request.", RATE, NO_RATE,
+        asks="what {} counts: each `caller`, each `address`, or the values of an expression", read=counted)
+    allow: Fact[int] | None = asked(
+        "allow", shapes.Integer(1), "How many requests.", RATE, NO_RATE,
+        asks="how many requests {} allows", main=True, told="allows")
+    per: Fact[int] | None = asked(
+        "per", shapes.Duration(), "In how long.", RATE, NO_RATE, asks="in how long {} allows so many requests")
+    algorithm: Fact[Name] | None = asked(
+        "algorithm", shapes.Word(("fixed window", "sliding window", "token bucket", "gcra")), "How it is counted.",
+        RATE, NO_RATE, asks="by which `algorithm` {} counts", told="by")
+    burst: Fact[int] | None = asked(
+        "burst", shapes.Integer(1), "How many requests may come at once (asked for `token bucket` and `gcra`).", RATE,
+        NO_RATE, when=says("the algorithm is `token bucket` or `gcra`", "algorithm", "token bucket", "gcra"),
+        says_none=True, asks="how many requests {} allows at once, its `burst`, or none")
+    endpoints: Fact[tuple[Name, ...]] | None = restricts(
+        "endpoints", shapes.Names("an endpoint", alone=True), "The endpoints that it counts.",
+        "It counts all endpoints.")
+
+
+PAGED = "lists that this would bound are not served"
+THERE_ARE = says("there are pages", "by", "cursor", "offset", "page", if_open=True)
+BY_CURSOR = says("pages are reached by cursor", "by", "cursor")
+BY_OFFSET = says("pages are reached by offset", "by", "offset")
+BY_NUMBER = says("pages are reached by their number, and no `index` is there", "by", "page", without="index")
+BY_INDEX = says("pages are reached by their number, and no `number` is there", "by", "page", without="number")
+PARAMETERS = group("parameters", "The query parameters of paging.", PAGES, PAGED, when=THERE_ARE)
+PARAMETER = shapes.Name("a query parameter")
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """The page bounds of lists, or of one list. `largest: none`: no bound."""
+
+    span: Span
+    default: Fact[int] | None = asked(
+        "default", shapes.Integer(1), "The size of a page where the request asks for none.", PAGES, PAGED,
+        when=THERE_ARE, told="rows of a page whose size is not given", meanings=(5,))
+    largest: Fact[int] | None = asked(
+        "largest", shapes.Integer(1), "The greatest size that may be asked for; `none` for any.", PAGES, PAGED,
+        when=THERE_ARE, says_none=True, told="most rows of a page", meanings=(5,))
+    by: Fact[Name] | None = asked(
+        "by", shapes.Word(("cursor", "offset", "page", "none")),
+        "How the next page is reached: by a cursor, by an offset, by its number, or not at all (the list is "
+        "given whole).", PAGES, PAGED, says_none=True, told="pages by")
+    size: Fact[Name] | None = adds(
+        "size", PARAMETER, "The one that gives the size of a page.", "Every page has the default size.",
+        group=PARAMETERS, told="the query parameter of the size of a page", meanings=(5,))
+    next: Fact[Name] | None = asked(
+        "next", PARAMETER, "The one that gives the cursor.", PAGES, PAGED, when=BY_CURSOR, group=PARAMETERS,
+        told="the query parameter of the cursor of the next page", meanings=(5,))
+    start: Fact[Name] | None = asked(
+        "start", PARAMETER, "The one that gives the offset.", PAGES, PAGED, when=BY_OFFSET, group=PARAMETERS,
+        told="the query parameter of the offset", meanings=(5,))
+    number: Fact[Name] | None = asked(
+        "number", PARAMETER, "The one that gives the number of a page, from 1.", PAGES, PAGED, when=BY_NUMBER,
+        group=PARAMETERS, told="the query parameter of the page's number, from 1", meanings=(5,))
+    index: Fact[Name] | None = asked(
+        "index", PARAMETER, "The one that gives the number of a page, from 0.", PAGES, PAGED, when=BY_INDEX,
+        group=PARAMETERS, told="the query parameter of the page's number, from 0", meanings=(5,))
+
+
+def narrowed(own: Pages, shared: Pages) -> Pages:
+    """The bounds of one list: its own, and those of part 8 for what it does not say. One name of pages by their number
+    stands for the other."""
+    stated = {each.name: value for each in fields(own) if (value := getattr(own, each.name)) is not None}
+    if stated.keys() & {"number", "index"}:
+        shared = replace(shared, number=None, index=None)
+    return replace(shared, **stated)
+
+
+@dataclass(frozen=True, slots=True)
+class TimeOuts:
+    """Microseconds."""
+
+    request: Fact[int] | None = asked(
+        "request", shapes.Duration(), "How long a request may take; then it is `timed out`.", TIME_OUTS,
+        "no time is limited", says_none=True, sentence="a request takes at most {}")
+
+
+SIZES = group("sizes", "How large things may be.", BODY_SIZE, "no size is limited", says_none=True)
+KEPT = group("idempotency keys", "What holds of idempotency keys.", KEYS, "endpoints that take keys are not served")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`body_size` in bytes; `keys_kept` in microseconds."""
+
+    rates: Fact[tuple[Rate, ...]] | None = asked(
+        "rates",
+        Each(Rate,
+             named("RATE", Kind.RESTRICTS, "A rate: a request beyond it is `rate limited`.", "It is not applied."),
+             "rates to what they allow"),
+        "How often callers may call.", RATES, "no rate is applied", says_none=True)
+    headers: Fact[tuple[Name, ...]] | None = adds(
+        "headers", shapes.Names("a response header"),
+        "Headers that tell a caller of the rates: `RateLimit-Policy`, `RateLimit`, `Retry-After`, or names of your "
+        "own that end in `-Policy`, `-Limit`, `-Remaining` or `-Reset`.",
+        "No header tells of them.", read=leaves.headers, told="headers of rates")
+    body_size: Fact[int] | None = asked(
+        "body", shapes.Size(), "The largest request body; a larger one is `too large`.", BODY_SIZE,
+        "no size is limited", says_none=True, group=SIZES, sentence="a body has at most {}")
+    pages: Fact[Pages] | None = asked(
+        "pages", One(Pages), "How much of a list one response holds; `none` for all of it.", PAGES, PAGED,
+        says_none=True)
+    time_outs: Fact[TimeOuts] | None = asked(
+        "time-outs", One(TimeOuts), "How long things may take.", TIME_OUTS, "no time is limited", says_none=True)
+    keys_kept: Fact[int] | None = asked(
+        "kept", shapes.Duration(), "How long a key and its response are kept.", KEYS,
+        "endpoints that take keys are not served", says_none=True, group=KEPT, told="idempotency keys",
+        sentence="idempotency keys are kept for {}")

@@ -1,0 +1,54 @@
+"""What a question of the fixed list is."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from ninefold.diagnostics.frozen import dataclass
+
+Effect: TypeAlias = Literal["blocks", "leaves out"]
+"""What a gap does: an endpoint that it blocks answers 501 with an empty body; a behaviour that it leaves out
+does not happen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One row of the table. `text` asks about `{}`, which `of` stands for in the reference; a question about a
+    whole part has neither. `asked` says when it is asked, where that is not always; `cost` says what a gap
+    blocks or leaves out, and `left_out` the latter in full, with `{}` for the subject. `subject`: what it is about,
+    where it has no `of` and that is not its id. `one_by_one`: its keys have words of their own, and the first that is
+    open is asked for."""
+
+    id: str
+    part: int
+    text: str
+    effect: Effect
+    cost: str
+    of: str = ""
+    asked: str = ""
+    left_out: str = ""
+    subject: str = ""
+    one_by_one: bool = False
+
+    @property
+    def in_general(self) -> str:
+        """The question in words, asked of any subject."""
+        return self.text.replace("{}", SUBJECTS.get(self.of, self.of))
+
+    def about(self, subject: str) -> str:
+        """The question in words, asked of a subject."""
+        return self.text.replace("{}", f"`{subject}`")
+
+
+SUBJECTS = {
+    "R": "a resource",
+    "R.F": "a field",
+    "T": "a transition",
+    "E": "an endpoint",
+    "S": "a scheme",
+    "K": "a kind",
+    "C": "a code",
+    "N": "a rate",
+    "V": "a version",
+}
+"""What the letters of the table stand for."""

@@ -1,0 +1,159 @@
+"""Records read from a document: each fact by the reader of its shape, or by the one that its declaration names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from functools import cache
+from typing import Any, Final, TypeVar
+
+from ninefold.contract.fact import Fact
+from ninefold.language import leaves, shapes
+from ninefold.language.declaration import Declared, Each, Holding, One, Several, members, of_each_record
+from ninefold.language.expressions import assignments, expression, template
+from ninefold.language.quantities import duration, full_date, size
+from ninefold.language.reading import Level, Read, Reading, Slot, TableOfKeys, spoken
+from ninefold.syntax.nodes import Entry, Node, Part, Scalar
+from ninefold.syntax.nodes import Mapping as MappingNode
+
+T = TypeVar("T")
+
+READERS: Final[Mapping[type, Read[Any]]] = {
+    shapes.Word: leaves.word,
+    shapes.Text: leaves.text,
+    shapes.Integer: leaves.integer,
+    shapes.Expression: expression,
+    shapes.Duration: duration,
+    shapes.Size: size,
+    shapes.Date: full_date,
+    shapes.MediaType: leaves.media_type,
+    shapes.HeaderName: leaves.header,
+    shapes.Path: leaves.path,
+    shapes.Name: leaves.name,
+    shapes.Template: template,
+}
+"""The readers of shapes that have one each."""
+
+
+def part_of(r: Reading, record: type[T], part: Part) -> T:
+    """A whole part. What one sentence says for it is said of each of its facts."""
+    said = spoken(part)
+    if said is not None:
+        return record(**dict.fromkeys((each.attribute for each in members(record)), said))
+    return facts_of(r, record, r.keyed(part.facts, keys_of(record), ""))
+
+
+def facts_of(r: Reading, record: type[T], level: Level, **own: object) -> T:
+    """A record from the mapping that states it. `own`: what it has besides its facts, such as its name and place."""
+    groups: dict[str, Level | Fact[Any] | None] = {}
+    found: dict[str, Any] = {name: value for name, value in own.items() if name in _own_fields(record)}
+    for each in members(record):
+        if each.group is None:
+            found[each.attribute] = level.fact(each.name, reader(each), main=each.main)
+        else:
+            found[each.attribute] = _in_group(r, record, each, level, groups)
+    return record(**found)
+
+
+def _in_group(
+    r: Reading, record: type, each: Declared, level: Level, groups: dict[str, Level | Fact[Any] | None]
+) -> Fact[Any] | None:
+    """A fact in a mapping that is no record of its own; `none` and `not shown` for the mapping are said of it."""
+    assert each.group is not None
+    name, entry = each.group.name, level.known.get(each.group.name)
+    if entry is None:
+        return None
+    if name not in groups:
+        if isinstance(entry.value, Scalar) and (entry.value.says("none") or entry.value.says("not shown")):
+            groups[name] = level.fact(name, reader(each))
+        else:
+            groups[name] = r.keyed(entry.value, _keys_within(record, name), name)
+    below = groups[name]
+    if not isinstance(below, Level):
+        return below
+    with r.proposing(entry.proposed or entry.value.proposed):
+        return below.fact(each.name, reader(each), main=True)
+
+
+@of_each_record
+def keys_of(record: type) -> TableOfKeys:
+    """The keys of a mapping that states a record."""
+    return {key.name: key for each in members(record) for key in (each.group or each.key,)}
+
+
+@cache
+def _keys_within(record: type, group: str) -> TableOfKeys:
+    found = (each for each in members(record) if each.group is not None and each.group.name == group)
+    return {each.name: each.key for each in found}
+
+
+@of_each_record
+def _own_fields(record: type) -> frozenset[str]:
+    """What a record has besides its facts."""
+    return frozenset(each.name for each in fields(record)) - {each.attribute for each in members(record)}
+
+
+def reader(each: Declared) -> Read[Any]:
+    """What reads the value of a key."""
+    if each.read is not None:
+        return each.read
+    return of_shape(each.key.shape) if each.holding is None else of_records(each.holding)
+
+
+def of_shape(shape: shapes.Shape) -> Read[Any]:
+    """The reader of a shape. `KeyError` where there is none: the declaration has to name one."""
+    match shape:
+        case shapes.Boolean(only_true):
+            return leaves.only_true if only_true else leaves.boolean
+        case shapes.Names(alone=alone):
+            return leaves.name_or_names if alone else leaves.names
+        case shapes.ListOf(shapes.Word()):
+            return leaves.words
+        case shapes.MappingOf(of) if of.endswith("to expressions"):
+            return assignments
+        case _:
+            return READERS[type(shape)]
+
+
+def of_records(holding: Holding) -> Read[Any]:
+    """The reader of what holds a record."""
+    record = holding.record
+    one: Read[Any] = _one(record)
+    match holding:
+        case One():
+            return one
+        case Each(look=look):
+            return _each(record, look)
+        case Several():
+            return lambda r, node, slot: _several(r, node, slot, one)
+
+
+def _one(record: type[T]) -> Read[T]:
+    def read(r: Reading, node: Node, slot: Slot) -> T | None:
+        level = r.keyed(node, keys_of(record), slot.called)
+        return facts_of(r, record, level, span=node.span) if isinstance(node, MappingNode) else None
+
+    return read
+
+
+def _each(record: type[T], look: Callable[[Reading, Entry, Level], None] | None) -> Read[tuple[T, ...]]:
+    def of_entry(r: Reading, entry: Entry) -> T:
+        level = r.keyed(entry.value, keys_of(record), entry.name)
+        if look is not None:
+            look(r, entry, level)
+        return facts_of(r, record, level, name=entry.name, span=entry.key.span)
+
+    def read(r: Reading, node: Node, slot: Slot) -> tuple[T, ...] | None:
+        if not isinstance(node, MappingNode):
+            r.wrong_shape(node, slot)
+            return None
+        return r.each(node.entries, lambda entry: of_entry(r, entry))
+
+    return read
+
+
+def _several(r: Reading, node: Node, slot: Slot, one: Read[T]) -> tuple[T, ...] | None:
+    items = r.items(node, slot)
+    if items is None:
+        return None
+    return tuple(found for item in items if (found := one(r, item, slot)) is not None)
