@@ -15,9 +15,9 @@ from ninefold.ablate import shards
 from ninefold.ablate.facts import written
 from ninefold.ablate.report import Report, report, to_json, to_markdown, to_text
 from ninefold.ablate.requests import Excuse, Unreadable, excuses
-from ninefold.cli.contract_file import File, compiled, read_bytes
+from ninefold.cli.contract_file import compiled, read_bytes
 from ninefold.cli.operator_values import operator_values
-from ninefold.cli.parameter import Parameter
+from ninefold.cli.parameter import File, Parameter
 from ninefold.cli.terminal import Unusable, say, show
 from ninefold.diagnostics.render import visible
 

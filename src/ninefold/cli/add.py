@@ -15,11 +15,11 @@ import msgspec
 from rich.console import Console
 from rich.progress import Progress
 
-from ninefold.cli.contract_file import AcceptProposals, File, load
+from ninefold.cli.contract_file import load
 from ninefold.cli.database_file import database_of
 from ninefold.cli.failures import failures_in_words
 from ninefold.cli.operator_values import operator_values
-from ninefold.cli.parameter import Parameter
+from ninefold.cli.parameter import AcceptProposals, File, Parameter
 from ninefold.cli.resource import given, operations_of, pairs
 from ninefold.cli.row_file import NotRows, row_file
 from ninefold.cli.row_table import masked, rows_as_text

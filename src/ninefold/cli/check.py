@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Literal
 
-from ninefold.cli.contract_file import AcceptProposals, File, load
+from ninefold.cli.contract_file import load
+from ninefold.cli.parameter import AcceptProposals, File
 from ninefold.cli.sarif import say_sarif
 from ninefold.cli.terminal import say, show
 from ninefold.contract.fact import value_of

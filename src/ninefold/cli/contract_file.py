@@ -4,21 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, TypeAlias
 
-from ninefold.cli.parameter import Parameter
 from ninefold.cli.terminal import Unusable
 from ninefold.contract.fact import value_of
 from ninefold.diagnostics.diagnostic import has_errors
 from ninefold.pipeline import Loaded, compile_document
-
-File: TypeAlias = Annotated[
-    str, Parameter(help="The contract, Markdown or YAML; `-` is standard input.", allow_leading_hyphen=True)
-]
-
-AcceptProposals: TypeAlias = Annotated[
-    bool, Parameter(help="Take what is proposed (`!proposed`) as a fact.", negative=(), show_default=False)
-]
 
 LARGEST = 64 * 1024 * 1024
 """Bytes that are read of whatever it is: a document is refused long before, and a device has no end."""
@@ -44,10 +34,6 @@ def read_bytes(file: str) -> bytes:
     except (OSError, ValueError) as error:
         words = (error.strerror or str(error)).lower() if isinstance(error, OSError) else "it is no name of a file"
         raise Unusable(f"{file or 'a file without a name'} cannot be read: {words}") from None
-
-
-InVersion: TypeAlias = Annotated[str | None, Parameter(name="--version", show_default=False)]
-"""Which version of the contract; the newest where none is named."""
 
 
 def in_version(loaded: Loaded, version: str | None) -> Loaded:

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Annotated
 
 from ninefold.cli.addresses import bound, guard_of, url
-from ninefold.cli.contract_file import AcceptProposals, File
 from ninefold.cli.developing import Developing, Wanted
-from ninefold.cli.parameter import Parameter
+from ninefold.cli.parameter import AcceptProposals, File, Parameter
 from ninefold.cli.terminal import Unusable, say
 from ninefold.development.database import file_of, forget
 from ninefold.development.identity import Identity

@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from ninefold.cli.contract_file import AcceptProposals, File, load
+from ninefold.cli.contract_file import load
 from ninefold.cli.database_file import database_of
-from ninefold.cli.parameter import Parameter
+from ninefold.cli.parameter import AcceptProposals, File, Parameter
 from ninefold.cli.row_table import rows_as_text
 from ninefold.cli.terminal import Unusable, remark, say, show
 from ninefold.database.beside import open_beside

@@ -7,36 +7,18 @@ import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
-import msgspec
-from rich.console import Console
-from rich.markdown import Markdown
-
 from ninefold.catalogue import CODES
-from ninefold.cli.contract_file import AcceptProposals, InVersion, in_version, load
-from ninefold.cli.parameter import Parameter
+from ninefold.cli.parameter import AcceptProposals, InVersion, Parameter
 from ninefold.cli.terminal import Unusable, is_coloured, say, width
-from ninefold.contract.fact import value_of
-from ninefold.diagnostics.diagnostic import Code, Severity, has_errors
+from ninefold.diagnostics.diagnostic import Code, Severity
 from ninefold.diagnostics.explanations import explanation
-from ninefold.diagnostics.render import visible
 from ninefold.diagnostics.suggest import did_you_mean
-from ninefold.explain.endpoint import explain_endpoint, find_endpoint
-from ninefold.explain.explanation import Explanation
-from ninefold.explain.render import to_json, to_markdown, to_text
-from ninefold.explain.service import explain_service
-from ninefold.explain.traced import explain_response
-from ninefold.pipeline import Loaded
-from ninefold.trace.attribution import attribution
-from ninefold.trace.identifier import NotATrace
 
 MEANINGS = {
     Severity.ERROR: "An error: a contract that has it is not served.",
     Severity.WARNING: "A warning: a contract that has it is served, and probably says something else than was meant.",
     Severity.NOTE: "A note: a contract that has it is served.",
 }
-
-LISTED = 12
-"""How many endpoints are named in the help for a wrong one."""
 
 
 def explain(
@@ -86,53 +68,17 @@ def explain(
     """
     if endpoint is None and response is None and _is_code(subject):
         return _code(subject)
-    loaded = load(subject, accept_proposals)
-    if response is not None:
-        explanation = _response(loaded, response)
-    elif endpoint is None and version is None:
-        explanation = explain_service(loaded)
-    elif endpoint is None:
-        explanation = explain_service(in_version(loaded, version))
-    else:
-        loaded = in_version(loaded, version)
-        found = find_endpoint(loaded, endpoint)
-        if found is None:
-            raise Unusable(f"the contract has no endpoint {endpoint}", *_meant(loaded, endpoint))
-        explanation = explain_endpoint(loaded, found, statements)
-    match format:
-        case "json":
-            say(msgspec.json.format(msgspec.json.encode(to_json(explanation)), indent=2).decode())
-        case "markdown":
-            say(to_markdown(explanation))
-        case _:
-            say(to_text(explanation))
-    return 1 if has_errors(loaded.diagnostics) else 0
+    from ninefold.cli.explanation import explain_contract
 
-
-def _response(loaded: Loaded, text: str) -> Explanation:
-    if loaded.plan is None:
-        raise Unusable("the contract has errors, so no response is of it", "`ninefold check` shows them")
-    try:
-        return explain_response(loaded, attribution(loaded.plan, text))
-    except NotATrace as error:
-        raise Unusable(f"the response cannot be explained: {error}", *error.help) from None
-
-
-def _meant(loaded: Loaded, wanted: str) -> tuple[str, ...]:
-    """Help for an endpoint that there is not: those of the same path, else the nearest, else all, if they are few."""
-    keys = list(dict.fromkeys(each.key for each in value_of(loaded.contract.endpoints.endpoints) or ()))
-    path = wanted.split()[-1] if wanted.split() else ""
-    of_the_path = [key for key in keys if key.partition(" ")[2].strip() == path]
-    if of_the_path:
-        return (f"of this path there {'are' if len(of_the_path) > 1 else 'is'} {_listed(of_the_path)}",)
-    found = did_you_mean(wanted, keys)
-    if found or not keys:
-        return found or ("the contract has no endpoint yet: `ninefold gaps` shows what it leaves open",)
-    return (f"there are {_listed(keys)}",) if len(keys) <= LISTED else (f"there are {len(keys)} endpoints",)
-
-
-def _listed(keys: list[str]) -> str:
-    return ", ".join(f"`{visible(key)}`" for key in keys)
+    return explain_contract(
+        subject,
+        endpoint,
+        response=response,
+        version=version,
+        format=format,
+        statements=statements,
+        accept_proposals=accept_proposals,
+    )
 
 
 def _is_code(subject: str) -> bool:
@@ -150,6 +96,9 @@ def _code(subject: str) -> int:
     about = explanation(known.id)
     text = f"# {known.id}: {about.title}\n\n{MEANINGS[known.severity]}\n\n{about.markdown}\n"
     if is_coloured(sys.stdout):
+        from rich.console import Console
+        from rich.markdown import Markdown
+
         Console(width=width()).print(Markdown(text))
     else:
         say(text)

@@ -8,7 +8,8 @@ from typing import Literal
 import msgspec
 import yaml
 
-from ninefold.cli.contract_file import AcceptProposals, File, InVersion, in_version, load
+from ninefold.cli.contract_file import in_version, load
+from ninefold.cli.parameter import AcceptProposals, File, InVersion
 from ninefold.cli.terminal import remark, say, show
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.openapi.document import openapi

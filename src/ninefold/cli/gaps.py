@@ -11,9 +11,9 @@ import msgspec
 
 from ninefold import gaps as all_gaps
 from ninefold import obstacles as of_endpoint
-from ninefold.cli.contract_file import AcceptProposals, File, load
+from ninefold.cli.contract_file import load
 from ninefold.cli.operator_values import operator_values
-from ninefold.cli.parameter import Parameter
+from ninefold.cli.parameter import AcceptProposals, File, Parameter
 from ninefold.cli.sarif import say_sarif
 from ninefold.cli.terminal import Unusable, say, show
 from ninefold.diagnostics.diagnostic import Severity, has_errors

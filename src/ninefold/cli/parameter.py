@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import NoneType
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
 from ninefold.diagnostics.frozen import dataclass
 
@@ -25,6 +25,18 @@ class Parameter:
     allow_leading_hyphen: bool = False
     negative: tuple[()] | None = None
     show_default: bool | None = None
+
+
+File: TypeAlias = Annotated[
+    str, Parameter(help="The contract, Markdown or YAML; `-` is standard input.", allow_leading_hyphen=True)
+]
+
+AcceptProposals: TypeAlias = Annotated[
+    bool, Parameter(help="Take what is proposed (`!proposed`) as a fact.", negative=(), show_default=False)
+]
+
+InVersion: TypeAlias = Annotated[str | None, Parameter(name="--version", show_default=False)]
+"""Which version of the contract; the newest where none is named."""
 
 
 @dataclass(frozen=True, slots=True)

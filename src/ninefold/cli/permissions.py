@@ -7,8 +7,8 @@ from typing import Annotated, Literal, assert_never
 
 import msgspec
 
-from ninefold.cli.contract_file import AcceptProposals, File, load
-from ninefold.cli.parameter import Parameter
+from ninefold.cli.contract_file import load
+from ninefold.cli.parameter import AcceptProposals, File, Parameter
 from ninefold.cli.terminal import say, show
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import visible

@@ -7,8 +7,9 @@ from typing import Literal
 
 import msgspec
 
-from ninefold.cli.contract_file import AcceptProposals, File, load
+from ninefold.cli.contract_file import load
 from ninefold.cli.listing import listing
+from ninefold.cli.parameter import AcceptProposals, File
 from ninefold.cli.terminal import remark, say, show
 from ninefold.diagnostics.diagnostic import Severity
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from ninefold.cli.contract_file import File, compiled, read_bytes
+from ninefold.cli.contract_file import compiled, read_bytes
+from ninefold.cli.parameter import File
 from ninefold.cli.rewriting import Write, rewrite
 from ninefold.cli.terminal import remark, show
 from ninefold.diagnostics.diagnostic import Severity, has_errors

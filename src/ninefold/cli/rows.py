@@ -10,10 +10,10 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from ninefold.cli.contract_file import AcceptProposals, File, load
+from ninefold.cli.contract_file import load
 from ninefold.cli.database_file import database_of
 from ninefold.cli.operator_values import operator_values
-from ninefold.cli.parameter import Parameter
+from ninefold.cli.parameter import AcceptProposals, File, Parameter
 from ninefold.cli.resource import operations_of, pairs
 from ninefold.cli.row_table import MASK, masked, rows_as_text
 from ninefold.cli.terminal import Unusable, remark, say, show

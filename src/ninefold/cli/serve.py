@@ -17,12 +17,12 @@ from typing import Annotated, Literal
 
 from ninefold.cli import announcement, try_it
 from ninefold.cli.addresses import bound, guard_of, url
-from ninefold.cli.contract_file import AcceptProposals, File, load
+from ninefold.cli.contract_file import load
 from ninefold.cli.database_file import database_of
 from ninefold.cli.functions import functions_of
 from ninefold.cli.lines import Lines
 from ninefold.cli.operator_values import issuers_usable, operator_values
-from ninefold.cli.parameter import Parameter
+from ninefold.cli.parameter import AcceptProposals, File, Parameter
 from ninefold.cli.terminal import Unusable, complain, is_coloured, say, show
 from ninefold.cli.tls import tls_context
 from ninefold.database.sqlite import Opened, Refused, SQLite, open_sqlite
