@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ninefold.checked.service import Checked
 from ninefold.checks.check import check
@@ -23,7 +24,6 @@ from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Diagnostic, has_errors, in_order
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Source
-from ninefold.plan.service import ServicePlan
 from ninefold.questions.ask import ask
 from ninefold.questions.question import OpenQuestion
 from ninefold.resolve.consequences import causes
@@ -33,6 +33,9 @@ from ninefold.syntax.parser import form_of, parse
 from ninefold.syntax.read import read
 from ninefold.versions.derive import derive
 from ninefold.versions.said import in_that_version, of_version
+
+if TYPE_CHECKING:
+    from ninefold.plan.service import ServicePlan
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,11 @@ def made(dataclass: Decorator) -> dict[str, Any]:
         first: int
         second: int
 
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Named(Slotted):
+        fourth: int
+        fifth: int = 5
+
     @dataclass
     class Mutable:
         first: int
@@ -86,6 +91,8 @@ CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("Ordered", (1, 2), {}),
     ("Ordered", (2, 1), {}),
     ("Mutable", (1,), {}),
+    ("Named", (1,), {"fourth": 4}),
+    ("Named", (1, "x", [], 4), {}),
 ]
 
 

@@ -13,10 +13,10 @@ that to standard error.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
-import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 
@@ -50,6 +50,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
     except Exception as error:
         return _our_fault(error)
+    finally:
+        if arguments is None:
+            gc.freeze()  # what is left goes with the program, and no circle of objects has to be found any more
+
+
+def _imported(name: str) -> Callable[..., int | None]:
+    """A command. No circles of objects are searched for meanwhile: what is imported stays."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        command: Callable[..., int | None] = getattr(import_module(f"ninefold.cli.{name}"), name)
+    finally:
+        if was_enabled:
+            gc.enable()
+    return command
 
 
 def _called(tokens: Sequence[str]) -> int:
@@ -57,7 +72,7 @@ def _called(tokens: Sequence[str]) -> int:
     can be none."""
     name = tokens[0] if tokens else ""
     if name in COMMANDS:
-        command = getattr(import_module(f"ninefold.cli.{name}"), name)
+        command = _imported(name)
         said = plainly(command, tokens[1:])
         if said is not None:
             given, named = said
@@ -69,6 +84,8 @@ def _called(tokens: Sequence[str]) -> int:
 
 def _our_fault(error: Exception) -> int:
     """One line that a report needs. The text of an exception may hold what a contract or a row says: it stays out."""
+    import traceback
+
     if os.environ.get("NINEFOLD_DEBUG"):
         traceback.print_exception(error)
     inside = [frame for frame in traceback.extract_tb(error.__traceback__) if "ninefold" in Path(frame.filename).parts]

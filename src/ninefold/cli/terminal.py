@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from typing import TextIO
@@ -57,4 +56,6 @@ def show(diagnostics: Iterable[Diagnostic], source: Source, stream: TextIO) -> N
 
 def width() -> int:
     """Columns of the terminal, as far as they help reading."""
-    return min(max(shutil.get_terminal_size((WIDTH, 24)).columns, 60), WIDTH)
+    from shutil import get_terminal_size
+
+    return min(max(get_terminal_size((WIDTH, 24)).columns, 60), WIDTH)

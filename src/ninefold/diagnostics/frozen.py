@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
 else:
 
-    def dataclass(cls=None, /, *, frozen=False, slots=False, eq=True, order=False):
+    def dataclass(cls=None, /, *, frozen=False, slots=False, eq=True, order=False, kw_only=False):
         """As `dataclasses.dataclass`, which makes what is not frozen. Its fields are all given by `__init__`."""
         if cls is not None or not frozen:
-            return dataclasses.dataclass(cls, slots=slots, eq=eq, order=order)
+            return dataclasses.dataclass(cls, slots=slots, eq=eq, order=order, kw_only=kw_only)
 
         def made(cls: type) -> type:
             own = vars(cls)
-            cls = dataclasses.dataclass(cls, init=False, repr=False, eq=False, slots=slots)
+            cls = dataclasses.dataclass(cls, init=False, repr=False, eq=False, slots=slots, kw_only=kw_only)
             methods = {"__setattr__": _cannot_set, "__delattr__": _cannot_delete, "__repr__": _repr}
             if eq:
                 methods |= _compared(cls, order)
@@ -78,9 +78,10 @@ def _init_of(cls: type) -> Any:
 def _compiled(cls: type) -> Any:
     """`__init__` as a function of the fields. What has a slot is set by its descriptor, which is the quickest way."""
     known: dict[str, Any] = {"_factory": _FACTORY}
-    parameters, lines = ["self"], []
+    placed, named, lines = ["self"], ["*"], list[str]()
     for number, each in enumerate(dataclasses.fields(cls)):
-        assert each.init and not each.kw_only
+        assert each.init
+        parameters = named if each.kw_only else placed
         value = each.name
         if each.default is not dataclasses.MISSING:
             known[f"_default{number}"] = each.default
@@ -100,7 +101,7 @@ def _compiled(cls: type) -> Any:
             lines.append(f"_set(self, {each.name!r}, {value})")
     if hasattr(cls, "__post_init__"):
         lines.append("self.__post_init__()")
-    text = f"def __init__({', '.join(parameters)}):\n  " + "\n  ".join(lines or ["pass"])
+    text = f"def __init__({', '.join(placed + named[len(named) == 1 :])}):\n  " + "\n  ".join(lines or ["pass"])
     exec(compile(text, f"<{cls.__qualname__}>", "exec"), known)
     known["__init__"].__qualname__ = f"{cls.__qualname__}.__init__"
     return known["__init__"]
@@ -131,4 +132,8 @@ def _repr(self: Any) -> str:
 
 def _reduce(self: Any) -> tuple[object, ...]:
     """For pickling and copying, which would set attributes one by one."""
-    return self.__class__, tuple(getattr(self, each.name) for each in dataclasses.fields(self))
+    return _again, (self.__class__, {each.name: getattr(self, each.name) for each in dataclasses.fields(self)})
+
+
+def _again(cls: type, values: dict[str, Any]) -> Any:
+    return cls(**values)

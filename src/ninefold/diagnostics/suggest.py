@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from difflib import get_close_matches
 from functools import lru_cache
 from typing import Final
 
@@ -22,6 +21,8 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
 
 @lru_cache(maxsize=1024)
 def _nearest(name: str, candidates: tuple[str, ...]) -> str | None:
+    from difflib import get_close_matches
+
     folded = {candidate.casefold(): candidate for candidate in candidates if len(candidate) <= LONGEST}
     among = folded if len(folded) <= COMPARED else _likely(name, tuple(folded))
     found = get_close_matches(name, among, n=1, cutoff=0.6)

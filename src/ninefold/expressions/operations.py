@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import secrets
 import unicodedata
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterable
@@ -29,11 +28,17 @@ class EvaluationError(Exception):
     """What CEL calls an error: the expression has no value for these values."""
 
 
+def _random_bytes(count: int) -> bytes:
+    from secrets import token_bytes  # the compiler makes no tokens, and would load half of cryptography with it
+
+    return token_bytes(count)
+
+
 @dataclass(frozen=True, slots=True)
 class Sources:
     """Where `uuid()`, `token()` and `random(n)` take their bytes from."""
 
-    random_bytes: Callable[[int], bytes] = secrets.token_bytes
+    random_bytes: Callable[[int], bytes] = _random_bytes
 
 
 # ── Numbers ───────────────────────────────────────────────────────────────────────────────────────────────
