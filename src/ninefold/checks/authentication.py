@@ -280,7 +280,7 @@ def _no_row(stated_: Expression, endpoint: str, help: tuple[str, ...], findings:
 
 
 def _permission(contract: Contract, endpoint: str) -> tuple[stated.Admission, ...]:
-    lines = {each.endpoint.text: each for each in value_of(contract.authentication.permissions) or ()}
+    lines = contract.permissions_by_endpoint
     line = lines.get(endpoint) or lines.get("all others")
     return () if line is None else value_of(line.admits) or ()
 

@@ -35,7 +35,7 @@ def disclosed(
         for who, holds in of_resource.items():
             if holds is not None and name in lines:
                 _holds_of_nothing(holds, value_of(lines[name].admits) or (), who, findings)
-    permissions = {each.endpoint.text: each for each in value_of(contract.authentication.permissions) or ()}
+    permissions = contract.permissions_by_endpoint
     for endpoint in served:
         line = permissions.get(endpoint.key) or permissions.get("all others")
         for admission in endpoint.admissions:

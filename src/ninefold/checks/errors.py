@@ -134,8 +134,11 @@ def _code(
 def _details_at_hand(contract: Contract, codes: tuple[ErrorCode, ...], findings: Findings) -> None:
     """Says of each detail that reads a row which no request with its code acts on."""
     details = {each.name: detail for each in value_of(contract.errors.codes) or () if (detail := value_of(each.detail))}
+    about: dict[str, set[str | None]] = {}
+    for name, resource in _about(contract):
+        about.setdefault(name, set()).add(resource)
     for code in codes:
-        resources = {resource for name, resource in _about(contract) if name == code.name}
+        resources = about.get(code.name, set())
         if code.resource is None or not resources or {code.resource, ANY} & resources:
             continue
         found = sorted(each for each in resources if each is not None)

@@ -7,7 +7,7 @@ from dataclasses import fields
 from functools import cached_property
 from typing import Any
 
-from ninefold.contract.authentication import Authentication
+from ninefold.contract.authentication import Authentication, Permission
 from ninefold.contract.endpoints import Endpoint, Endpoints
 from ninefold.contract.errors import Errors
 from ninefold.contract.events import Events
@@ -51,6 +51,11 @@ class Contract:
         """Of an endpoint with cases, the first of these."""
         stated: tuple[Endpoint, ...] = value_of(self.endpoints.endpoints) or ()
         return {each.key: each for each in reversed(stated)}
+
+    @cached_property
+    def permissions_by_endpoint(self) -> Mapping[str, Permission]:
+        """The lines of part 5, `all others` among them."""
+        return {line.endpoint.text: line for line in value_of(self.authentication.permissions) or ()}
 
     @cached_property
     def shared_types(self) -> SharedTypes:

@@ -269,11 +269,8 @@ class Survey:
 
     def permission(self, endpoint: Endpoint) -> Permission | None:
         """The line that says who may call an endpoint: its own, else `all others`."""
-        return self._lines.get(endpoint.key) or self._lines.get("all others")
-
-    @cached_property
-    def _lines(self) -> Mapping[str, Permission]:
-        return {line.endpoint.text: line for line in value_of(self.contract.authentication.permissions) or ()}
+        lines = self.contract.permissions_by_endpoint
+        return lines.get(endpoint.key) or lines.get("all others")
 
     def admitted(self, endpoint: Endpoint) -> tuple[Admission, ...]:
         line = self.permission(endpoint)

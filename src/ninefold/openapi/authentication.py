@@ -103,7 +103,7 @@ def security(endpoint: Endpoint) -> list[Json]:
 
 def callers(endpoint: Endpoint, service: Service) -> list[Json]:
     """Who may call, with the conditions that OpenAPI has no words for."""
-    lines = {each.endpoint.text: each for each in value_of(service.contract.authentication.permissions) or ()}
+    lines = service.contract.permissions_by_endpoint
     line = lines.get(endpoint.stated.key) or lines.get("all others")
     return [] if line is None else list(_admitted(value_of(line.admits) or (), service))
 

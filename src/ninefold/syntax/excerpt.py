@@ -28,6 +28,9 @@ class Excerpt:
     def span(self, start: int, end: int) -> Span:
         """The span in the document of `text[start:end]`. It ends right after its last character: not
         after the prefix of the line that follows."""
+        if len(self.shifts) == 1:
+            shift = self.shifts[0]
+            return Span(start + shift, max(start, end) + shift)
         first = self.place(start)
         return Span(first, max(first, self.place(end - 1) + 1)) if end > start else Span(first, first)
 

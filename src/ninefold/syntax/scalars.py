@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from string import hexdigits
 
 from ninefold.diagnostics.frozen import dataclass
@@ -26,6 +27,8 @@ HEX_ESCAPES = {"x": 2, "u": 4, "U": 8}
 
 _BREAK = re.compile(r"\r\n|\n|\r")
 _WHITE = re.compile(r"[ \t]*(?:(?:\r\n|\n|\r)[ \t]*)*")
+_OTHERWISE = {None: re.compile(r"[\r\n]"), "'": re.compile(r"[\r\n']"), '"': re.compile(r"[\r\n\\]")}
+"""What is not as it is written, by the quote around it."""
 _PIECE = re.compile(r"[^\\'\" \t\r\n]+")
 
 
@@ -34,7 +37,7 @@ class Read:
     """`text`, where each of its characters comes from, and where the content ends, as offsets in what was read."""
 
     text: str
-    places: list[int]
+    places: Sequence[int]
     end: int
 
 
@@ -55,6 +58,8 @@ def read_scalar(source: str, start: int, end: int, style: Style, hint: str) -> R
 
 def _flow(source: str, start: int, end: int, quote: str | None) -> Read:
     """A plain or quoted scalar (YAML 1.2.2, sections 7.3 and 6.5): white space around line breaks is folded."""
+    if not _OTHERWISE[quote].search(source, start, end):
+        return Read(source[start:end], range(start, end), end)
     text: list[str] = []
     places: list[int] = []
 

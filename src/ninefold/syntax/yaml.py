@@ -154,10 +154,6 @@ class _Composer:
     def take(self, event: events.Event) -> bool:
         """Takes an event in; false when nothing after it is to be read."""
         match event:
-            case events.DocumentStartEvent():
-                return self.start_document(event)
-            case events.AliasEvent():
-                self.alias(event)
             case events.ScalarEvent():
                 self.scalar(event)
             case events.CollectionStartEvent():
@@ -165,6 +161,10 @@ class _Composer:
             case events.CollectionEndEvent():
                 flow = self.stack[-1].flow
                 self.close(_at(event.end_mark) if flow else self.stack[-1].end)
+            case events.DocumentStartEvent():
+                return self.start_document(event)
+            case events.AliasEvent():
+                self.alias(event)
         return True
 
     def start_document(self, event: events.DocumentStartEvent) -> bool:
