@@ -1,11 +1,12 @@
 # make serve   an environment, the service in it, and examples/orders.md on 127.0.0.1:8080
-# make test    an environment with the test tools, and the whole test suite
+# make test    an environment with the test tools, and the test suite: minutes
 # make test-costs   the same, and the CPU seconds that each file and each test took
-# make agreement   the service and the reference interpreter, a million random requests: most of an hour
-# make durability   the tests that kill the service, with 300 kills and 100,000 events: most of an hour
-# make mutations   a hundred thousand changes of all contracts, each compiled, planned, explained: an hour or two
+# make test-long   what the suite takes samples of, whole: hours. SLICE=7 takes one slice of 24, SLICE=tree that of the commit
+# make agreement   of it, the service and the reference interpreter: a million random requests
+# make durability   of it, the tests that kill the service: 300 kills of each, and 100,000 events
+# make mutations   of it, a hundred thousand changes of all contracts, each compiled, planned, explained
+# make honesty   of it, every fact of every complete contract taken away, one at a time: see docs/honesty.md
 # make bench-cli BASE=REV   what commands cost, beside the same at another commit: see benchmarks/cli.py
-# make honesty   takes away every fact of every complete contract, one at a time: see docs/honesty.md
 # make check   formatting, lint, import laws and types; .ci/run does this and the tests
 #
 # Everything is installed into $(VENV) from the lock, by hash; a second run installs nothing.
@@ -25,7 +26,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test test-costs agreement durability mutations bench-cli check lint types format docs lock clean
+.PHONY: help serve test test-costs test-long agreement durability mutations honesty bench-cli check lint types format docs lock clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -37,34 +38,33 @@ serve: $(VENV)/.serve
 WORKERS ?= auto
 SUITE := $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -p tests.progress
 
+# Which sample, and which part of the long run: tests/slices.py.
+test test-costs: export NINEFOLD_SLICE := $(or $(SLICE),tree)
 test: $(VENV)/.test
 	$(SUITE) $(ARGS)
 
 test-costs: $(VENV)/.test
 	$(SUITE) -p tests.costs $(ARGS)
 
-# `make agreement NINEFOLD_LONG=5000000` compares more often; each day begins with other seeds.
-NINEFOLD_LONG ?= 1000000
+test-long agreement durability mutations honesty: export NINEFOLD_LONG := 1
+test-long agreement durability mutations honesty: export NINEFOLD_SLICE := $(or $(SLICE),all)
+test-long: $(VENV)/.test
+	$(SUITE) -m long $(ARGS)
+
+# `make agreement NINEFOLD_REQUESTS=5000000` compares more often; each day begins with other seeds.
 agreement: $(VENV)/.test
-	NINEFOLD_LONG=$(NINEFOLD_LONG) $(BIN)/python -m pytest -s tests/agreement/test_agreement.py -k for_long $(ARGS)
+	$(SUITE) -m long tests/agreement $(ARGS)
 
-# `make durability NINEFOLD_KILLS=1000` kills more often.
-NINEFOLD_KILLS ?= 300
-NINEFOLD_EVENTS ?= 100000
-durability: export NINEFOLD_KILLS := $(NINEFOLD_KILLS)
-durability: export NINEFOLD_EVENTS := $(NINEFOLD_EVENTS)
+# `make durability NINEFOLD_KILLS=1000` kills more often, and NINEFOLD_EVENTS says how many there are.
 durability: $(VENV)/.test
-	$(BIN)/python -m pytest -s tests/faults/test_killed.py tests/faults/test_killed_stream.py tests/faults/test_many_events.py tests/events/test_killed.py $(ARGS)
+	$(SUITE) -m long tests/faults tests/events $(ARGS)
 
-# `make mutations NINEFOLD_SEED=…` repeats a run.
-NINEFOLD_MUTATIONS ?= 100000
-mutations: export NINEFOLD_MUTATIONS := $(NINEFOLD_MUTATIONS)
+# `make mutations NINEFOLD_SEED=…` repeats a run, and NINEFOLD_MUTATIONS says how many there are.
 mutations: $(VENV)/.test
-	$(BIN)/python -m pytest -s tests/mutations -k for_long $(ARGS)
+	$(SUITE) -m long tests/mutations $(ARGS)
 
-honesty: export NINEFOLD_HONESTY := all
 honesty: $(VENV)/.test
-	$(BIN)/python -m pytest -s tests/honesty tests/laws/test_removals.py $(ARGS)
+	$(SUITE) -m long tests/honesty tests/laws/test_removals.py $(ARGS)
 
 BASE ?= HEAD
 bench-cli: $(VENV)/.serve

@@ -1,12 +1,36 @@
 """How the whole suite runs. Hypothesis: under CI the same examples every time, and a failure prints the line
-that repeats it; otherwise new examples each time. Neither has a deadline: machines differ."""
+that repeats it; otherwise new examples each time. Neither has a deadline: machines differ.
+
+No test asks anybody on the internet. Without certificates of its own every client of httpx would read those of the
+whole world, which takes a tenth of a second each time; those for whom TLS is tested name the certificates they trust.
+"""
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
+from zlib import crc32
 
-from hypothesis import HealthCheck, settings
+import pytest
+from hypothesis import HealthCheck, is_hypothesis_test, settings
+from tests.slices import LONG, SLICES, TAKEN, examples
 
-settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "default", deadline=None, max_examples=examples(100), suppress_health_check=[HealthCheck.too_slow]
+)
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True, print_blob=True, database=None)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+os.environ.pop("SSL_CERT_FILE", None)
+os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """In the long run the laws that Hypothesis tries go by slices, as contracts do."""
+    if LONG:
+        tried = [item for item in items if is_hypothesis_test(getattr(item, "obj", None))]
+        for item in tried:
+            item.add_marker(pytest.mark.long)
+        others = {item for item in tried if crc32(item.nodeid.encode()) % SLICES not in TAKEN}
+        items[:] = [item for item in items if item not in others]

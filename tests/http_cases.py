@@ -91,7 +91,7 @@ def serving(
     thread = threading.Thread(target=lambda: asyncio.run(serve(application, [listening], stop=stop)))
     thread.start()
     try:
-        with httpx.Client(base_url=f"http://{host}:{port}", timeout=10) as client:
+        with httpx.Client(base_url=f"http://{host}:{port}", timeout=60) as client:
             yield client
     finally:
         stop.request()

@@ -11,6 +11,7 @@ import time
 from typing import Final
 
 import pytest
+from tests.slices import told
 
 EVERY: Final = 10.0
 """Seconds from line to line."""
@@ -31,6 +32,7 @@ class Progress:
         self._thread = threading.Thread(target=self._write_lines, daemon=True)
 
     def pytest_sessionstart(self) -> None:
+        self._write(told())
         self._thread.start()
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:

@@ -17,44 +17,29 @@ hashes is another in every run, so that nothing of a plan can depend on the orde
 
 from __future__ import annotations
 
-import json
 import os
-from functools import cache
 from pathlib import Path
 
+import httpx
 import pytest
+from tests.contracts import DIRECTORIES, EXAMPLES, SERVED, compiled, contract_of, operator_of
 from tests.http_cases import serving, tell
 from tests.plan_text import difference, plan_text
+from tests.slices import some
+from tests.statements import running, unknown
+from tests.trace.accounted import problems
 
 from ninefold.ablate.requests import Known, read_exchanges
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import render
 from ninefold.gaps import to_text
-from ninefold.pipeline import Loaded, compile_document
+from ninefold.pipeline import Loaded
+from ninefold.plan.service import ServicePlan
 
-CASES = Path(__file__).parent / "cases"
-EXAMPLES = Path(__file__).parents[1] / "examples"
-DIRECTORIES = sorted(path for path in CASES.iterdir() if path.is_dir())
 WRITTEN = ("diagnostics.txt", "gaps.txt")
 PLAN = "plan.json"
-EXPECTED = [directory / name for directory in DIRECTORIES for name in WRITTEN if (directory / name).exists()]
-SERVED = [directory for directory in DIRECTORIES if (directory / "http").is_dir()]
 
 BLESS = bool(os.environ.get("NINEFOLD_BLESS"))
-
-
-@cache
-def compiled(directory: Path) -> Loaded:
-    path = contract_of(directory)
-    return compile_document(path.name, path.read_bytes())
-
-
-def contract_of(directory: Path) -> Path:
-    example = directory / "example.txt"
-    if example.exists():
-        return EXAMPLES / example.read_text(encoding="utf-8").strip()
-    (path,) = directory.glob("contract.*")
-    return path
 
 
 def said(name: str, loaded: Loaded) -> str:
@@ -63,17 +48,22 @@ def said(name: str, loaded: Loaded) -> str:
     return to_text(loaded.contract, loaded.open_questions)
 
 
-@pytest.mark.parametrize("expected", EXPECTED, ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_the_compiler_says_what_is_expected(expected: Path) -> None:
-    came = said(expected.name, compiled(expected.parent))
-    if BLESS:
-        expected.write_text(came, encoding="utf-8", newline="\n")
-    assert came == expected.read_text(encoding="utf-8")
+@pytest.mark.parametrize("directory", DIRECTORIES, ids=lambda path: path.name)
+def test_the_compiler_says_what_is_expected(directory: Path) -> None:
+    loaded = compiled(contract_of(directory))
+    for expected in (directory / name for name in WRITTEN if (directory / name).exists()):
+        came = said(expected.name, loaded)
+        if BLESS:
+            expected.write_text(came, encoding="utf-8", newline="\n")
+        assert came == expected.read_text(encoding="utf-8")
+    if not (directory / "diagnostics.txt").exists():
+        told = [each for each in loaded.diagnostics if each.code.severity is not Severity.NOTE]
+        assert not told, render(told, loaded.source)
 
 
 @pytest.mark.parametrize("directory", DIRECTORIES, ids=lambda path: path.name)
 def test_the_plan_is_what_it_was(directory: Path) -> None:
-    plan, golden = compiled(directory).plan, directory / PLAN
+    plan, golden = compiled(contract_of(directory)).plan, directory / PLAN
     if plan is None or contract_of(directory).stem not in ("contract", directory.name):
         assert not golden.exists(), "there is no such plan, or it is that of the example's own case"
         return
@@ -87,26 +77,19 @@ def test_the_plan_is_what_it_was(directory: Path) -> None:
 
 
 def test_every_example_is_a_case() -> None:
-    assert {path.stem for path in EXAMPLES.glob("*.md")} <= {directory.name for directory in DIRECTORIES}
+    assert {path.stem for path in EXAMPLES} <= {directory.name for directory in DIRECTORIES}
 
 
-@pytest.mark.parametrize("directory", DIRECTORIES, ids=lambda path: path.name)
-def test_a_case_without_diagnostics_has_none(directory: Path) -> None:
-    if not (directory / "diagnostics.txt").exists():
-        loaded = compiled(directory)
-        told = [each for each in loaded.diagnostics if each.code.severity is not Severity.NOTE]
-        assert not told, render(told, loaded.source)
-
-
-@pytest.mark.parametrize("directory", DIRECTORIES, ids=lambda path: path.name)
-def test_a_case_expects_something(directory: Path) -> None:
-    names = {path.name for path in directory.iterdir()}
-    assert names & {*WRITTEN, PLAN, "http"}
-    assert names <= {*WRITTEN, PLAN, "http", "operator.json", "example.txt", "contract.md", "contract.yaml"}
+def test_a_case_expects_something() -> None:
+    beside = {"operator.json", "example.txt", "contract.md", "contract.yaml"}
+    for directory in DIRECTORIES:
+        names = {path.name for path in directory.iterdir()}
+        assert names & {*WRITTEN, PLAN, "http"}, directory.name
+        assert names <= {*WRITTEN, PLAN, "http", *beside}, directory.name
 
 
 def test_half_of_the_cases_are_wrong_or_half_written() -> None:
-    unfinished = [directory for directory in DIRECTORIES if _is_unfinished(compiled(directory))]
+    unfinished = [directory for directory in DIRECTORIES if _is_unfinished(compiled(contract_of(directory)))]
     assert 2 * len(unfinished) >= len(DIRECTORIES)
 
 
@@ -118,16 +101,47 @@ def _is_unfinished(loaded: Loaded) -> bool:
 @pytest.mark.serves
 @pytest.mark.parametrize("directory", SERVED, ids=lambda path: path.name)
 def test_the_service_answers_as_expected(directory: Path, tmp_path: Path) -> None:
-    plan = compiled(directory).plan
-    assert plan is not None, said("diagnostics.txt", compiled(directory))
-    given = directory / "operator.json"
-    operator = json.loads(given.read_text(encoding="utf-8")) if given.exists() else {}
+    """The same exchanges are judged by two laws: every part of a response comes from somewhere, and every statement was
+    known before. So the service traces."""
+    loaded = compiled(contract_of(directory))
+    assert loaded.plan is not None, said("diagnostics.txt", loaded)
+    with running() as ran:
+        responses = exchanged(directory, loaded.plan, tmp_path / "service.db", trace=True)
+    found = [
+        f"{each.request.method} {each.url.path} {each.status_code}: {problem}"
+        for each in responses
+        for problem in problems(loaded, each)
+    ]
+    assert not found, "\n".join(dict.fromkeys(found))
+    assert ran or loaded.plan.calls()  # no function is given here: what calls one is answered 501
+    assert not unknown(loaded.plan, ran)
+
+
+@pytest.mark.long
+@pytest.mark.serves
+@pytest.mark.parametrize("directory", some(SERVED, 8), ids=lambda path: path.name)
+def test_so_it_does_without_a_trace(directory: Path, tmp_path: Path) -> None:
+    plan = compiled(contract_of(directory)).plan
+    assert plan is not None
+    assert exchanged(directory, plan, tmp_path / "service.db", trace=False)
+
+
+def exchanged(directory: Path, plan: ServicePlan, database: Path, trace: bool) -> list[httpx.Response]:
+    """What a service answers to the requests of a case. Raises AssertionError where that is not what is expected."""
+    responses: list[httpx.Response] = []
+
+    def kept(response: httpx.Response) -> None:
+        response.read()
+        responses.append(response)
+
     for path in sorted((directory / "http").glob("*.http")):
         # The database goes on from file to file; rates, which only the process knows, begin anew.
-        with serving(plan, tmp_path / "service.db", operator) as client:
+        with serving(plan, database, operator_of(directory), trace) as client:
+            client.event_hooks["response"] = [kept]
             known: Known = {}
             for exchange in read_exchanges(path.read_text(encoding="utf-8")):
                 try:
                     tell(client, exchange, known)
                 except AssertionError as error:
                     raise AssertionError(f"{path.name}, {error}") from None
+    return responses

@@ -1,34 +1,41 @@
 """The service and the reference interpreter give the same answers: random contracts, rows, callers and requests.
 
-`NINEFOLD_LONG=5000000` makes that many requests, from other seeds each day; so does `make agreement`. A disagreement
-is made as small as it can be and printed: the contract, the rows, the requests, and both answers.
+`make test` takes some of a fixed number of contracts, `make agreement` all of them, and then a million requests from
+other seeds each day, or as many as `NINEFOLD_REQUESTS` says. A disagreement is made as small as it can be and printed:
+the contract, the rows, the requests, and both answers.
 """
 
 from __future__ import annotations
 
-import os
 import time
+from collections.abc import Iterable
 from typing import Final
 
 import pytest
 from tests.agreement.comparing import Disagreement
 from tests.agreement.runs import run
 from tests.agreement.shrinking import shrunk
+from tests.slices import PARTS, SLICES, many, some
 
 REQUESTS: Final = 40
 """Requests to each contract."""
 
+TEN: Final = 10
+"""Contracts of a test."""
+
 CONTRACTS: Final = 240
-PARTS: Final = 6
-LONG: Final = int(os.environ.get("NINEFOLD_LONG", "0"))
+TO_ALL: Final = 6_000
+"""The seed of the first contract with operations on all rows."""
+
+LONG: Final = many("REQUESTS", 0, 1_000_000)
 
 
-def told(first: int, contracts: int, requests: int = REQUESTS, to_all: bool = False) -> int:
+def told(seeds: Iterable[int], to_all: bool = False) -> int:
     """How many answers were the same. Raises the smallest disagreement."""
     equal = 0
-    for seed in range(first, first + contracts):
+    for seed in seeds:
         try:
-            equal += run(seed, requests, to_all)
+            equal += run(seed, REQUESTS, to_all)
         except Disagreement as found:
             smallest = shrunk(found)
         else:
@@ -37,25 +44,27 @@ def told(first: int, contracts: int, requests: int = REQUESTS, to_all: bool = Fa
     return equal
 
 
+@pytest.mark.long
 @pytest.mark.slow
-@pytest.mark.parametrize("part", range(PARTS))
-def test_every_answer_is_the_same(part: int) -> None:
-    contracts = CONTRACTS // PARTS
-    assert told(part * contracts, contracts) > contracts * REQUESTS * 0.9
+@pytest.mark.parametrize("first", some(range(0, CONTRACTS, TEN), 6))
+def test_every_answer_is_the_same(first: int) -> None:
+    assert told(range(first, first + TEN)) > TEN * REQUESTS * 0.8
 
 
+@pytest.mark.long
 @pytest.mark.slow
-def test_every_answer_is_the_same_of_operations_on_all_rows() -> None:
-    contracts = CONTRACTS // PARTS
-    assert told(6_000, contracts, to_all=True) > contracts * REQUESTS * 0.9
+@pytest.mark.parametrize("first", some(range(TO_ALL, TO_ALL + 40, TEN), 4))
+def test_every_answer_is_the_same_of_operations_on_all_rows(first: int) -> None:
+    assert told(range(first, first + TEN), to_all=True) > TEN * REQUESTS * 0.8
 
 
+@pytest.mark.long
 @pytest.mark.slow
-@pytest.mark.skipif(not LONG, reason="NINEFOLD_LONG says how many requests")
-def test_every_answer_is_the_same_for_long() -> None:
-    first = int(time.time()) // 86_400 * 1_000_000
+@pytest.mark.parametrize("part", PARTS)
+def test_every_answer_is_the_same_for_long(part: int) -> None:
+    first = (int(time.time()) // 86_400 * SLICES + part) * 100_000
     equal = 0
     while equal < LONG:
-        equal += told(first, 100)
+        equal += told(range(first, first + 100))
         first += 100
         print(f"{equal} answers were the same", flush=True)

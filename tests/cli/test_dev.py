@@ -88,7 +88,7 @@ class Dev:
     lines: SimpleQueue[str]
     said: list[str] = field(default_factory=list)
 
-    def until(self, words: str, seconds: float = 15) -> str:
+    def until(self, words: str, seconds: float = 60) -> str:
         """Read what is said until a line has these words: that line."""
         end = time.monotonic() + seconds
         while True:
@@ -146,7 +146,7 @@ def developing(folder: Path, *arguments: str, contract: str = CONTRACT) -> Itera
 
 @pytest.mark.slow
 def test_a_contract_while_it_is_written(tmp_path: Path) -> None:
-    with developing(tmp_path) as dev, httpx.Client(timeout=20) as client:
+    with developing(tmp_path) as dev, httpx.Client(timeout=60) as client:
         dev.until("# key: person ")
         assert any("blocked" in line and "GET /notes/{id}" in line and "who may call" in line for line in dev.said)
         curl = shlex.split(next(line for line in dev.said if "# key: person " in line), comments=True)
@@ -293,7 +293,7 @@ def curls(dev: Dev, who: str) -> list[list[str]]:
 
 
 def test_dev_is_the_issuer_where_none_is_given(tmp_path: Path) -> None:
-    with developing(tmp_path, contract=ORDERS.read_text()) as dev, httpx.Client(timeout=20) as client:
+    with developing(tmp_path, contract=ORDERS.read_text()) as dev, httpx.Client(timeout=60) as client:
         mint = shlex.split(dev.until("# staff: a token that claims more"), comments=True)
         assert not any("blocked" in line for line in dev.said)
         billing, warehouse, _ = curls(dev, "staff")

@@ -31,7 +31,7 @@ MARKS = [
 ]
 """Of every test that follows a page."""
 
-SECONDS = 30
+SECONDS = 90
 """How long a command may take before the reader gives up."""
 
 _END = "\x00"

@@ -45,7 +45,7 @@ def test_what_a_front_sends_is_what_is_seen(front: tuple[Address, Seen, Tap], wh
     already = Counter(tap.requests())
     found: list[str] = []
     for attack in ATTACKS:
-        with httpx.Client(base_url=f"http://{address[0]}:{address[1]}", timeout=10) as http:
+        with httpx.Client(base_url=f"http://{address[0]}:{address[1]}", timeout=60) as http:
             victim(http)
             told(address, [attack.sent + LAST] if whole else _head_and_body(attack), pause=0.01, patience=0.7)
             victim(http)

@@ -30,7 +30,7 @@ def test_no_client_is_cut(tmp_path: Path) -> None:
     ends: list[str] = []
 
     def client(number: int) -> None:
-        connection = HTTPConnection(address[0], address[1], timeout=20)
+        connection = HTTPConnection(address[0], address[1], timeout=60)
         connection.connect()
         while True:
             try:

@@ -101,7 +101,7 @@ def running(
     thread = threading.Thread(target=lambda: asyncio.run(serve(application, [listening], stop=stop)))
     thread.start()
     try:
-        with httpx.Client(base_url=f"http://{host}:{port}", timeout=10) as http:
+        with httpx.Client(base_url=f"http://{host}:{port}", timeout=60) as http:
             yield Running(http, f"http://{host}:{port}", path)
     finally:
         stop.request()

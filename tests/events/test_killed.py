@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections import defaultdict
 from contextlib import suppress
@@ -14,19 +13,21 @@ import pytest
 from tests.events.process import killing, process, rows
 from tests.events.receiver import Answer, receiving
 from tests.events.service import CONTRACT
+from tests.slices import TAKEN, many
 
-pytestmark = [pytest.mark.serves, pytest.mark.slow]
+pytestmark = [pytest.mark.serves, pytest.mark.slow, pytest.mark.long]
 
-KILLS = int(os.environ.get("NINEFOLD_KILLS", "4"))
+KILLS = many("KILLS", 2, 300)
 """How often the service is killed."""
 
 MANY = CONTRACT.replace("attempts: 3, backoff: [PT0.05S, PT0.2S]", "attempts: 100, backoff: [PT0.05S]")
 
 
-def test_no_event_is_lost_however_often_the_service_is_killed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("part", TAKEN)
+def test_no_event_is_lost_however_often_the_service_is_killed(tmp_path: Path, part: int) -> None:
     contract, database = tmp_path / "contract.md", tmp_path / "service.db"
     contract.write_text(MANY, encoding="utf-8")
-    chance, acknowledged = Random(11), list[tuple[str, str]]()
+    chance, acknowledged = Random(11 + part), list[tuple[str, str]]()
 
     def answer(number: int) -> Answer:
         dice = chance.random()
@@ -35,7 +36,7 @@ def test_no_event_is_lost_however_often_the_service_is_killed(tmp_path: Path) ->
     with receiving(answer) as receiver:
         headers: dict[str, str] = {}
         for kill in range(KILLS + 1):
-            with process(contract, database) as (running, url), httpx.Client(base_url=url, timeout=5) as http:
+            with process(contract, database) as (running, url), httpx.Client(base_url=url, timeout=60) as http:
                 if not headers:
                     person = http.post("/people", json={"name": "Ann", "role": "member"}).json()
                     headers = {"Authorization": f"Bearer {person['token']}"}

@@ -203,7 +203,7 @@ def test_a_caller_who_is_deleted_is_not_told_any_more(service: Running) -> None:
 def test_a_service_that_stops_ends_its_streams(tmp_path: Path) -> None:
     with running(tmp_path / "service.db") as service:
         ann = service.person("Ann")
-        client = httpx.Client(base_url=service.url, timeout=30)
+        client = httpx.Client(base_url=service.url, timeout=60)
         response = client.send(client.build_request("GET", "/events", headers=ann), stream=True)
         assert response.status_code == 200
         lines: list[str] = []

@@ -83,7 +83,7 @@ def test_a_disk_that_is_really_full(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", "4m") as disk:
         database, ballast = disk / "service.db", disk / "ballast"
         ballast.write_bytes(bytes(1_000_000))
-        with process(contract, database, operator) as (_, url), httpx.Client(base_url=url, timeout=30) as http:
+        with process(contract, database, operator) as (_, url), httpx.Client(base_url=url, timeout=60) as http:
             ann = person(http)
             assert ready(operator) == (200, "ready\n")
             acknowledged = fill(http, ann)

@@ -3,7 +3,6 @@ timers, events and webhooks. What was acknowledged is there, once, and so is its
 
 from __future__ import annotations
 
-import os
 import time
 from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
@@ -17,11 +16,12 @@ import pytest
 from tests.events.process import killing, process, rows
 from tests.events.receiver import Answer, receiving
 from tests.faults.contracts import EVENTS_KEPT
+from tests.slices import TAKEN, many
 
-pytestmark = [pytest.mark.serves, pytest.mark.slow]
+pytestmark = [pytest.mark.serves, pytest.mark.slow, pytest.mark.long]
 
-KILLS = int(os.environ.get("NINEFOLD_KILLS", "10"))
-"""How often the service is killed; `make durability` says 300."""
+KILLS = many("KILLS", 4, 300)
+"""How often the service is killed; `make durability` does it 300 times."""
 
 CALLERS = 6
 
@@ -69,7 +69,7 @@ class Known:
     def load(self, url: str, seed: str) -> None:
         """One caller, until the service is gone. Every other ticket is bought; the rest lapse."""
         chance = Random(seed)
-        with httpx.Client(base_url=url, timeout=30) as http:
+        with httpx.Client(base_url=url, timeout=60) as http:
             try:
                 for number in range(100_000):
                     # All callers of a round ask for the same seats, one after another.
@@ -81,13 +81,14 @@ class Known:
                 pass
 
 
-def test_nothing_that_was_acknowledged_is_lost_or_done_twice(tmp_path: Path) -> None:
+@pytest.mark.parametrize("part", TAKEN)
+def test_nothing_that_was_acknowledged_is_lost_or_done_twice(tmp_path: Path, part: int) -> None:
     contract, database = tmp_path / "contract.md", tmp_path / "service.db"
     contract.write_text(CONTRACT, encoding="utf-8")
-    chance, known = Random(17), Known()
+    chance, known = Random(17 + part), Known()
     with receiving(lambda _: Answer(500) if chance.random() < 0.3 else Answer()) as receiver:
         for kill in range(KILLS + 1):
-            with process(contract, database) as (running, url), httpx.Client(base_url=url, timeout=30) as http:
+            with process(contract, database) as (running, url), httpx.Client(base_url=url, timeout=60) as http:
                 if not known.headers:
                     person = http.post("/people", json={"name": "Ann", "role": "member"}).json()
                     known.headers = {"Authorization": f"Bearer {person['token']}"}

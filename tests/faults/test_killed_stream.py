@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from math import inf
 from pathlib import Path
@@ -13,21 +12,23 @@ import pytest
 from tests.events.process import killing, process, rows
 from tests.events.service import CONTRACT
 from tests.events.stream import listening
+from tests.slices import TAKEN, many
 
-pytestmark = [pytest.mark.serves, pytest.mark.slow]
+pytestmark = [pytest.mark.serves, pytest.mark.slow, pytest.mark.long]
 
-KILLS = int(os.environ.get("NINEFOLD_KILLS", "4"))
+KILLS = many("KILLS", 2, 300)
 
 
-def test_a_stream_skips_and_repeats_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("part", TAKEN)
+def test_a_stream_skips_and_repeats_nothing(tmp_path: Path, part: int) -> None:
     contract, database = tmp_path / "contract.md", tmp_path / "service.db"
     contract.write_text(CONTRACT, encoding="utf-8")
-    chance = Random(5)
+    chance = Random(5 + part)
     headers: dict[str, str] = {}
     seen: list[tuple[str, str]] = []
     acknowledged: list[str] = []
     for kill in range(KILLS + 1):
-        with process(contract, database) as (running, url), httpx.Client(base_url=url, timeout=10) as http:
+        with process(contract, database) as (running, url), httpx.Client(base_url=url, timeout=60) as http:
             if not headers:
                 person = http.post("/people", json={"name": "Ann", "role": "member"}).json()
                 headers = {"Authorization": f"Bearer {person['token']}"}
@@ -62,7 +63,7 @@ def _write(url: str, headers: dict[str, str], acknowledged: list[str]) -> None:
 
 def _listen(url: str, headers: dict[str, str], seen: list[tuple[str, str]], most: float) -> None:
     """Follow the stream from behind what was seen last, until the service is gone or so many events were seen."""
-    with httpx.Client(base_url=url, timeout=10) as http:
+    with httpx.Client(base_url=url, timeout=60) as http:
         try:
             with listening(http, headers, seen[-1][0] if seen else 0) as stream:
                 while len(seen) < most:

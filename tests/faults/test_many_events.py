@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 import time
@@ -16,11 +15,12 @@ import pytest
 from tests.events.process import process, rows
 from tests.events.receiver import Answer, receiving
 from tests.faults.contracts import EVENTS_KEPT
+from tests.slices import TAKEN, many
 
-pytestmark = [pytest.mark.serves, pytest.mark.slow]
+pytestmark = [pytest.mark.serves, pytest.mark.slow, pytest.mark.long]
 
-EVENTS = int(os.environ.get("NINEFOLD_EVENTS", "1000"))
-"""How many there are; `make durability` says 100,000."""
+EVENTS = many("EVENTS", 500, 100_000)
+"""How many there are; `make durability` makes 100,000."""
 
 SECONDS = 1.5
 """From a start of the service to its end, at least; up to one more by chance."""
@@ -28,11 +28,12 @@ SECONDS = 1.5
 CONTRACT = EVENTS_KEPT.replace("request: PT1S", "request: PT30S")
 
 
-def test_every_event_arrives(tmp_path: Path) -> None:
+@pytest.mark.parametrize("part", TAKEN)
+def test_every_event_arrives(tmp_path: Path, part: int) -> None:
     """Three requests in ten fail."""
     contract, database = tmp_path / "contract.md", tmp_path / "service.db"
     contract.write_text(CONTRACT, encoding="utf-8")
-    chance, kills = Random(23), 0
+    chance, kills = Random(23 + part), 0
     headers: dict[str, str] = {}
     with receiving(lambda _: Answer(500) if chance.random() < 0.3 else Answer()) as receiver:
         while not headers or made(database) < EVENTS or undelivered(database):

@@ -34,7 +34,7 @@ def raced(service: Running, ask: Callable[[httpx.Client, int, int], httpx.Respon
 
     def race(racer: int) -> list[tuple[int, str]]:
         answers = []
-        with httpx.Client(base_url=service.url, timeout=30) as http:
+        with httpx.Client(base_url=service.url, timeout=60) as http:
             for round in range(ROUNDS):
                 begin.wait(30)
                 answer = ask(http, round, racer)

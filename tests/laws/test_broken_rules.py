@@ -10,6 +10,7 @@ import jsonschema_rs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.slices import examples
 
 from ninefold.checks.schemas import SharedSchemas
 from ninefold.pipeline import compile_document
@@ -196,7 +197,7 @@ _documents = st.recursive(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(_objects(), _documents)
 def test_what_is_ignored_is_what_would_be_refused(schema: Any, value: Any) -> None:
     """One notion of what is named, in the words of JSON Schema and in those of the server."""

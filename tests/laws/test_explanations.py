@@ -3,16 +3,19 @@ and the errors are those that the service can answer, in its order."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.contracts import ALL, EXAMPLES, ROOT, compiled, title
 from tests.laws.test_refusals_are_told_alike import told_otherwise
+from tests.slices import examples, some
 
+from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.fact import value_of
 from ninefold.contract.survey import Survey
 from ninefold.explain.endpoint import explain_endpoint
@@ -27,25 +30,25 @@ from ninefold.plan.routes import Served
 from ninefold.questions.conditions import arising
 from ninefold.server.problems import Failure, Problems, failed_condition
 
-ROOT = Path(__file__).parents[2]
-EXAMPLES = sorted((ROOT / "examples").glob("*.md"))
-CONTRACTS = [*EXAMPLES, *sorted((ROOT / "tests" / "cases").glob("*/contract.*"))]
+CONTRACTS = some(ALL, 4)
 ORDERS = (ROOT / "examples" / "orders.md").read_text(encoding="utf-8").split("\n")
 
 
-@cache
-def compiled(path: Path) -> Loaded:
-    return compile_document(path.name, path.read_bytes())
+@lru_cache(maxsize=1)
+def explained(path: Path) -> Mapping[str, Explanation]:
+    """The page of each endpoint of a contract, by its key. The laws of one contract are asked one after another."""
+    loaded = compiled(path)
+    return {each.key: explain_endpoint(loaded, each) for each in endpoints_of(loaded)}
+
+
+def endpoints_of(loaded: Loaded) -> tuple[Endpoint, ...]:
+    return value_of(loaded.contract.endpoints.endpoints) or ()
 
 
 def pages(loaded: Loaded) -> Iterator[Explanation]:
     yield explain_service(loaded)
-    for endpoint in value_of(loaded.contract.endpoints.endpoints) or ():
+    for endpoint in endpoints_of(loaded):
         yield explain_endpoint(loaded, endpoint, with_statements=True)
-
-
-def named(path: Path) -> str:
-    return path.stem if path in EXAMPLES else path.parent.name
 
 
 def check_page(loaded: Loaded, page: Explanation) -> None:
@@ -64,46 +67,50 @@ def check_page(loaded: Loaded, page: Explanation) -> None:
     assert to_json(page)["about"] == page.about
 
 
-@pytest.mark.parametrize("path", CONTRACTS, ids=named)
+@pytest.mark.long
+@pytest.mark.parametrize("path", CONTRACTS, ids=title)
 def test_every_line_is_there(path: Path) -> None:
     loaded = compiled(path)
     for page in pages(loaded):
         check_page(loaded, page)
 
 
-@pytest.mark.parametrize("path", CONTRACTS, ids=named)
+@pytest.mark.long
+@pytest.mark.parametrize("path", CONTRACTS, ids=title)
 def test_every_fact_of_an_endpoint_is_told_by_its_line(path: Path) -> None:
     loaded = compiled(path)
     facts = loaded.document.part("endpoints").facts
-    for endpoint in value_of(loaded.contract.endpoints.endpoints) or ():
+    for endpoint in endpoints_of(loaded):
         entry = facts.get(endpoint.key)
         assert entry is not None
-        told = {item.place.line for item in all_items(explain_endpoint(loaded, endpoint)) if item.place is not None}
+        told = {item.place.line for item in all_items(explained(path)[endpoint.key]) if item.place is not None}
         stated = {loaded.source.place(span.start).line for span, _ in leaves(entry.value)}
         assert stated <= told, f"{endpoint.key}: lines {sorted(stated - told)} are not told"
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=named)
+@pytest.mark.parametrize("path", EXAMPLES, ids=title)
 def test_in_an_example_no_fact_is_told_only_as_it_is_written(path: Path) -> None:
     for page in pages(compiled(path)):
         assert "Also written" not in {section.title for section in page.sections}
 
 
-@pytest.mark.parametrize("path", CONTRACTS, ids=named)
+@pytest.mark.long
+@pytest.mark.parametrize("path", CONTRACTS, ids=title)
 def test_every_gap_that_blocks_an_endpoint_is_told(path: Path) -> None:
     loaded = compiled(path)
-    for endpoint in value_of(loaded.contract.endpoints.endpoints) or ():
-        told = {(item.place, item.text) for item in all_items(explain_endpoint(loaded, endpoint))}
+    for endpoint in endpoints_of(loaded):
+        told = {(item.place, item.text) for item in all_items(explained(path)[endpoint.key])}
         for question in loaded.open_questions:
             if endpoint.key in question.blocks:
                 assert (loaded.source.place(question.span.start), f"not shown: {question.text}") in told
 
 
-@pytest.mark.parametrize("path", CONTRACTS, ids=named)
+@pytest.mark.long
+@pytest.mark.parametrize("path", CONTRACTS, ids=title)
 def test_every_condition_of_the_judge_is_told_with_the_code_of_the_service(path: Path) -> None:
     """The server's own reading of part 7 is the oracle."""
     loaded = compiled(path)
-    for route, page in _served(loaded):
+    for route, page in _served(path):
         problems = Problems(loaded.plan.problems)  # type: ignore[union-attr]
         causes = [item.cause for item in all_items(page) if item.cause is not None]
         told = {(cause.condition, cause.subject, cause.code) for cause in causes}
@@ -120,10 +127,11 @@ def test_every_condition_of_the_judge_is_told_with_the_code_of_the_service(path:
                 assert (condition.condition, condition.subject, code) in told, f"{route.key}: {condition}"
 
 
-@pytest.mark.parametrize("path", CONTRACTS, ids=named)
+@pytest.mark.long
+@pytest.mark.parametrize("path", CONTRACTS, ids=title)
 def test_errors_stand_in_the_order_in_which_the_service_counts_them(path: Path) -> None:
     loaded = compiled(path)
-    for route, page in _served(loaded):
+    for route, page in _served(path):
         assert loaded.plan is not None
         problems = Problems(loaded.plan.problems)
         statuses = {code.name: code.status for code in loaded.plan.problems.codes}
@@ -153,21 +161,21 @@ def _further(route: Served) -> int:
     return max((len(each.further) for each in operations if isinstance(each, Write)), default=0)
 
 
-@pytest.mark.parametrize("path", CONTRACTS, ids=named)
+@pytest.mark.long
+@pytest.mark.parametrize("path", CONTRACTS, ids=title)
 def test_every_condition_that_can_arise_is_told(path: Path) -> None:
     """`invalid` and `conflict` are said to arise where nobody can tell without a plan; the judge knows of those."""
     loaded = compiled(path)
-    endpoints = value_of(loaded.contract.endpoints.endpoints) or ()
-    for endpoint in endpoints:
-        page = explain_endpoint(loaded, endpoint)
+    for endpoint in endpoints_of(loaded):
+        page = explained(path)[endpoint.key]
         told = {item.cause.condition for item in all_items(page) if item.cause is not None}
         for each in arising(Survey(loaded.contract)):
             if each.endpoint == endpoint.key and each.condition not in ("invalid", "conflict"):
-                row = f"{named(path)}: {endpoint.key}: {each.condition} does not arise"
+                row = f"{title(path)}: {endpoint.key}: {each.condition} does not arise"
                 assert each.condition in told or row in told_otherwise(), f"{endpoint.key}: {each.text}"
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=named)
+@pytest.mark.parametrize("path", EXAMPLES, ids=title)
 def test_every_declared_error_is_told_with_what_provokes_it(path: Path) -> None:
     loaded = compiled(path)
     (section,) = (each for each in explain_service(loaded).sections if each.title == "7. Errors")
@@ -183,12 +191,12 @@ def _codes(loaded: Loaded) -> list[str]:
     return [code.name for code in value_of(loaded.contract.errors.codes) or ()]
 
 
-def _served(loaded: Loaded) -> Iterator[tuple[Served, Explanation]]:
+def _served(path: Path) -> Iterator[tuple[Served, Explanation]]:
+    loaded = compiled(path)
     routes = loaded.plan.routes if loaded.plan is not None else ()
-    endpoints = {each.key: each for each in value_of(loaded.contract.endpoints.endpoints) or ()}
     for route in routes:
         if isinstance(route, Served):
-            yield route, explain_endpoint(loaded, endpoints[route.key])
+            yield route, explained(path)[route.key]
 
 
 _WORDS = st.sampled_from(["not shown", "none", "!proposed x", "[]", "{}", "order", "-1", "'x'", "a.b(c)", ""])
@@ -208,7 +216,7 @@ def broken(draw: st.DrawFn) -> str:
     return "\n".join(lines)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(50))
 @given(broken())
 def test_a_broken_contract_is_explained_as_far_as_it_goes(text: str) -> None:
     for accept in (False, True):

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
 from itertools import combinations, islice
 from pathlib import Path
 
@@ -14,34 +13,26 @@ import msgspec
 import pytest
 from tests.agreement.comparing import compiled as random_contract
 from tests.agreement.contracts import contract
+from tests.contracts import ALL, ROOT, compiled
+from tests.slices import TAKEN, share, some
 
 from ninefold.checks.codes import GROWS
 from ninefold.database import tables
 from ninefold.database.sqlite import Opened, open_sqlite
-from ninefold.pipeline import Loaded, compile_document
+from ninefold.pipeline import Loaded
 from ninefold.plan.operations import List
 from ninefold.plan.routes import Served
 from ninefold.plan.schema import Index, Schema, Table
 from ninefold.plan.statement import Statement
 
-ROOT = Path(__file__).parents[2]
-CONTRACTS = [
-    *sorted((ROOT / "examples").glob("*.md")),
-    *sorted((ROOT / "tests" / "cases").glob("*/contract.*")),
-    *sorted((ROOT / "tests").glob("*/contract.md")),
-]
-RANDOM = 60
+CONTRACTS = some([*ALL, *sorted((ROOT / "tests").glob("*/contract.md"))], 4)
+RANDOM = 360
 MOST = 500
 """Statements of one list that are looked at."""
 
 
 def named(path: Path) -> str:
     return "-".join(path.relative_to(ROOT).with_suffix("").parts)
-
-
-@cache
-def compiled(path: Path) -> Loaded:
-    return compile_document(path.name, path.read_bytes())
 
 
 def lists(loaded: Loaded) -> Iterator[tuple[str, List]]:
@@ -143,13 +134,16 @@ def served_or_noted(loaded: Loaded) -> None:
                 assert why is None, f"{key} {sorted(switches)}: {why}"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", CONTRACTS, ids=named)
 def test_an_index_serves_a_list_or_check_notes_it(path: Path) -> None:
     served_or_noted(compiled(path))
 
 
-def test_so_it_is_of_random_contracts() -> None:
-    for seed in range(RANDOM):
+@pytest.mark.long
+@pytest.mark.parametrize("part", TAKEN)
+def test_so_it_is_of_random_contracts(part: int) -> None:
+    for seed in range(part * share(RANDOM), (part + 1) * share(RANDOM)):
         loaded = random_contract(contract(seed))
         served_or_noted(loaded)
         if loaded.plan is not None:
@@ -177,6 +171,7 @@ def superfluous(schema: Schema) -> Iterator[str]:
                     yield f"{table.name}: {columns} beside {longer}"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", CONTRACTS, ids=named)
 def test_no_index_is_superfluous(path: Path) -> None:
     plan = compiled(path).plan

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from tests.laws.worlds import INTEGERS, NUMBERS, TEXTS, TIMES
+from tests.slices import examples
 
 from ninefold.expressions.ast import Problem
 from ninefold.expressions.check import check
@@ -143,7 +144,7 @@ def test_every_function_of_arrays_looks_at_the_items(function: Overload, array: 
     has_one_answer(_written(function, [f"w.{array}", *others]), data)
 
 
-@settings(max_examples=1000)
+@settings(max_examples=examples(1000))
 @given(st.data())
 def test_no_value_breaks_an_expression(data: st.DataObject) -> None:
     has_one_answer(data.draw(expressions(Anything())), data)

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from tests.propose.keeping import as_plain, assert_kept, compiled, facts, is_within, wrong
 from tests.propose.taking_out import removals
+from tests.slices import examples
 
 from ninefold.blank import blank
 from ninefold.diagnostics.diagnostic import has_errors
@@ -61,7 +62,9 @@ def contracts(draw: st.DrawFn) -> tuple[str, str]:
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@settings(
+    max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+)
 @given(contracts())
 def test_proposing_inserts_and_accepting_takes_the_tags_away(contract: tuple[str, str]) -> None:
     name, text = contract

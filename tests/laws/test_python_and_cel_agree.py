@@ -9,6 +9,7 @@ from cel_expr_python import cel  # type: ignore[import-untyped]
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.laws.worlds import INTEGERS, TEXTS, typed_of
+from tests.slices import examples
 
 from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.expressions.scope import Scope
@@ -149,7 +150,7 @@ def by_cel(text: str, env: dict[str, Any]) -> Any:
     return ERROR if found.type() == cel.Type.ERROR else found.plain_value()
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(EXPRESSIONS, ENVIRONMENTS)
 def test_python_and_the_official_implementation_agree(text: str, env: dict[str, Any]) -> None:
     found, expected = by_ninefold(text, env), by_cel(text, env)

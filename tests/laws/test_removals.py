@@ -19,16 +19,18 @@ judged in `tests/honesty`.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 import pytest
+from tests.contracts import OWN, ROOT, compiled, title
+from tests.slices import some
 
 from ninefold.ablate.facts import Written, written
 from ninefold.diagnostics.diagnostic import Severity
@@ -38,13 +40,10 @@ from ninefold.pipeline import Loaded, compile_document
 from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence
 from ninefold.vocabulary import Kind
 
-ROOT = Path(__file__).parents[2]
-CONTRACTS = [ROOT / "examples" / "orders.md"]
-CASES = sorted((ROOT / "tests" / "cases").glob("*/contract.md"))
+CONTRACTS = [ROOT / "examples" / "orders.md", *(path for path in OWN if path.suffix == ".md")]
 
-ALL = os.environ.get("NINEFOLD_HONESTY") == "all"
-MANY = 100
-"""Of a contract with as many facts every second one is taken out; `make honesty` takes out every one."""
+SAMPLE = 6
+"""`make test` takes one of so many facts out, `make honesty` every one."""
 
 Outcome: TypeAlias = Literal["nothing", "question", "error", "question and error"]
 
@@ -54,11 +53,22 @@ SYNTAX = ("NF01", "NF02")
 
 @dataclass(frozen=True)
 class Fact:
-    """A fact as it is written. `taken_out` and `not_shown` are texts of the whole document."""
+    """A fact as it is written in a text; without it there is `instead` at a stretch of it."""
 
     written: Written
-    taken_out: str
-    not_shown: str
+    text: str
+    stretch: Span
+    instead: str
+
+    @property
+    def taken_out(self) -> str:
+        """The whole document without it."""
+        return self.text[: self.stretch.start] + self.instead + self.text[self.stretch.end :]
+
+    @property
+    def not_shown(self) -> str:
+        """The whole document in which it is not shown."""
+        return self.text[: self.place.start] + "not shown" + self.text[self.place.end :]
 
     @property
     def path(self) -> str:
@@ -81,8 +91,7 @@ def facts(loaded: Loaded) -> Iterator[Fact]:
     text = loaded.source.text
     cuts = (cut for part in loaded.document.parts for cut in _cuts(text, part.facts, top=True))
     for fact, (span, instead) in zip(written(loaded.document), cuts, strict=True):
-        taken_out = text[: span.start] + instead + text[span.end :]
-        yield Fact(fact, taken_out, text[: fact.place.start] + "not shown" + text[fact.place.end :])
+        yield Fact(fact, text, span, instead)
 
 
 def _cuts(text: str, node: Node, *, top: bool = False) -> Iterator[tuple[Span, str]]:
@@ -204,43 +213,34 @@ EXPECTED: dict[Kind, tuple[Outcome, ...]] = {
 }
 
 
-@cache
 def complete(path: Path) -> Loaded | None:
     """A contract in which no question is open and nothing is wrong; None for the others."""
-    loaded = compile_document(path.name, path.read_bytes())
+    loaded = compiled(path)
     return None if loaded.open_questions or _errors(loaded) else loaded
 
 
 @cache
-def contracts() -> list[Path]:
-    return [path for path in (*CONTRACTS, *CASES) if complete(path) is not None]
-
-
-def title(path: Path) -> str:
-    return path.stem if path.stem != "contract" else path.parent.name
-
-
-def new_facts(path: Path) -> Iterator[Fact]:
-    """The facts of a contract; of all but the first, those at keys that none before it has."""
+def new_facts() -> MappingProxyType[Path, list[Fact]]:
+    """The facts of each complete contract; of all but the first, those at keys that none before it has."""
     seen: set[str] = set()
-    for each in contracts():
-        whole = complete(each)
-        assert whole is not None
-        own = tuple(facts(whole))
-        if each == path:
-            yield from [fact for fact in own if fact.path not in seen][:: 1 if ALL or len(own) < MANY else 2]
-            return
-        seen |= {fact.path for fact in own}
+    found = {}
+    for path in CONTRACTS:
+        if (whole := complete(path)) is not None:
+            own = tuple(facts(whole))
+            found[path] = some([fact for fact in own if fact.path not in seen], SAMPLE)
+            seen |= {fact.path for fact in own}
+    return MappingProxyType(found)
 
 
+@pytest.mark.long
 @pytest.mark.slow
-@pytest.mark.parametrize("path", contracts(), ids=title)
+@pytest.mark.parametrize("path", CONTRACTS, ids=title)
 def test_an_absence_costs_what_its_kind_says(path: Path) -> None:
-    whole = complete(path)
-    assert whole is not None
+    if (whole := complete(path)) is None:
+        return
     came: Counter[tuple[Kind, Outcome]] = Counter()
     wrong = []
-    for fact in new_facts(path):
+    for fact in new_facts()[path]:
         loaded = compile_document(path.name, fact.taken_out.encode())
         found = outcome(loaded)
         came[fact.kind, found] += 1
@@ -256,14 +256,15 @@ def test_an_absence_costs_what_its_kind_says(path: Path) -> None:
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.long
 @pytest.mark.slow
-@pytest.mark.parametrize("path", contracts(), ids=title)
+@pytest.mark.parametrize("path", CONTRACTS, ids=title)
 def test_not_shown_is_a_gap_whatever_it_stands_for(path: Path) -> None:
-    whole = complete(path)
-    assert whole is not None
+    if (whole := complete(path)) is None:
+        return
     came: Counter[tuple[Kind, Outcome]] = Counter()
     wrong = []
-    for fact in new_facts(path):
+    for fact in new_facts()[path]:
         loaded = compile_document(path.name, fact.not_shown.encode())
         found = outcome(loaded)
         came[fact.kind, found] += 1

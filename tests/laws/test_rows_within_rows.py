@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.http_cases import serving
+from tests.slices import examples
 
 from ninefold.pipeline import load
 
@@ -41,7 +42,7 @@ def test_a_row_within_another_looks_as_it_does_alone(tmp_path: Path) -> None:
     with serving(plan, tmp_path / "service.db", {}) as client:
         client.post("/people", json={"name": "Ann"})
 
-        @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+        @settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
         @given(st.lists(ITEM, min_size=1, max_size=4))
         def every_item(items: list[dict[str, object]]) -> None:
             shelf = client.post("/shelves", json={"label": "one"}).json()["id"]

@@ -6,6 +6,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, event, given, settings
 from tests.laws.worlds import MODEL, SCOPE, Loaded, World, expressions, typed_of, worlds
+from tests.slices import examples
 
 from ninefold.expressions.evaluate import ROWS, EvaluationError, binder, compile
 from ninefold.expressions.rewrite import rewrite
@@ -16,7 +17,7 @@ from ninefold.values import Row, from_sqlite
 
 ERROR = object()
 RELAXED = settings(
-    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 
 

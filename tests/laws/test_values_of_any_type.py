@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from tests.laws.test_sql_and_python_agree import ERROR
 from tests.laws.worlds import INTEGERS, NUMBERS, TEXTS, typed_of
+from tests.slices import examples
 
 from ninefold.expressions.evaluate import EvaluationError, binder, compile
 from ninefold.expressions.scope import Model, ResourceShape, Scope
@@ -175,7 +176,9 @@ def typed_if_any(text: str) -> Any:
         return None
 
 
-@settings(max_examples=600, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(
+    max_examples=examples(600), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
 @given(conditions(), rows(), VALUES, st.lists(VALUES, max_size=3), TEXTS)
 def test_what_is_compared_is_the_same(
     text: str, row: dict[str, Value], free: Value, several: list[Value], word: str

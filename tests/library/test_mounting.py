@@ -36,7 +36,7 @@ def listening(app: Asgi) -> Iterator[httpx.Client]:
     thread = threading.Thread(target=lambda: asyncio.run(serve(app, [listener], stop=stop)))
     thread.start()
     try:
-        with httpx.Client(base_url=f"http://{host}:{port}", timeout=10) as client:
+        with httpx.Client(base_url=f"http://{host}:{port}", timeout=60) as client:
             yield client
     finally:
         stop.request()
@@ -196,12 +196,12 @@ def test_a_database_that_cannot_be_used_is_refused(tmp_path: Path) -> None:
 def test_a_program_that_never_closes_it_ends_all_the_same(tmp_path: Path) -> None:
     database = tmp_path / "notes.db"
     program = f"import ninefold; ninefold.application({str(NOTES)!r}, database={str(database)!r}).open()"
-    done = run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30)
+    done = run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")
     assert database.exists() and not is_open(database)
 
 
 def test_the_library_is_imported_when_it_is_asked_for() -> None:
     program = "import sys, ninefold; assert 'ninefold.library' not in sys.modules; ninefold.load; ninefold.nothing"
-    done = run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30)
+    done = run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
     assert "has no attribute 'nothing'" in done.stderr

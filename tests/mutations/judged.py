@@ -10,7 +10,7 @@ from typing import Final
 
 import apsw
 import msgspec
-from tests.laws.test_statements_are_known import statements
+from tests.statements import statements
 
 from ninefold import gaps, obstacles
 from ninefold.cli.listing import listing

@@ -1,8 +1,8 @@
 """Every contract that comes of changing another compiles, plans, explains and exports: no exception, no long wait.
 
 A chain begins with a contract of `tests/cases` or `examples`; each of its links is one mutation, and a mutant without
-errors is what the next link changes, so that chains lead far from what anybody wrote. `make mutations` tries
-`NINEFOLD_MUTATIONS` mutants from a seed that it prints, or from `NINEFOLD_SEED`; what fails is written into
+errors is what the next link changes, so that chains lead far from what anybody wrote. `make mutations` tries 100,000
+mutants, or `NINEFOLD_MUTATIONS`, from a seed that it prints, or from `NINEFOLD_SEED`; what fails is written into
 `NINEFOLD_FOUND` with its traceback, once for each place where it was raised.
 """
 
@@ -19,12 +19,11 @@ from random import Random
 from typing import Final
 
 import pytest
+from tests.contracts import EXAMPLES, OWN
 from tests.mutations.judged import TooLong, bounded, judge
 from tests.mutations.mutators import Stock, mutated
 from tests.mutations.trees import literate_form, plain_form, tree_of
-
-ROOT: Final = Path(__file__).parents[2]
-CONTRACTS: Final = (*sorted((ROOT / "tests" / "cases").glob("*/contract.*")), *sorted((ROOT / "examples").glob("*.md")))
+from tests.slices import PARTS, many, some
 
 LINKS: Final = 12
 """Mutants of one chain."""
@@ -32,12 +31,12 @@ LINKS: Final = 12
 SAMPLE: Final = 20
 """Chains of the fixed sample."""
 
-LONG: Final = int(os.environ.get("NINEFOLD_MUTATIONS", "0"))
+LONG: Final = many("MUTATIONS", 0, 100_000)
 
 
 @cache
 def stock() -> Stock:
-    return Stock(tuple(tree_of(path.name, path.read_bytes()) for path in CONTRACTS))
+    return Stock(tuple(tree_of(path.name, path.read_bytes()) for path in (*OWN, *EXAMPLES)))
 
 
 def chain(seed: str) -> Generator[tuple[str, str, bool], bool, None]:
@@ -73,16 +72,18 @@ def failures(seed: str) -> Iterator[tuple[str, str, BaseException]]:
             return
 
 
-@pytest.mark.parametrize("number", range(SAMPLE))
+@pytest.mark.long
+@pytest.mark.parametrize("number", some(range(SAMPLE), 4))
 def test_a_mutant_breaks_nothing(number: int) -> None:
     for name, written, error in failures(f"sample {number}"):
         raise AssertionError(f"{name}\n\n{written}") from error
 
 
+@pytest.mark.long
 @pytest.mark.slow
-@pytest.mark.skipif(not LONG, reason="NINEFOLD_MUTATIONS says how many mutants")
-def test_no_mutant_breaks_anything_for_long() -> None:
-    seed = os.environ.get("NINEFOLD_SEED") or str(time.time_ns())
+@pytest.mark.parametrize("part", PARTS)
+def test_no_mutant_breaks_anything_for_long(part: int) -> None:
+    seed = f"{os.environ.get('NINEFOLD_SEED') or time.time_ns()} {part}"
     found = Path(os.environ.get("NINEFOLD_FOUND") or tempfile.mkdtemp(prefix="mutants-"))
     print(f"seed {seed}; what fails is written into {found}", flush=True)
     seen: dict[str, int] = {}

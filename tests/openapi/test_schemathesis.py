@@ -2,7 +2,7 @@
 
 It makes requests of the document, good ones and bad ones, and sequences of them, and looks whether an answer is a
 server error, has a status, a header or a body that the document does not declare, or accepts what it should refuse.
-`pytest -m slow tests/openapi` is the long form.
+`make test` asks two services, `make test-long` all of them and at length.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.contracts import ROOT
 from tests.http_cases import serving
+from tests.slices import LONG, some
 
 from ninefold.openapi.document import openapi
 from ninefold.openapi.service import Service
@@ -24,7 +26,6 @@ from ninefold.plan.operations import List, Read, Stream, Write
 from ninefold.plan.routes import Served
 from ninefold.plan.service import ServicePlan
 
-ROOT = Path(__file__).parents[2]
 CASES = ROOT / "tests" / "cases"
 
 
@@ -58,10 +59,10 @@ def case(name: str, caller: Caller | None = None, *without: str) -> Asked:
 QUICK = (
     Asked(ROOT / "examples" / "orders.md", Caller("/customers", {"email": "a@b.example", "name": "Ada"}, "api_key")),
     case("todos-of-an-owner", Caller("/people", {"name": "Ada"}, "token"), "/people/me"),
-    case("no-errors-part-at-all"),
 )
-LONG = (
-    QUICK[0],
+ALL = (
+    *QUICK,
+    case("no-errors-part-at-all"),
     case("bookings-with-a-unique-pair"),
     case("readings-of-sensors-by-an-api-key", Caller("/stations", {"city": "Linz"}, "key", "X-Station-Key: {}")),
     case("appointments-that-move-through-states", Caller("/desks", {}, "key")),
@@ -72,17 +73,12 @@ LONG = (
 )
 
 
-@pytest.mark.serves
-@pytest.mark.parametrize("asked", QUICK, ids=str)
-def test_the_service_keeps_its_document(asked: Asked, tmp_path: Path) -> None:
-    ask(asked, tmp_path, examples=8)
-
-
+@pytest.mark.long
 @pytest.mark.serves
 @pytest.mark.slow
-@pytest.mark.parametrize("asked", LONG, ids=str)
-def test_the_service_keeps_its_document_at_length(asked: Asked, tmp_path: Path) -> None:
-    ask(asked, tmp_path, examples=20)
+@pytest.mark.parametrize("asked", some(ALL, 1) if LONG else QUICK, ids=str)
+def test_the_service_keeps_its_document(asked: Asked, tmp_path: Path) -> None:
+    ask(asked, tmp_path, examples=20 if LONG else 4)
 
 
 def ask(asked: Asked, folder: Path, examples: int) -> None:

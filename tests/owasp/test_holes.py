@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from tests.contracts import ROOT
 from tests.owasp.bounds import bodies_beyond_their_size, pages_beyond_their_bounds
 from tests.owasp.credentials import credentials_that_are_none
 from tests.owasp.functions import endpoints_of_others, steps_out_of_turn
@@ -18,7 +19,7 @@ from tests.owasp.items import Item
 from tests.owasp.objects import lists_of_other_peoples_rows, other_peoples_rows
 from tests.owasp.properties import fields_that_no_body_names, members_that_no_view_shows
 from tests.owasp.surface import what_no_contract_states
-from tests.owasp.test_owasp import ROOT, beyond_rates, compiled, differences, findings, told
+from tests.owasp.test_owasp import beyond_rates, differences, findings, read, told
 
 from ninefold.plan.operations import List
 from ninefold.plan.routes import Admission, Served
@@ -110,8 +111,8 @@ FINDING: dict[str, tuple[Item, ...]] = {
 def holed(endpoint: str, written: str, instead: str) -> ServicePlan:
     """The plan of orders.md with what another document makes of one endpoint; of all of them where none is named."""
     assert ORDERS.count(written) == 1, written
-    right, _ = compiled(ORDERS.encode())
-    wrong, _ = compiled(ORDERS.replace(written, instead).encode())
+    right, _ = read(ORDERS)
+    wrong, _ = read(ORDERS.replace(written, instead))
     if endpoint == EVERYTHING:
         return wrong
     [route] = (each for each in wrong.routes if each.key == endpoint)
@@ -122,7 +123,7 @@ def holed(endpoint: str, written: str, instead: str) -> ServicePlan:
 @pytest.mark.parametrize("hole", HOLES, ids=lambda hole: hole.forgotten)
 def test_a_hole_is_found(hole: Hole, tmp_path: Path) -> None:
     served = holed(hole.endpoint, hole.written, hole.instead)
-    found = findings(compiled(ORDERS.encode()), tmp_path, served, FINDING[hole.item])
+    found = findings(read(ORDERS), tmp_path, served, FINDING[hole.item])
     assert hole.item in {each.item for each in found}, told(found)
     assert hole.endpoint == EVERYTHING or hole.endpoint in {each.endpoint for each in found}
 
@@ -133,7 +134,7 @@ def test_a_rate_that_does_not_hold_is_found(tmp_path: Path) -> None:
         "allow: 20,  per: PT1M, algorithm: gcra, burst: 20",
         "allow: 90,  per: PT1M, algorithm: gcra, burst: 90",
     )
-    found = beyond_rates(compiled(ORDERS.encode()), tmp_path, served)
+    found = beyond_rates(read(ORDERS), tmp_path, served)
     assert [(each.item, each.endpoint) for each in found] == [("API4", "POST /customers")]
 
 
@@ -147,9 +148,9 @@ def test_a_count_that_tells_of_others_is_found(tmp_path: Path) -> None:
     """A total over all rows: no row is shown, and yet everybody knows how many there are."""
     written = "responses: {200: {data: page.items, next: page.next}}"
     whole = ORDERS.replace(written, "responses: {200: {data: page.items, total: page.total}}")
-    right, checked = compiled(whole.encode())
+    right, checked = read(whole)
     rule = 'key: "order.customer == caller.customer"'
-    wrong, _ = compiled(whole.replace(rule, "key: any").encode())
+    wrong, _ = read(whole.replace(rule, "key: any"))
     [list_] = (each for each in right.routes if each.key == "GET /orders" and isinstance(each, Served))
     [leaking] = (each for each in wrong.routes if each.key == "GET /orders" and isinstance(each, Served))
     admissions = tuple(map(counting_as, list_.admissions, leaking.admissions))
@@ -162,5 +163,5 @@ def test_a_count_that_tells_of_others_is_found(tmp_path: Path) -> None:
 
 
 def test_the_right_service_has_no_hole(tmp_path: Path) -> None:
-    found = findings(compiled(ORDERS.encode()), tmp_path)
+    found = findings(read(ORDERS), tmp_path)
     assert not found, told(found)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.resolve.documents import PLAIN, document, entries, parts_of, with_node, word
+from tests.slices import examples
 
 from ninefold.contract.fact import Gap
 from ninefold.diagnostics.source import Span
@@ -67,7 +68,7 @@ TREES: st.SearchStrategy[Node] = st.recursive(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.integers(0, len(NODES) - 1), TREES, st.booleans())
 def test_any_value_in_place_of_another_is_read(which: int, other: Node, accept: bool) -> None:
     outcome = resolve(with_node(READ, NODES[which], other), accept)
@@ -109,7 +110,7 @@ def under(key: Key, value: Node) -> Mapping:
     return node
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.sampled_from(VOCABULARY), TREES)
 def test_any_value_at_any_key_is_read(key: Key, value: Node) -> None:
     facts = under(key, value)

@@ -68,7 +68,7 @@ def running(
     thread = threading.Thread(target=lambda: asyncio.run(serve(application, [listening], stop=stop)))
     thread.start()
     try:
-        with httpx.Client(base_url=f"http://{address[0]}:{address[1]}", timeout=10) as http:
+        with httpx.Client(base_url=f"http://{address[0]}:{address[1]}", timeout=60) as http:
             yield Running(http, address, opened.database, records)
     finally:
         stop.request()

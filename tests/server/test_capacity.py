@@ -40,7 +40,7 @@ def serving(plan: ServicePlan, path: Path, capacity: Capacity) -> Iterator[tuple
     thread = threading.Thread(target=lambda: asyncio.run(serve(application, [listening], stop=stop)))
     thread.start()
     try:
-        with httpx.Client(base_url=f"http://{host}:{port}", timeout=20) as http:
+        with httpx.Client(base_url=f"http://{host}:{port}", timeout=60) as http:
             yield http, opened.database
     finally:
         stop.request()
@@ -170,7 +170,7 @@ def test_memory_does_not_grow_under_a_flood(tmp_path: Path) -> None:
         def one(_: int) -> list[int]:
             found: list[int] = []
             ends = monotonic() + seconds
-            with httpx.Client(base_url=url, timeout=30) as http:
+            with httpx.Client(base_url=url, timeout=60) as http:
                 while monotonic() < ends:
                     for content in (body, b'{"name": "Ann"}', b"{"):
                         headers = {"content-type": "application/json", "Idempotency-Key": new_key()}
@@ -185,7 +185,7 @@ def test_memory_does_not_grow_under_a_flood(tmp_path: Path) -> None:
         listening.close()
         try:
             with ExitStack() as open_:
-                with httpx.Client(base_url=url, timeout=30) as http:
+                with httpx.Client(base_url=url, timeout=60) as http:
                     assert http.get("/payments").status_code == 200
                     # Many who begin and do not go on take no more than there is room for, and leave room for others.
                     for _ in range(300):

@@ -161,7 +161,7 @@ class Works:
         context = ssl.create_default_context(cafile=str(self.authority.file))
         if certificate is not None:
             context.load_cert_chain(*certificate.pair)
-        return httpx.Client(base_url=self.url, verify=context, timeout=10)
+        return httpx.Client(base_url=self.url, verify=context, timeout=60)
 
     def press(self, name: str) -> Issued:
         """A press with a certificate of its own."""

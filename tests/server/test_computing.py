@@ -88,7 +88,7 @@ def test_who_floods_is_told_so_and_others_sign_in(tmp_path: Path) -> None:
     thread.start()
     url = "http://{}:{}".format(*bound.getsockname())
     try:
-        with httpx.Client(base_url=url, timeout=30) as http, ThreadPoolExecutor(16) as pool:
+        with httpx.Client(base_url=url, timeout=60) as http, ThreadPoolExecutor(16) as pool:
             http.post("/clubs", json={"name": "chess"})
             http.post("/clubs/chess/members", json={"name": "Ann", "password": "a secret"})
 
@@ -101,7 +101,7 @@ def test_who_floods_is_told_so_and_others_sign_in(tmp_path: Path) -> None:
 
             def flood(number: int) -> set[tuple[int, str | None]]:
                 found = set()
-                with httpx.Client(base_url=url, timeout=30) as http:
+                with httpx.Client(base_url=url, timeout=60) as http:
                     while not over.is_set():
                         found.add(sign_in(http, "192.0.2.1", f"{number}"))
                 return found

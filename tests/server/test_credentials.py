@@ -345,7 +345,7 @@ def test_passwords_are_verified_beside_everything_else(tmp_path: Path) -> None:
     thread.start()
     url = "http://{}:{}".format(*bound.getsockname())
     try:
-        with httpx.Client(base_url=url, timeout=30) as http, ThreadPoolExecutor(24) as pool:
+        with httpx.Client(base_url=url, timeout=60) as http, ThreadPoolExecutor(24) as pool:
             http.post("/clubs", json={"name": "chess"})
             made = http.post("/clubs/chess/members", json={"name": "Ann", "password": "a secret"})
             ann = bearer(made.json()["badge"])

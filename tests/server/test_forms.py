@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.server.conftest import running
+from tests.slices import examples
 
 from ninefold.diagnostics.render import render
 from ninefold.pipeline import compile_document
@@ -187,7 +188,7 @@ def test_a_body_that_is_none_takes_an_empty_form(http: httpx.Client) -> None:
 
 @pytest.mark.serves
 @given(content=st.binary(max_size=200))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_bytes_are_too_much(http: httpx.Client, content: bytes) -> None:
     assert post(http, content).status_code in (201, 400, 422)
 

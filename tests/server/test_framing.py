@@ -8,6 +8,7 @@ import h11
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.door.attacks import ATTACKS, SMUGGLED
+from tests.slices import examples
 
 from ninefold.server.framing import Refused, Requests
 from ninefold.server.messages import joined
@@ -64,7 +65,7 @@ def test_pieces_change_nothing(stream: bytes, places: list[int]) -> None:
     assert read([stream[begin:end] for begin, end in pairwise(cuts)]) == whole
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(STREAMS)
 def test_what_is_taken_another_reader_takes_as_the_same(stream: bytes) -> None:
     """What one of the two refuses, the other may take: h11 lets a line end with LF, and takes no space before the

@@ -200,7 +200,7 @@ def test_racing_requests_of_one_key_leave_one_row(service: Running) -> None:
     keys = [new_key() for _ in range(rounds)]
 
     def race(_: int) -> list[httpx.Response]:
-        with httpx.Client(base_url=service.http.base_url, timeout=30) as http:
+        with httpx.Client(base_url=service.http.base_url, timeout=60) as http:
             return [http.post("/payments", json={"amount": 1}, headers={**ann, "Idempotency-Key": key}) for key in keys]
 
     with ThreadPoolExecutor(racers) as pool:
@@ -227,7 +227,7 @@ def test_a_key_is_in_progress_while_its_request_waits(service: Running, tmp_path
 
 
 def _in_progress(service: Running, headers: dict[str, str], key: str) -> bool:
-    with httpx.Client(base_url=service.http.base_url, timeout=10) as http:
+    with httpx.Client(base_url=service.http.base_url, timeout=60) as http:
         found = http.post("/payments", json={"amount": 1}, headers={**headers, "Idempotency-Key": key})
     assert found.status_code in (201, 409)
     return found.status_code == 409
@@ -309,7 +309,7 @@ def test_a_killed_service_has_done_it_with_its_key_or_not_at_all(tmp_path: Path)
     answered: dict[str, str] = {}
     headers: dict[str, str] = {}
     for number in range(5):
-        with process(database) as (child, url), httpx.Client(base_url=url, timeout=10) as http:
+        with process(database) as (child, url), httpx.Client(base_url=url, timeout=60) as http:
             if not headers:
                 made = http.post("/customers", json={"name": "Ann"})
                 headers = {"Authorization": f"Bearer {made.json()['secret']}"}

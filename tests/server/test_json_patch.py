@@ -8,6 +8,7 @@ import jsonschema_rs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.slices import examples
 
 from ninefold.plan.json_patch import SCHEMA
 from ninefold.server.json_patch import CannotBeDone, same
@@ -175,7 +176,7 @@ EDITS = st.builds(
 )
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(JSON, st.lists(EDITS, max_size=3))
 def test_whatever_is_asked_it_is_done_or_refused(document: Any, patch: list[dict[str, Any]]) -> None:
     """And what came is not changed by it."""

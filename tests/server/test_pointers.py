@@ -16,8 +16,9 @@ import httpx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.contracts import SERVED, compiled, contract_of
 from tests.http_cases import _request, serving, tell
-from tests.test_cases import SERVED, compiled
+from tests.slices import examples
 
 from ninefold.ablate.requests import Exchange as Asked
 from ninefold.ablate.requests import Known, Unreadable, read_exchanges
@@ -117,7 +118,7 @@ def is_there(body: Any, field: FieldFailure) -> bool:
 @pytest.mark.serves
 @pytest.mark.parametrize("directory", SERVED, ids=lambda directory: directory.name)
 def test_a_pointer_points_into_what_was_sent(directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    plan = compiled(directory).plan
+    plan = compiled(contract_of(directory)).plan
     assert plan is not None
     given = directory / "operator.json"
     operator = json.loads(given.read_text(encoding="utf-8")) if given.exists() else {}
@@ -253,7 +254,7 @@ def numbered(value: Any, numbers: Iterator[int]) -> Any:
     return [numbered(each, numbers) for each in value] if isinstance(value, list) else next(numbers)
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(shapes, st.lists(edits, max_size=6))
 def test_what_a_patch_gives_is_found_in_it(document: Any, patch: list[dict[str, Any]]) -> None:
     numbers = iter(range(10_000))

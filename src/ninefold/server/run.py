@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import signal
+import threading
 from collections.abc import Awaitable, Callable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -68,18 +69,29 @@ async def serve(
     main = _Server(service, "on", untaken_seconds, tls)
     second = None if operator is None else _Server(operator, "off", untaken_seconds)
     stop.watch(main)
-    with _signals(stop):
+    with _signals(stop), _kept():
         beside = None if second is None else asyncio.create_task(second.serve(list(operator_sockets)))
-        # What was made until here stays: looking at it again for garbage costs the slowest requests most.
-        gc.collect()
-        gc.freeze()
         try:
             await main.serve(list(sockets))
         finally:
-            gc.unfreeze()
             if second is not None and beside is not None:
                 second.should_exit = True
                 await beside
+
+
+@contextmanager
+def _kept() -> Iterator[None]:
+    """What was made until here stays: looking at it again for garbage costs the slowest requests most. Beside another
+    program, in a thread of it, that is not for the service to say."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 def _send_at_once(listening: socket) -> None:

@@ -1,0 +1,83 @@
+"""How much of what tests repeat a run takes. What is asserted is the same in every run; contracts and seeds differ.
+
+`make test` takes a sample. `make test-long` takes all of it, in SLICES slices that have about as much to do: each has
+every SLICES-th contract, fact or law, or its share of the requests, mutants and kills. Samples go by slices, too. The
+slice follows from the tree that is checked out (`git rev-parse HEAD^{tree}`), so that commits take turns and a
+commit has always the same one; `SLICE=7` asks for one by its number, and so does NINEFOLD_SLICE.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, TypeVar
+
+SLICES: Final = 24
+
+_ROOT: Final = Path(__file__).parents[1]
+T = TypeVar("T")
+
+
+def of_tree() -> int:
+    """The slice of the tree that is checked out; 0 where there is no git, or no commit."""
+    try:
+        said = subprocess.run(
+            ["git", "rev-parse", "HEAD^{tree}"], cwd=_ROOT, capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return 0
+    return int(said.stdout, 16) % SLICES
+
+
+def _asked() -> Sequence[int]:
+    """Raises ValueError: NINEFOLD_SLICE is neither `all`, `tree`, nor the number of a slice."""
+    asked = os.environ.get("NINEFOLD_SLICE", "tree")
+    if asked == "all":
+        return range(SLICES)
+    number = of_tree() if asked == "tree" else int(asked)
+    if number not in range(SLICES):
+        raise ValueError(f"NINEFOLD_SLICE={asked}: slices are numbered from 0 to {SLICES - 1}")
+    return (number,)
+
+
+LONG: Final = bool(os.environ.get("NINEFOLD_LONG"))
+"""Whether this is the long run."""
+
+TAKEN: Final = _asked()
+"""The slices that are taken; a worker of pytest-xdist has them from the environment of the one that started it."""
+
+PARTS: Final = TAKEN if LONG else ()
+"""The slices of a test that only the long run has: it is one test for each."""
+
+
+def told() -> str:
+    """Which slices these are, and how to ask for the same again."""
+    if len(TAKEN) == SLICES:
+        return f"all {SLICES} slices"
+    return f"slice {TAKEN[0]} of {SLICES} (`SLICE={TAKEN[0]}` takes the same again)"
+
+
+def some(items: Sequence[T], one_of: int) -> list[T]:
+    """What the run takes of the items: in the long run those of its slices, otherwise every `one_of`-th, others in each
+    slice."""
+    if LONG:
+        return [item for index, item in enumerate(items) if index % SLICES in TAKEN]
+    return list(items[TAKEN[0] % one_of :: one_of]) or list(items[:1])
+
+
+def share(count: int) -> int:
+    """How many of `count` one slice has to do."""
+    return -(-count // SLICES)
+
+
+def many(name: str, sample: int, whole: int) -> int:
+    """How many one slice does of what is counted: in the long run its share of the whole, which the environment may say
+    (`NINEFOLD_KILLS=1000 make durability`)."""
+    return share(int(os.environ.get(f"NINEFOLD_{name}", whole))) if LONG else sample
+
+
+def examples(count: int) -> int:
+    """How many examples of `count` Hypothesis makes."""
+    return count if LONG else max(count // 5, 10)
