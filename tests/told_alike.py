@@ -18,20 +18,19 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
+from tests.contracts import ALL, ROOT, title
 from tests.mutations.mutators import mutated
-from tests.mutations.test_mutations import CONTRACTS, stock
+from tests.mutations.test_mutations import stock
 from tests.mutations.trees import Members, literate_form, plain_form
 
-ROOT: Final = Path(__file__).parents[1]
 MOST: Final = 40
 """Differing documents that are printed."""
 
 
 def corpus(into: Path, mutants: int, part: str | None) -> None:
     """All contracts, and mutants of them."""
-    for path in CONTRACTS:
-        stem = path.parent.name if path.stem == "contract" else path.stem
-        (into / f"{stem}{path.suffix}").write_bytes(path.read_bytes())
+    for path in ALL:
+        (into / f"{title(path)}{path.suffix}").write_bytes(path.read_bytes())
     random = Random("told alike")
     for number in range(mutants):
         tree = random.choice(stock().contracts)
