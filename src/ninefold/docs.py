@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ninefold.blank import EXAMPLES
 from ninefold.language.conditions import CONDITIONS
+from ninefold.language.json_schema import KEYWORDS, REFUSED, keywords
 from ninefold.language.question import SUBJECTS
 from ninefold.language.verbs import table as verbs_table
 from ninefold.meanings import meanings as fixed_meanings
@@ -21,7 +22,6 @@ from ninefold.propose.conventions import CONVENTIONS
 from ninefold.questions.question import QUESTIONS
 from ninefold.syntax.headings import TITLES
 from ninefold.vocabulary import VOCABULARY, Key, describe
-from ninefold.vocabulary.json_schema import KEYWORDS, REFUSED, keywords
 from ninefold.vocabulary.sight import SIGHTS, Sight
 
 REFERENCE = Path("docs/language.md")

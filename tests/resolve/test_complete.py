@@ -14,10 +14,10 @@ from ninefold.contract.endpoints import PathName
 from ninefold.contract.errors import Message
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Gap, Name, Proposal, Shown, StatedNone
-from ninefold.contract.resources import Schema
 from ninefold.contract.service import Contract
 from ninefold.contract.versioning import VersionScheme
 from ninefold.diagnostics.source import Span
+from ninefold.language.schemas import Schema
 from ninefold.resolve.contract import resolve
 from ninefold.syntax.nodes import Document, Mapping, Part, Scalar, Sequence
 from ninefold.syntax.parser import Form

@@ -6,10 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
+from ninefold.language.json_schema import KEYWORDS, REFUSED
 from ninefold.language.shapes import Integer, ListOf, MappingOf, Names, OneOf, Text, Word
 from ninefold.questions.question import QUESTIONS
 from ninefold.vocabulary import VOCABULARY, Key, Kind, describe
-from ninefold.vocabulary.json_schema import KEYWORDS, REFUSED
 
 QUESTION_IDS = {question.id for question in QUESTIONS}
 PATHS = {(key.part, key.path) for key in VOCABULARY}

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ninefold.diagnostics.source import Span
+from ninefold.language.json_schema import HOLDING, NARROWING
 from ninefold.language.shapes import JSON, JSONSchema, ListOf, MappingOf, OneOf, Shape, Template
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence
 from ninefold.vocabulary import Key, Kind, is_open, key_at, key_named, keys_under
-from ninefold.vocabulary.json_schema import HOLDING, NARROWING
 
 
 @dataclass(frozen=True, slots=True)

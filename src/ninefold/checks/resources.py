@@ -37,6 +37,7 @@ from ninefold.expressions.before import fields_as_they_were
 from ninefold.expressions.reads import reads_beyond
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Call, Typed
+from ninefold.language.schemas import Schema
 from ninefold.syntax.nodes import Scalar
 from ninefold.values import Anything, Boolean, Integer, Number, Row, Text, Timestamp, Type, optional, required
 
@@ -118,7 +119,7 @@ def _identifier(
             )
 
 
-def _mistyped(schema: stated.Schema | None) -> bool:
+def _mistyped(schema: Schema | None) -> bool:
     """Whether a type is written that is none, which has been said; the type `none` says that there is none."""
     entry = None if schema is None else schema.node.get("type")
     is_none = entry is not None and isinstance(entry.value, Scalar) and entry.value.says("none")

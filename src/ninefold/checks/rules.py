@@ -13,6 +13,7 @@ from ninefold.contract.service import Contract
 from ninefold.contract.shared_types import PREFIX
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
+from ninefold.language.schemas import Schema
 from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence
 
 _EACH = frozenset({"items", "prefixItems", "contains", "additionalProperties", "unevaluatedItems", "propertyNames"})
@@ -42,7 +43,7 @@ class Rules:
                 found.append(self._rule((), keyword, fact.span))
         return tuple(found)
 
-    def of_parameter(self, schema: stated.Schema) -> tuple[Rule, ...]:
+    def of_parameter(self, schema: Schema) -> tuple[Rule, ...]:
         return tuple(self._of_schema(schema.node, ()))
 
     def _rule(self, path: tuple[str, ...], keyword: str, span: Span) -> Rule:

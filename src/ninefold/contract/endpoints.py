@@ -9,12 +9,12 @@ from ninefold.contract.effects import Effect
 from ninefold.contract.errors import Shape
 from ninefold.contract.expression import Assignment, Expression, Items, Leaf, Members, Template
 from ninefold.contract.fact import Fact, Name, Shown, StatedNone, value_of, within
-from ninefold.contract.resources import Schema
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Member as MemberAst
 from ninefold.expressions.ast import Name as NameAst
 from ninefold.language.limits import Pages
+from ninefold.language.schemas import Schema
 
 T = TypeVar("T")
 

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ninefold.contract.expression import Expression, Template
 from ninefold.contract.fact import Fact, Name
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
-from ninefold.syntax.nodes import Mapping, Node
-
-
-@dataclass(frozen=True, slots=True)
-class Schema:
-    """A JSON Schema (2020-12) without ninefold's annotations. `json` is its value, `node` its places."""
-
-    json: dict[str, Any]
-    node: Mapping
+from ninefold.language.schemas import Schema
+from ninefold.syntax.nodes import Node
 
 
 @dataclass(frozen=True, slots=True)

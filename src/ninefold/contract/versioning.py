@@ -11,9 +11,10 @@ from ninefold.contract.errors import ErrorCode
 from ninefold.contract.events import EventKind
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Fact, Name
-from ninefold.contract.resources import Schema, View
+from ninefold.contract.resources import View
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
+from ninefold.language.schemas import Schema
 from ninefold.syntax.nodes import Mapping
 
 

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ninefold.contract.fact import Fact, Name, is_stated, value_of
-from ninefold.contract.resources import Field, Invariant, Resource, Schema, SharedType
+from ninefold.contract.resources import Field, Invariant, Resource, SharedType
 from ninefold.diagnostics.source import Span
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
+from ninefold.language.schemas import Schema
 
 REFERENCE = "#/types/"
 

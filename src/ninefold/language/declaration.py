@@ -23,7 +23,7 @@ from ninefold.contract.fact import Shown, is_open
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.language.key import Key, Kind, falling_back
 from ninefold.language.question import Question
-from ninefold.language.reading import Level, Read, Reading
+from ninefold.language.reading import Level, Read, Reading, Refused
 from ninefold.language.shapes import ListOf, MappingOf, Members, Shape
 from ninefold.syntax.nodes import Entry
 
@@ -40,12 +40,15 @@ class One:
 @dataclass(frozen=True, slots=True)
 class Each:
     """A mapping from names that the contract chooses (`of` says of what, as in `MappingOf`) to such mappings. `row` is
-    the placeholder's row: `named("RATE", …)`. `look` says what is wrong with an entry before its facts are read."""
+    the placeholder's row: `named("RATE", …)`. `look` says what is wrong with an entry before its facts are read, and
+    `admits` whether it is one at all; `refused` are keys that others know and the language has not, with the reason."""
 
     record: type
     row: Key
-    of: str
+    of: str = ""
     look: Callable[[Reading, Entry, Level], None] | None = None
+    admits: Callable[[Reading, Entry], bool] | None = None
+    refused: Refused | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,10 @@ class Declared:
     question's, with `{}` for the subject. `main`: it is what `not shown` for the whole record leaves open. `told`: what
     `explain` calls it, `sentence` how it tells its value, in place of the `{}`, where it does not stand after that;
     `meanings`: the fixed ones that hold of it.
+
+    `below`: the rows below it that no record has. `whole`: its value is no fact of its own, and is read from the whole
+    mapping. A key with the path `""` is that mapping itself: names that the contract chooses (`Each`), or what `below`
+    says.
     """
 
     attribute: str
@@ -107,6 +114,8 @@ class Declared:
     told: str = ""
     sentence: str = ""
     meanings: tuple[int, ...] = ()
+    below: tuple[Key, ...] = ()
+    whole: Callable[[Level], Any] | None = None
 
     @property
     def name(self) -> str:
@@ -118,13 +127,13 @@ _DECLARED: Final = "declared"
 """Under which name the metadata of a dataclass's field has its declaration."""
 
 
-def _member(key: Key, shape: Shape | Holding, **also: Any) -> Any:
+def _member(key: Key, shape: Shape | Holding, default: object = None, **also: Any) -> Any:
     """A field of a dataclass, `None` where nothing is written."""
     holding = shape if isinstance(shape, Holding) else None
     group: Key | None = also.get("group")
     if group is not None:
         key = replace(key, path=f"{group.path}.{key.path}")
-    return field(default=None, metadata={_DECLARED: Declared("", key, holding, **also)})
+    return field(default=default, metadata={_DECLARED: Declared("", key, holding, **also)})
 
 
 def asked(
@@ -191,9 +200,14 @@ def tells(name: str, shape: Shape | Holding, meaning: str, **also: Any) -> Any:
     return _member(Key(0, name, Kind.TELLS, _of(shape), meaning, "Nothing that a caller sees."), shape, **also)
 
 
-def named(placeholder: str, kind: Kind, meaning: str, absent: str) -> Key:
-    """The row of a placeholder for the names of records."""
-    return Key(0, placeholder, kind, Members(), meaning, absent)
+def named(placeholder: str, kind: Kind, meaning: str, absent: str, shape: Shape | None = None) -> Key:
+    """The row of a placeholder, for the names of records if it has no shape of its own."""
+    return Key(0, placeholder, kind, shape or Members(), meaning, absent)
+
+
+def together(rows: tuple[Key, ...], whole: Callable[[Level], Any]) -> Any:
+    """Keys of the mapping itself that are read as one, such as the keywords of a schema."""
+    return _member(Key(0, "", Kind.ADDS, Members(), "", ""), Members(), below=rows, whole=whole)
 
 
 def _of(shape: Shape | Holding) -> Shape:
@@ -228,7 +242,7 @@ def key_of(record: type, attribute: str) -> Key:
 
 def rows(record: type, part: int, at: str = "") -> tuple[Key, ...]:
     """The rows of the table for a record that stands at a path of a part."""
-    return tuple(replace(key, part=part, path=".".join(filter(None, (at, key.path)))) for key in _rows(record))
+    return tuple(replace(key, part=part, path=join(at, key.path)) for key in _rows(record))
 
 
 def _rows(record: type) -> Iterator[Key]:
@@ -237,9 +251,16 @@ def _rows(record: type) -> Iterator[Key]:
         if each.group is not None and each.group.path not in groups:
             groups.add(each.group.path)
             yield each.group
-        yield each.key
+        if each.key.path:
+            yield each.key
+        yield from (replace(row, path=join(each.key.path, row.path)) for row in each.below)
         if each.holding is not None:
             yield from below(each.key, each.holding)
+
+
+def join(*paths: str) -> str:
+    """A path from its stretches; an empty one is the mapping itself."""
+    return ".".join(filter(None, paths))
 
 
 def below(key: Key, holding: Holding) -> Iterator[Key]:
@@ -247,8 +268,8 @@ def below(key: Key, holding: Holding) -> Iterator[Key]:
     path = key.path
     row = None if isinstance(holding, One) else holding.row
     if row is not None:
-        path = f"{path}.{row.path}"
+        path = join(path, row.path)
         yield replace(row, part=key.part, path=path)
     for each in _rows(holding.record):
-        found = replace(each, part=key.part, path=f"{path}.{each.path}")
+        found = replace(each, part=key.part, path=join(path, each.path))
         yield found if key.line is None else falling_back(found, key.line[0], f"{key.line[1]}.{each.path}")

@@ -214,7 +214,7 @@ class Reading:
         yield
         self._proposed = before
 
-    def level(self, node: Node, part: int, path: str, called: str, refused: Refused = MappingProxyType({})) -> Level:
+    def level(self, node: Node, part: int, path: str, called: str, refused: Refused | None = None) -> Level:
         """A mapping with the keys that the table has at `path`."""
         below = self.keys_under(part, path)
         keys = {key.name: key for key in below if not key.is_placeholder}
@@ -225,23 +225,23 @@ class Reading:
         node: Node,
         keys: TableOfKeys,
         called: str,
-        refused: Refused = MappingProxyType({}),
+        refused: Refused | None = None,
         *,
         is_open: bool = False,
     ) -> Level:
         """A mapping with some keys; what is not a mapping has none. `refused` are keys that others know and the
         language has not, with the reason. `is_open`: the contract chooses the names of others."""
         if isinstance(node, Scalar) and node.says("not shown"):
-            return Level(self, keys, called, {}, (), node.span)
+            return Level(self, node, keys, called, {}, (), node.span)
         if not isinstance(node, Mapping):
             self.wrong_shape(node, Slot(called, Members()))
-            return Level(self, keys, called, {}, (), None)
+            return Level(self, node, keys, called, {}, (), None)
         known: dict[str, Entry] = {}
         named: list[Entry] = []
         for entry in node.entries:
             if entry.name in keys:
                 known[entry.name] = entry
-            elif entry.name in refused:
+            elif refused is not None and entry.name in refused:
                 self.say(
                     KEYWORD_NOT_USED,
                     f"{quoted(entry.name)} is not part of the language",
@@ -252,7 +252,7 @@ class Reading:
                 named.append(entry)
             else:
                 self.unknown(entry.key, called, tuple(keys))
-        return Level(self, keys, called, known, tuple(named), None)
+        return Level(self, node, keys, called, known, tuple(named), None)
 
     def unknown(self, key: Scalar, called: str, candidates: tuple[str, ...], help: Iterable[str] = ()) -> None:
         where = f"{quoted(called)} has" if called else "this part has"
@@ -271,6 +271,7 @@ class Level:
     names the contract chooses, `gap` is set where the whole mapping is `not shown`."""
 
     reading: Reading
+    node: Node
     keys: TableOfKeys
     called: str
     known: dict[str, Entry]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final, TypeVar
 
 from ninefold.contract.fact import Fact
@@ -12,7 +12,7 @@ from ninefold.language import leaves, shapes
 from ninefold.language.declaration import Declared, Each, Holding, One, Several, members, of_each_record
 from ninefold.language.expressions import assignments, expression, template
 from ninefold.language.quantities import duration, full_date, size
-from ninefold.language.reading import Level, Read, Reading, Slot, TableOfKeys, spoken
+from ninefold.language.reading import Level, Read, Reading, Slot, TableOfKeys, collected, spoken
 from ninefold.syntax.nodes import Entry, Node, Part, Scalar
 from ninefold.syntax.nodes import Mapping as MappingNode
 
@@ -39,8 +39,9 @@ def part_of(r: Reading, record: type[T], part: Part) -> T:
     """A whole part. What one sentence says for it is said of each of its facts."""
     said = spoken(part)
     if said is not None:
-        return record(**dict.fromkeys((each.attribute for each in members(record)), said))
-    return facts_of(r, record, r.keyed(part.facts, keys_of(record), ""))
+        return record(**dict.fromkeys((each.attribute for each in members(record) if each.whole is None), said))
+    is_open = any(not each.key.path and isinstance(each.holding, Each) for each in members(record))
+    return facts_of(r, record, r.keyed(part.facts, keys_of(record), "", is_open=is_open))
 
 
 def facts_of(r: Reading, record: type[T], level: Level, **own: object) -> T:
@@ -48,7 +49,11 @@ def facts_of(r: Reading, record: type[T], level: Level, **own: object) -> T:
     groups: dict[str, Level | Fact[Any] | None] = {}
     found: dict[str, Any] = {name: value for name, value in own.items() if name in _own_fields(record)}
     for each in members(record):
-        if each.group is None:
+        if each.whole is not None:
+            found[each.attribute] = each.whole(level)
+        elif not each.key.path and isinstance(each.holding, Each):
+            found[each.attribute] = collected(r, level.named, level.node.span, partial(_of_entry(each.holding), r))
+        elif each.group is None:
             found[each.attribute] = level.fact(each.name, reader(each), main=each.main)
         else:
             found[each.attribute] = _in_group(r, record, each, level, groups)
@@ -78,7 +83,8 @@ def _in_group(
 @of_each_record
 def keys_of(record: type) -> TableOfKeys:
     """The keys of a mapping that states a record."""
-    return {key.name: key for each in members(record) for key in (each.group or each.key,)}
+    stated = (each.below if not each.key.path else (each.group or each.key,) for each in members(record))
+    return {key.name: key for keys in stated for key in keys if not key.is_placeholder and "." not in key.path}
 
 
 @cache
@@ -122,8 +128,8 @@ def of_records(holding: Holding) -> Read[Any]:
     match holding:
         case One():
             return one
-        case Each(look=look):
-            return _each(record, look)
+        case Each():
+            return _each(holding)
         case Several():
             return lambda r, node, slot: _several(r, node, slot, one)
 
@@ -136,18 +142,27 @@ def _one(record: type[T]) -> Read[T]:
     return read
 
 
-def _each(record: type[T], look: Callable[[Reading, Entry, Level], None] | None) -> Read[tuple[T, ...]]:
-    def of_entry(r: Reading, entry: Entry) -> T:
-        level = r.keyed(entry.value, keys_of(record), entry.name)
-        if look is not None:
-            look(r, entry, level)
-        return facts_of(r, record, level, name=entry.name, span=entry.key.span)
+def _of_entry(holding: Each) -> Callable[[Reading, Entry], Any]:
+    """The reader of a record under a name."""
 
-    def read(r: Reading, node: Node, slot: Slot) -> tuple[T, ...] | None:
+    def of_entry(r: Reading, entry: Entry) -> Any:
+        level = r.keyed(entry.value, keys_of(holding.record), entry.name, holding.refused)
+        if holding.look is not None:
+            holding.look(r, entry, level)
+        return facts_of(r, holding.record, level, name=entry.name, span=entry.key.span)
+
+    return of_entry
+
+
+def _each(holding: Each) -> Read[tuple[Any, ...]]:
+    one, admits = _of_entry(holding), holding.admits
+
+    def read(r: Reading, node: Node, slot: Slot) -> tuple[Any, ...] | None:
         if not isinstance(node, MappingNode):
             r.wrong_shape(node, slot)
             return None
-        return r.each(node.entries, lambda entry: of_entry(r, entry))
+        named = [entry for entry in node.entries if admits is None or admits(r, entry)]
+        return r.each(named, lambda entry: one(r, entry))
 
     return read
 

@@ -7,8 +7,10 @@ from typing import Any
 
 from ninefold.contract.endpoints import Endpoint, PathName
 from ninefold.contract.fact import Fact, Shown, is_open, value_of
-from ninefold.contract.resources import Field, Resource, Schema, SharedType
+from ninefold.contract.resources import Field, Resource, SharedType
 from ninefold.contract.survey import Survey, actions
+from ninefold.language.json_schema import HOLDING, TYPING
+from ninefold.language.schemas import Schema
 from ninefold.language.verbs import kind_of
 from ninefold.questions.question import (
     FIELDS,
@@ -24,7 +26,6 @@ from ninefold.questions.question import (
     unanswered,
 )
 from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence
-from ninefold.vocabulary.json_schema import HOLDING, TYPING
 
 
 def ask(survey: Survey) -> Iterator[OpenQuestion]:

@@ -10,9 +10,9 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.language import leaves
 from ninefold.language.codes import NOT_AN_ACTION, NOT_IN_FORM
 from ninefold.language.reading import Reading, Slot, quoted
+from ninefold.language.schemas import is_a_name, schema
 from ninefold.language.shapes import JSONSchema
 from ninefold.language.verbs import kind_of
-from ninefold.resolve.schemas import is_a_name, schema
 from ninefold.syntax.nodes import Entry, Node
 
 

@@ -23,19 +23,19 @@ from ninefold.language import leaves, shapes
 from ninefold.language.codes import CONTRADICTION, NOT_IN_FORM, WITHOUT_GUARD, WRONG_SHAPE
 from ninefold.language.declaration import One
 from ninefold.language.expressions import ANY, assignments, expression, template
+from ninefold.language.json_schema import TYPES
 from ninefold.language.limits import Pages
 from ninefold.language.quantities import duration
 from ninefold.language.reading import Level, Reading, Slot, collected, quoted, spoken
 from ninefold.language.records import of_records
+from ninefold.language.schemas import BODY_OF_A_RESOURCE, type_reference
 from ninefold.resolve import calls, cases, chosen, responses, routes
 from ninefold.resolve.actions import deeds
 from ninefold.resolve.effects import effects
 from ninefold.resolve.errors import condition_name, shape
 from ninefold.resolve.parameters import header_parameters, parameters, path_parameters
 from ninefold.resolve.resources import conditions
-from ninefold.resolve.schemas import BODY_OF_A_RESOURCE, type_reference
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar, Sequence, Style
-from ninefold.vocabulary.json_schema import TYPES
 
 
 def endpoints(r: Reading, part: Part) -> Endpoints:

@@ -12,7 +12,7 @@ from ninefold.contract.errors import ConditionName, ErrorCode, Errors
 from ninefold.contract.events import Events
 from ninefold.contract.expression import Assignment
 from ninefold.contract.fact import Fact, Name, Shown
-from ninefold.contract.resources import Resource, Resources, Schema
+from ninefold.contract.resources import Resource, Resources
 from ninefold.contract.service import Contract
 from ninefold.contract.states import ResourceStates, States, Transition
 from ninefold.contract.versioning import Change, Versioning
@@ -22,11 +22,11 @@ from ninefold.diagnostics.suggest import there_are
 from ninefold.language.codes import NOT_AN_ACTION, NOT_WRITTEN, SAME_NAME, UNDECLARED
 from ninefold.language.conditions import split
 from ninefold.language.reading import Reading, quoted
+from ninefold.language.schemas import BODY_OF_A_RESOURCE, OF_A_RESOURCE, TYPE_REFERENCE, Schema
 from ninefold.language.uses import uses
 from ninefold.language.verbs import GRANT
 from ninefold.resolve.declared import Declared, Names, declared, listed, one
 from ninefold.resolve.errors import not_a_condition
-from ninefold.resolve.schemas import BODY_OF_A_RESOURCE, OF_A_RESOURCE, TYPE_REFERENCE
 from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence
 from ninefold.vocabulary.built_in import READ_ONLY
 from ninefold.vocabulary.endpoints import CONDITIONS_OF_GRANTS

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from ninefold.contract.endpoints import Parameter
 from ninefold.contract.fact import Name
-from ninefold.contract.resources import Schema
 from ninefold.language import leaves, shapes
 from ninefold.language.reading import Reading, Slot
-from ninefold.resolve.schemas import is_a_name, schema
+from ninefold.language.schemas import Schema, is_a_name, schema
 from ninefold.syntax.nodes import Entry, Mapping, Node, Sequence
 
 _OF_A_PATH = "ENDPOINT.path.NAME"

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from ninefold.contract.expression import Expression, Items
 from ninefold.contract.fact import Fact, Gap, Name
-from ninefold.contract.resources import Field, Invariant, Resource, Resources, Schema, SharedType, View
+from ninefold.contract.resources import Field, Invariant, Resource, Resources, SharedType, View
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.language import leaves
 from ninefold.language.codes import WITHOUT_GUARD, WRONG_SHAPE
 from ninefold.language.expressions import expression, template
+from ninefold.language.identifiers import RESOURCE_NAMES, declare
 from ninefold.language.reading import Level, Reading, Slot, collected, quoted, spoken
+from ninefold.language.schemas import BESIDE_FIELDS, NOT_USED, Schema, is_a_name, json_value, only_keywords, schema
 from ninefold.language.shapes import JSONSchema, Members, Names, Template
-from ninefold.resolve.identifiers import RESOURCE_NAMES, declare
 from ninefold.resolve.includes import taken_over
-from ninefold.resolve.schemas import BESIDE_FIELDS, NOT_USED, is_a_name, json_value, only_keywords, schema
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar, Sequence
 
 

@@ -11,11 +11,11 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.language import leaves
 from ninefold.language.codes import WITHOUT_GUARD
 from ninefold.language.expressions import assignments, expression
+from ninefold.language.identifiers import declare
 from ninefold.language.quantities import duration
 from ninefold.language.reading import Reading, Slot, spoken
 from ninefold.language.shapes import Duration, Members
 from ninefold.resolve.effects import effects
-from ninefold.resolve.identifiers import declare
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar
 
 

@@ -11,8 +11,8 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.spelled_out import names_of
 from ninefold.language.codes import SAME_NAME, TERM_TOO_EARLY
 from ninefold.language.expressions import ANY, expression
+from ninefold.language.identifiers import RESOURCE_NAMES, declare
 from ninefold.language.reading import Reading, Slot, Term
-from ninefold.resolve.identifiers import RESOURCE_NAMES, declare
 from ninefold.syntax.nodes import Part, Scalar
 
 

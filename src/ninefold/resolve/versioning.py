@@ -16,12 +16,12 @@ from ninefold.language.codes import NOT_A_CHANGE, NOT_BUILT
 from ninefold.language.expressions import expression, template
 from ninefold.language.quantities import full_date
 from ninefold.language.reading import Level, Read, Reading, Slot, described, spoken
+from ninefold.language.schemas import schema
 from ninefold.resolve.authentication import admissions
 from ninefold.resolve.endpoints import endpoint
 from ninefold.resolve.errors import code
 from ninefold.resolve.events import kind
 from ninefold.resolve.routes import route
-from ninefold.resolve.schemas import schema
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar
 from ninefold.vocabulary.versioning import SCHEMES
 

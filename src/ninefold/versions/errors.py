@@ -8,8 +8,8 @@ from typing import Any
 from ninefold.contract.errors import ErrorCode
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Name, Shown, value_of
-from ninefold.contract.resources import Schema
 from ninefold.contract.versioning import Change
+from ninefold.language.schemas import Schema
 from ninefold.syntax.nodes import Mapping, Scalar, Sequence
 from ninefold.versions.way import Way, listed
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ninefold.language.json_schema import keywords
 from ninefold.language.key import Key, adds, asked, asked_when, names
 from ninefold.language.shapes import Expression, JSONSchema, MappingOf, Members, Names
-from ninefold.vocabulary.json_schema import keywords
 
 _F = "calls.FUNCTION"
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ninefold.language.declaration import One, below, key_of
+from ninefold.language.json_schema import parameter_keywords, path_keywords
 from ninefold.language.key import Key, adds, asked, asked_when, falling_back, names, restricts
 from ninefold.language.limits import Limits, Pages
 from ninefold.language.shapes import (
@@ -30,7 +31,6 @@ from ninefold.language.verbs import OUTCOMES
 from ninefold.vocabulary.calls import functions, given
 from ninefold.vocabulary.chosen import chosen
 from ninefold.vocabulary.effects import effects
-from ninefold.vocabulary.json_schema import parameter_keywords, path_keywords
 
 REQUEST_MEDIA_TYPE = "request media type"
 RESPONSE_MEDIA_TYPE = "response media type"

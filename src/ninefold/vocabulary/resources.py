@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ninefold.language.json_schema import keywords
 from ninefold.language.key import Key, adds, asked, asked_when, names, restricts, tells
 from ninefold.language.shapes import (
     JSON,
@@ -16,7 +17,6 @@ from ninefold.language.shapes import (
     Template,
     Word,
 )
-from ninefold.vocabulary.json_schema import keywords
 
 IDENTIFIER = "identifier"
 FIELDS = "fields"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ninefold.language.key import Key, adds, asked_when, restricts, tells
 from ninefold.language.shapes import (
     JSON,
@@ -122,16 +124,20 @@ NARROWING = (
 _NOTHING_ELSE_SAYS = "nothing else says which values there are (" + ", ".join(f"`{each}`" for each in TYPING[1:]) + ")"
 
 
+KEYS: tuple[Key, ...] = (
+    asked_when(0, "type", OneOf((Word(TYPES), ListOf(Word(TYPES)))), _QUESTION, _NOTHING_ELSE_SAYS,
+               "The JSON type or types of its values; `null` admits having no value.", _NO_TYPE),
+    asked_when(0, "$ref", Name("a shared schema such as `#/types/line`"), _QUESTION, _NOTHING_ELSE_SAYS,
+               "A schema that stands under `types`.", _NO_TYPE),
+    *(restricts(0, name, shape, meaning, _NARROWER) for name, shape, meaning in _RESTRICTING),
+    *(tells(0, name, shape, meaning) for name, shape, meaning in _TELLING),
+)  # fmt: skip
+"""The rows for a schema, with paths that run from it."""
+
+
 def keywords(part: int, under: str) -> tuple[Key, ...]:
     """The rows for a schema that stands at `under` (a path of the table)."""
-    return (
-        asked_when(part, f"{under}.type", OneOf((Word(TYPES), ListOf(Word(TYPES)))), _QUESTION, _NOTHING_ELSE_SAYS,
-              "The JSON type or types of its values; `null` admits having no value.", _NO_TYPE),
-        asked_when(part, f"{under}.$ref", Name("a shared schema such as `#/types/line`"), _QUESTION, _NOTHING_ELSE_SAYS,
-              "A schema that stands under `types`.", _NO_TYPE),
-        *(restricts(part, f"{under}.{name}", shape, meaning, _NARROWER) for name, shape, meaning in _RESTRICTING),
-        *(tells(part, f"{under}.{name}", shape, meaning) for name, shape, meaning in _TELLING),
-    )  # fmt: skip
+    return tuple(replace(key, part=part, path=f"{under}.{key.path}") for key in KEYS)
 
 
 def parameter_keywords(part: int, under: str) -> tuple[Key, ...]:

@@ -10,20 +10,21 @@ from typing import Any, Final
 import jsonschema_rs
 
 from ninefold.contract.fact import Name
-from ninefold.contract.resources import Schema
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.language.codes import KEYWORD_NOT_USED, NOT_A_SCHEMA, SLOW_PATTERN, WRONG_SHAPE, WRONG_WORD
+from ninefold.language.json_schema import FORMATS, KEYS, KEYWORDS, REFUSED, TYPES
 from ninefold.language.leaves import wrong_word
 from ninefold.language.reading import Reading, Refused, Slot, quoted, shortened
 from ninefold.language.shapes import JSONSchema, ListOf, Shape
 from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence, Style
-from ninefold.vocabulary import key_named, names_under
-from ninefold.vocabulary.json_schema import FORMATS, KEYWORDS, REFUSED, TYPES
 
 NOT_USED: Final[Refused] = MappingProxyType(REFUSED)
 TYPE_REFERENCE: Final = re.compile(r"#/types/([A-Za-z_][A-Za-z0-9_]*)")
 
-_FIELD: Final = "RESOURCE.fields.FIELD"
+_KEYS: Final = {key.name: key for key in KEYS}
+"""The keywords of a schema, by their names."""
+
 _NAMED_SCHEMAS: Final = frozenset(["properties", "patternProperties", "dependentSchemas"])
 
 _OTHER_TYPES: Final = {
@@ -47,6 +48,14 @@ BODY_OF_A_RESOURCE: Final = "a body lists fields of `{0}`: `[NAME, …]`"
 """What to write for it, where a body is meant."""
 
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}")
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """A JSON Schema (2020-12) without ninefold's annotations. `json` is its value, `node` its places."""
+
+    json: dict[str, Any]
+    node: Mapping
 
 
 class _Unread(Exception):
@@ -118,7 +127,7 @@ def _object(r: Reading, node: Mapping) -> dict[str, Any]:
             )
         elif entry.name not in KEYWORDS:
             _unknown(r, entry.key)
-        elif r.is_no_answer(key_named(2, _FIELD, entry.name), entry.value):
+        elif r.is_no_answer(_KEYS.get(entry.name), entry.value):
             continue
         elif r.states(entry.value, entry.proposed):
             try:
@@ -147,15 +156,14 @@ def _matched_slowly(r: Reading, node: Mapping, found: dict[str, Any]) -> None:
 
 
 def _unknown(r: Reading, key: Scalar) -> None:
-    annotation = key_named(2, _FIELD, key.text)
-    help = (f"`{key.text}` is said of a field, not of a schema inside one",) if annotation is not None else ()
-    keywords = tuple(name for name in names_under(2, _FIELD) if name in KEYWORDS)
-    r.unknown(key, "a schema", keywords, help)
+    annotations = {each.name for each in r.keys_under(2, "RESOURCE.fields.FIELD")}
+    help = (f"`{key.text}` is said of a field, not of a schema inside one",) if key.text in annotations else ()
+    r.unknown(key, "a schema", tuple(_KEYS), help)
 
 
 def _value(r: Reading, entry: Entry) -> Any:
     node, called = entry.value, entry.name
-    key = key_named(2, _FIELD, called)
+    key = _KEYS.get(called)
     shape: Shape | None = None if key is None else key.shape
     match called:
         case "type":
@@ -193,9 +201,7 @@ def _schema(r: Reading, node: Node, called: str) -> Any:
 
 
 def _named(r: Reading, node: Node, called: str) -> dict[str, Any]:
-    key = key_named(2, _FIELD, called)
-    assert key is not None
-    entries = r.entries(node, Slot(called, key.shape))
+    entries = r.entries(node, Slot(called, _KEYS[called].shape))
     if entries is None:
         raise _Unread
     if called == "patternProperties":
@@ -221,9 +227,7 @@ def _type(r: Reading, node: Node) -> str:
         )
         raise _Unread
     if not isinstance(node, Scalar) or node.text == "":
-        key = key_named(2, _FIELD, "type")
-        assert key is not None
-        r.wrong_shape(node, Slot("type", key.shape))
+        r.wrong_shape(node, Slot("type", _KEYS["type"].shape))
         raise _Unread
     if node.text in TYPES:
         return node.text
@@ -247,9 +251,7 @@ def _type(r: Reading, node: Node) -> str:
 
 def _format(r: Reading, node: Node) -> str:
     if not isinstance(node, Scalar) or node.text == "":
-        key = key_named(2, _FIELD, "format")
-        assert key is not None
-        r.wrong_shape(node, Slot("format", key.shape))
+        r.wrong_shape(node, Slot("format", _KEYS["format"].shape))
         raise _Unread
     if node.text not in FORMATS:
         meant = "date-time" if node.text.casefold() in ("datetime", "timestamp") else None
