@@ -13,6 +13,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Member as MemberAst
 from ninefold.expressions.ast import Name as NameAst
+from ninefold.language.check import Check
 from ninefold.language.limits import Pages
 from ninefold.language.schemas import Schema
 
@@ -152,15 +153,6 @@ class Expansion:
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
-    """A condition on the row as it was; `otherwise` names the error code."""
-
-    when: Expression
-    otherwise: Name | None
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
 class Response:
     """`outcome` is set where an operation has several good ends (`created`, `unchanged`).
     The content is a template, `none`, or the keyword `stream`."""
@@ -229,7 +221,7 @@ class Endpoint:
     sorts: Fact[Sorts] | None
     pages: Fact[Pages] | None
     sets: Fact[tuple[Assignment, ...]] | None
-    guards: Fact[tuple[Guard, ...]] | None
+    guards: Fact[tuple[Check, ...]] | None
     patch: Fact[Name] | None
     validators: Fact[Name] | None
     idempotency_key: Fact[Name] | None

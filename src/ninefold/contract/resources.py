@@ -6,6 +6,7 @@ from ninefold.contract.expression import Expression, Template
 from ninefold.contract.fact import Fact, Name
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
+from ninefold.language.check import Check
 from ninefold.language.schemas import Schema
 from ninefold.syntax.nodes import Node
 
@@ -59,15 +60,6 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Invariant:
-    """What holds of every row after every write; `otherwise` names the error code."""
-
-    when: Expression
-    otherwise: Name | None
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
 class View:
     """A template over a row; `[id, name, {author: profile(article.author)}]` or a mapping."""
 
@@ -87,7 +79,7 @@ class Resource:
     fields: Fact[tuple[Field, ...]] | None
     required: Fact[tuple[Name, ...]] | None
     unique: Fact[tuple[tuple[Name, ...], ...]] | None
-    invariants: Fact[tuple[Invariant, ...]] | None
+    invariants: Fact[tuple[Check, ...]] | None
     records: Fact[Node] | None
     views: Fact[tuple[View, ...]] | None
     expires: Fact[Expression] | None

@@ -13,12 +13,13 @@ from ninefold.contract.endpoints import Action, Body, Endpoint, PathName
 from ninefold.contract.expression import Expression, Items, Leaf, Members, Template
 from ninefold.contract.fact import Fact, StatedNone, is_open, value_of
 from ninefold.contract.reach import Graph, Walk, graph_of
-from ninefold.contract.resources import Field, Invariant
+from ninefold.contract.resources import Field
 from ninefold.contract.service import Contract
 from ninefold.contract.shared_types import types_in
 from ninefold.contract.states import Machine, Transition
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.ast import Ast, Member, Name
+from ninefold.language.check import Check
 from ninefold.language.verbs import GRANT, VERBS, kind_of
 
 SUBSCRIPTION = "subscription"
@@ -189,7 +190,7 @@ class Survey:
         own |= {each.subject for each in self.effects(endpoint) if each.verb == "delete"}
         return frozenset().union(*(self.falling_with(each) for each in own))
 
-    def upheld_by(self, endpoint: Endpoint) -> tuple[tuple[str, Invariant], ...]:
+    def upheld_by(self, endpoint: Endpoint) -> tuple[tuple[str, Check], ...]:
         """The invariants that read other rows than their own, and rows that an endpoint writes: each with its
         resource."""
         if not self._invariants:
@@ -201,7 +202,7 @@ class Survey:
         return tuple((name, invariant) for name, invariant, read in self._invariants if read & changed)
 
     @cached_property
-    def _invariants(self) -> tuple[tuple[str, Invariant, frozenset[str]], ...]:
+    def _invariants(self) -> tuple[tuple[str, Check, frozenset[str]], ...]:
         """The invariants that read more than their own row, each with its resource and the resources of those rows."""
         found = []
         for name, each in self.graph.resources.items():

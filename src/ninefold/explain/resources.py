@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ninefold.contract.fact import Fact, Name, is_stated, value_of
-from ninefold.contract.resources import Field, Invariant, Resource, SharedType
+from ninefold.contract.resources import Field, Resource, SharedType
 from ninefold.diagnostics.source import Span
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
+from ninefold.language.check import Check
 from ninefold.language.schemas import Schema
 
 REFERENCE = "#/types/"
@@ -138,7 +139,7 @@ def resource(g: Grounds, own: Resource) -> Item:
     return g.item(f"`{own.name}`", own.span, facts)
 
 
-def invariant(g: Grounds, own: Invariant, words: str, meanings: tuple[int, ...]) -> Item:
+def invariant(g: Grounds, own: Check, words: str, meanings: tuple[int, ...]) -> Item:
     """An invariant with its error, which has a line of its own where it is written on one."""
     text, otherwise = f"{words}: `{own.when.text}`", own.otherwise
     if otherwise is None:

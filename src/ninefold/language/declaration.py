@@ -23,9 +23,9 @@ from ninefold.contract.fact import Shown, is_open
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.language.key import Key, Kind, falling_back
 from ninefold.language.question import Question
-from ninefold.language.reading import Level, Read, Reading, Refused
+from ninefold.language.reading import Level, Read, Reading, Refused, Slot
 from ninefold.language.shapes import ListOf, MappingOf, Members, Shape
-from ninefold.syntax.nodes import Entry
+from ninefold.syntax.nodes import Entry, Node
 
 T = TypeVar("T")
 
@@ -53,10 +53,13 @@ class Each:
 
 @dataclass(frozen=True, slots=True)
 class Several:
-    """A list of such mappings. `row` is that of an item, where it has one."""
+    """A list of such mappings, `row` being that of an item. It stands inside a fact: the members of its records are no
+    facts, but values, and what is not shown in one leaves the whole list open. `admits`: whether what is read of an
+    item says enough to count; what it lacks is said there."""
 
     record: type
-    row: Key | None = None
+    row: Key
+    admits: Callable[[Reading, Node, Slot, Any], bool] | None = None
 
 
 Holding: TypeAlias = One | Each | Several

@@ -52,7 +52,7 @@ def facts_of(r: Reading, record: type[T], level: Level, **own: object) -> T:
         if each.whole is not None:
             found[each.attribute] = each.whole(level)
         elif not each.key.path and isinstance(each.holding, Each):
-            found[each.attribute] = collected(r, level.named, level.node.span, partial(_of_entry(each.holding), r))
+            found[each.attribute] = collected(r, level.named, level.node.span, partial(of_entry(each.holding), r))
         elif each.group is None:
             found[each.attribute] = level.fact(each.name, reader(each), main=each.main)
         else:
@@ -131,7 +131,7 @@ def of_records(holding: Holding) -> Read[Any]:
         case Each():
             return _each(holding)
         case Several():
-            return lambda r, node, slot: _several(r, node, slot, one)
+            return _several(holding)
 
 
 def _one(record: type[T]) -> Read[T]:
@@ -142,7 +142,7 @@ def _one(record: type[T]) -> Read[T]:
     return read
 
 
-def _of_entry(holding: Each) -> Callable[[Reading, Entry], Any]:
+def of_entry(holding: Each) -> Callable[[Reading, Entry], Any]:
     """The reader of a record under a name."""
 
     def of_entry(r: Reading, entry: Entry) -> Any:
@@ -155,7 +155,7 @@ def _of_entry(holding: Each) -> Callable[[Reading, Entry], Any]:
 
 
 def _each(holding: Each) -> Read[tuple[Any, ...]]:
-    one, admits = _of_entry(holding), holding.admits
+    one, admits = of_entry(holding), holding.admits
 
     def read(r: Reading, node: Node, slot: Slot) -> tuple[Any, ...] | None:
         if not isinstance(node, MappingNode):
@@ -167,8 +167,19 @@ def _each(holding: Each) -> Read[tuple[Any, ...]]:
     return read
 
 
-def _several(r: Reading, node: Node, slot: Slot, one: Read[T]) -> tuple[T, ...] | None:
-    items = r.items(node, slot)
-    if items is None:
-        return None
-    return tuple(found for item in items if (found := one(r, item, slot)) is not None)
+def _several(holding: Several) -> Read[tuple[Any, ...]]:
+    record, admits = holding.record, holding.admits
+
+    def of_item(r: Reading, item: Node, slot: Slot) -> Any:
+        level = r.keyed(item, keys_of(record), slot.called)
+        found = {each.attribute: level.inner(each.name, reader(each)) for each in members(record)}
+        return record(span=item.span, **found)
+
+    def read(r: Reading, node: Node, slot: Slot) -> tuple[Any, ...] | None:
+        items = r.items(node, slot)
+        if items is None:
+            return None
+        found = ((item, of_item(r, item, slot)) for item in items)
+        return tuple(each for item, each in found if admits is None or admits(r, item, slot, each))
+
+    return read

@@ -10,7 +10,6 @@ from ninefold.contract.endpoints import (
     Endpoint,
     Endpoints,
     Filter,
-    Guard,
     Requests,
     SortKey,
     Sorts,
@@ -20,6 +19,7 @@ from ninefold.contract.expression import Assignment
 from ninefold.contract.fact import Fact, Gap, Name, Proposal, Shown, StatedNone
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.language import leaves, shapes
+from ninefold.language.check import GUARDS, Check
 from ninefold.language.codes import CONTRADICTION, NOT_IN_FORM, WITHOUT_GUARD, WRONG_SHAPE
 from ninefold.language.declaration import One
 from ninefold.language.expressions import ANY, assignments, expression, template
@@ -34,7 +34,6 @@ from ninefold.resolve.actions import deeds
 from ninefold.resolve.effects import effects
 from ninefold.resolve.errors import condition_name, shape
 from ninefold.resolve.parameters import header_parameters, parameters, path_parameters
-from ninefold.resolve.resources import conditions
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar, Sequence, Style
 
 
@@ -324,7 +323,7 @@ def response_headers(r: Reading, node: Node, slot: Slot) -> tuple[Assignment, ..
     return found
 
 
-def guards(r: Reading, level: Level) -> Fact[tuple[Guard, ...]] | None:
+def guards(r: Reading, level: Level) -> Fact[tuple[Check, ...]] | None:
     """`when` and `otherwise` are one guard; `guards` lists several."""
     when, otherwise, several = (level.known.get(name) for name in ("when", "otherwise", "guards"))
     if several is not None and (beside := when or otherwise) is not None:
@@ -336,7 +335,7 @@ def guards(r: Reading, level: Level) -> Fact[tuple[Guard, ...]] | None:
             help=("write it as one of the `guards`",),
         )
     if several is not None:
-        return level.fact("guards", listed_guards)
+        return level.fact("guards", of_records(GUARDS))
     if when is None:
         if otherwise is not None:
             r.say(
@@ -347,14 +346,9 @@ def guards(r: Reading, level: Level) -> Fact[tuple[Guard, ...]] | None:
             )
         return None
 
-    def one(r: Reading, node: Node, slot: Slot) -> tuple[Guard, ...] | None:
+    def one(r: Reading, node: Node, slot: Slot) -> tuple[Check, ...] | None:
         condition = expression(r, node, slot)
         code = level.inner("otherwise", leaves.name)
-        return None if condition is None else (Guard(condition, code, node.span),)
+        return None if condition is None else (Check(node.span, condition, code),)
 
     return level.fact("when", one)
-
-
-def listed_guards(r: Reading, node: Node, slot: Slot) -> tuple[Guard, ...] | None:
-    found = conditions(r, node, slot, 4, "ENDPOINT.guards.GUARD")
-    return None if found is None else tuple(Guard(when, otherwise, item.span) for when, otherwise, item in found)

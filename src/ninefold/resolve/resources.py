@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from ninefold.contract.expression import Expression, Items
 from ninefold.contract.fact import Fact, Gap, Name
-from ninefold.contract.resources import Field, Invariant, Resource, Resources, SharedType, View
+from ninefold.contract.resources import Field, Resource, Resources, SharedType, View
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.language import leaves
-from ninefold.language.codes import WITHOUT_GUARD, WRONG_SHAPE
+from ninefold.language.check import INVARIANTS
+from ninefold.language.codes import WRONG_SHAPE
 from ninefold.language.expressions import expression, template
 from ninefold.language.identifiers import RESOURCE_NAMES, declare
-from ninefold.language.reading import Level, Reading, Slot, collected, quoted, spoken
+from ninefold.language.reading import Level, Reading, Slot, collected, spoken
+from ninefold.language.records import of_records
 from ninefold.language.schemas import BESIDE_FIELDS, NOT_USED, Schema, is_a_name, json_value, only_keywords, schema
 from ninefold.language.shapes import JSONSchema, Members, Names, Template
 from ninefold.resolve.includes import taken_over
@@ -41,7 +43,7 @@ def resource(r: Reading, entry: Entry) -> Resource:
         fields=level.fact("fields", fields, main=True),
         required=level.fact("required", leaves.names),
         unique=level.fact("unique", together),
-        invariants=level.fact("invariants", invariants),
+        invariants=level.fact("invariants", of_records(INVARIANTS)),
         records=level.fact("records", records),
         views=level.fact("views", views),
         expires=level.fact("expires", expires),
@@ -133,30 +135,6 @@ def together(r: Reading, node: Node, slot: Slot) -> tuple[tuple[Name, ...], ...]
         return None
     lists = (leaves.names(r, item, Slot(slot.called, Names("a field"))) for item in items)
     return tuple(each for each in lists if each)
-
-
-def invariants(r: Reading, node: Node, slot: Slot) -> tuple[Invariant, ...] | None:
-    found = conditions(r, node, slot, 2, "RESOURCE.invariants.INVARIANT")
-    return None if found is None else tuple(Invariant(when, otherwise, item.span) for when, otherwise, item in found)
-
-
-def conditions(
-    r: Reading, node: Node, slot: Slot, part: int, path: str
-) -> tuple[tuple[Expression, Name | None, Node], ...] | None:
-    """A list of `{when, otherwise}`: each condition, its error code, and where it stands."""
-    items = r.items(node, slot)
-    if items is None:
-        return None
-    found = []
-    for item in items:
-        level = r.level(item, part, path, slot.called)
-        when, otherwise = level.inner("when", expression), level.inner("otherwise", leaves.name)
-        if when is not None:
-            found.append((when, otherwise, item))
-        elif isinstance(item, Mapping) and item.get("when") is None:
-            r.say(WITHOUT_GUARD, f"an item of {quoted(slot.called)} has no condition",
-                  Label(item.span, "refuses nothing"), help=("write `when: …`, the condition that holds",))  # fmt: skip
-    return tuple(found)
 
 
 def records(r: Reading, node: Node, slot: Slot) -> Node | None:

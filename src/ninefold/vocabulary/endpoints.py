@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from ninefold.language.check import GUARDS
 from ninefold.language.declaration import One, below, key_of
 from ninefold.language.json_schema import parameter_keywords, path_keywords
 from ninefold.language.key import Key, adds, asked, asked_when, falling_back, names, restricts
@@ -57,6 +58,10 @@ TEXTS = (
 )
 
 _PAGES = falling_back(replace(key_of(Limits, "pages"), part=4, path=f"{_E}.pages"), 8, "pages")
+
+_GUARDS = restricts(
+    4, f"{_E}.guards", ListOf(Members()), "Several guards, each with its error.", "Every row is admitted."
+)
 
 _KEYS: tuple[Key, ...] = (
     adds(4, "base", Path(), "A path that comes before the path of every endpoint.", "Paths are served as written."),
@@ -144,12 +149,7 @@ _KEYS: tuple[Key, ...] = (
     restricts(4, f"{_E}.when", Expression(), "A guard on the row as it was.", "Every row is admitted."),
     adds(4, f"{_E}.otherwise", Name("an error code"), "The error when the guard does not hold.",
          "The error is the code of the condition `guard`."),
-    restricts(4, f"{_E}.guards", ListOf(Members()), "Several guards, each with its error.",
-              "Every row is admitted."),
-    restricts(4, f"{_E}.guards.GUARD", Members(), "A guard, with its error.", "Every row is admitted."),
-    restricts(4, f"{_E}.guards.GUARD.when", Expression(), "A guard on the row as it was.", "Every row is admitted."),
-    adds(4, f"{_E}.guards.GUARD.otherwise", Name("an error code"), "The error when the guard does not hold.",
-         "The error is the code of the condition `guard`."),
+    _GUARDS, *below(_GUARDS, GUARDS),
     asked_when(4, f"{_E}.patch", Word(("merge", "json-patch")), PATCH, "E updates and its body gives something",
           "How an update is read: RFC 7396 (`merge`) or RFC 6902 (`json-patch`).",
           "A gap: E is not served."),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ninefold.language.check import INVARIANTS
+from ninefold.language.declaration import below
 from ninefold.language.json_schema import keywords
 from ninefold.language.key import Key, adds, asked, asked_when, names, restricts, tells
 from ninefold.language.shapes import (
@@ -27,6 +29,11 @@ DELETING = "on delete"
 _FIELD = "RESOURCE.fields.FIELD"
 _NO_TYPE = "A gap: whatever reads or writes the field is not served."
 
+_INVARIANTS = restricts(
+    2, "RESOURCE.invariants", ListOf(Members()), "What holds of every row after every write.",
+    "No write is refused for it.",
+)  # fmt: skip
+
 KEYS: tuple[Key, ...] = (
     names(2, "RESOURCE", Members(), "A kind of thing that the service keeps.",
           "Each use of its name is an error."),
@@ -45,14 +52,7 @@ KEYS: tuple[Key, ...] = (
     restricts(2, "RESOURCE.unique", ListOf(Names("a field")),
               "Lists of fields; no two rows have the same values in all fields of a list. Nulls are distinct.",
               "Rows may have the same values."),
-    restricts(2, "RESOURCE.invariants", ListOf(Members()), "What holds of every row after every write.",
-              "No write is refused for it."),
-    restricts(2, "RESOURCE.invariants.INVARIANT", Members(), "A condition, with its error.",
-              "No write is refused for it."),
-    restricts(2, "RESOURCE.invariants.INVARIANT.when", Expression(), "The condition that holds.",
-              "No write is refused for it."),
-    adds(2, "RESOURCE.invariants.INVARIANT.otherwise", Name("an error code"), "The error of a write that breaks it.",
-         "The error is the code of the condition `invariant`."),
+    _INVARIANTS, *below(_INVARIANTS, INVARIANTS),
     adds(2, "RESOURCE.records", ListOf(Members()), "Rows that the contract itself states.", "There are no such rows."),
     adds(2, "RESOURCE.records.RECORD", MappingOf("fields to values"), "A row, by its fields.", "There is no such row."),
     adds(2, "RESOURCE.records.RECORD.FIELD", JSON(), "The value of the field.", "The field has no value."),
