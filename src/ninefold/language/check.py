@@ -41,4 +41,5 @@ INVARIANTS = Several(
     Check, named("INVARIANT", Kind.RESTRICTS, "A condition, with its error.", "No write is refused for it."),
     has_a_condition)
 GUARDS = Several(
-    Check, named("GUARD", Kind.RESTRICTS, "A guard on the row as it was, with its error.", "Every row is admitted."), has_a_condition)
+    Check, named("GUARD", Kind.RESTRICTS, "A guard on the row as it was, with its error.", "Every row is admitted."),
+    has_a_condition)
