@@ -24,8 +24,7 @@ import httpx
 
 from ninefold.ablate.requests import Exchange, Known, body_matches, filled, text_matches
 from ninefold.database.sqlite import Opened, open_sqlite
-from ninefold.operator.records import stated_rows
-from ninefold.operator.rows import Caller
+from ninefold.operator.rows import Caller, stated_rows
 from ninefold.plan.service import ServicePlan
 from ninefold.server.app import Application
 from ninefold.server.run import Stop, serve

@@ -29,8 +29,7 @@ from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.diagnostics.render import render
 from ninefold.openapi import document
 from ninefold.openapi import service as described
-from ninefold.operator.records import stated_rows
-from ninefold.operator.rows import Caller
+from ninefold.operator.rows import Caller, stated_rows
 from ninefold.plan.routes import Blocked, Served
 from ninefold.plan.service import ServicePlan
 from ninefold.server import app

@@ -17,7 +17,7 @@ from ninefold.language import conditions
 from ninefold.plan.problems import Condition
 from ninefold.planner import endpoints, errors, requirements
 from ninefold.planner.perspective import Perspective
-from ninefold.server import chosen, decode, parameters, steps
+from ninefold.server import choices, decode, parameters, steps
 from ninefold.server.authenticate import Scheme
 from ninefold.server.sources import Sources
 from ninefold.sql.fragment import Fragment
@@ -237,25 +237,25 @@ def a_parameter_that_is_not_known_is_ignored(patch: Patch) -> None:
 
 @mutant
 def what_a_request_leaves_out_is_expanded(patch: Patch) -> None:
-    named = chosen.Chooser.read
+    named = choices.Chooser.read
 
     def expanding(self: Any, query: Any, failures: Any) -> Any:
         on = named(self, query, failures)
         every = () if self._expansion is None else self._expansion.offered
         return frozenset(each for each in on if each.removeprefix("hide ") not in every)
 
-    patch.setattr(chosen.Chooser, "read", expanding)
+    patch.setattr(choices.Chooser, "read", expanding)
 
 
 @mutant
 def a_name_may_be_given_twice(patch: Patch) -> None:
-    texts = chosen._texts
+    texts = choices._texts
 
     def once(values: Any, written: Any) -> Any:
         found = texts(values, written)
         return found if found is None else list(dict.fromkeys(found))
 
-    patch.setattr(chosen, "_texts", once)
+    patch.setattr(choices, "_texts", once)
 
 
 @pytest.mark.slow

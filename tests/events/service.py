@@ -18,8 +18,7 @@ import httpx
 
 from ninefold.database.sqlite import Opened, open_sqlite
 from ninefold.delivery.jobs import jobs
-from ninefold.operator.records import stated_rows
-from ninefold.operator.rows import Caller
+from ninefold.operator.rows import Caller, stated_rows
 from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
 from ninefold.server.app import Application

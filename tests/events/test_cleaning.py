@@ -10,7 +10,7 @@ from tests.events.receiver import Answer, receiving
 from tests.events.service import Running, running
 from tests.events.test_webhooks import left, until_left
 
-from ninefold.delivery import cleaning
+from ninefold.delivery import jobs
 from ninefold.server.sources import Sources
 
 pytestmark = pytest.mark.serves
@@ -27,8 +27,8 @@ def until_positions(service: Running, wanted: list[int]) -> None:
 
 
 def test_what_is_kept_and_what_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cleaning, "FIRST", 0.05)
-    monkeypatch.setattr(cleaning, "EVERY", 0.05)
+    monkeypatch.setattr(jobs, "FIRST", 0.05)
+    monkeypatch.setattr(jobs, "EVERY", 0.05)
     ahead, broken = timedelta(), True
     sources = Sources(clock=lambda: datetime.now(UTC) + ahead)
     with (

@@ -11,7 +11,7 @@ from tests.events.service import CONTRACT, Running, running
 from tests.events.test_cleaning import positions, until_positions
 from tests.parts import in_two_versions
 
-from ninefold.delivery import cleaning
+from ninefold.delivery import jobs
 from ninefold.server.sources import Sources
 
 pytestmark = pytest.mark.serves
@@ -167,9 +167,9 @@ def test_entity_tags_of_the_log(tmp_path: Path) -> None:
 
 
 def test_an_event_can_be_read_for_as_long_as_is_stated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cleaning, "FIRST", 0.05)
-    monkeypatch.setattr(cleaning, "EVERY", 0.05)
-    monkeypatch.setattr(cleaning, "MOST", 1)
+    monkeypatch.setattr(jobs, "FIRST", 0.05)
+    monkeypatch.setattr(jobs, "EVERY", 0.05)
+    monkeypatch.setattr(jobs, "MOST", 1)
     ahead = timedelta()
     sources = Sources(clock=lambda: datetime.now(UTC) + ahead)
     with running(tmp_path / "service.db", with_log(), sources=sources) as service:
@@ -187,8 +187,8 @@ def test_an_event_can_be_read_for_as_long_as_is_stated(tmp_path: Path, monkeypat
 
 
 def test_a_log_without_an_end_keeps_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cleaning, "FIRST", 0.05)
-    monkeypatch.setattr(cleaning, "EVERY", 0.05)
+    monkeypatch.setattr(jobs, "FIRST", 0.05)
+    monkeypatch.setattr(jobs, "EVERY", 0.05)
     ahead = timedelta()
     sources = Sources(clock=lambda: datetime.now(UTC) + ahead)
     with running(tmp_path / "service.db", with_log(lasts="none"), sources=sources) as service:

@@ -15,8 +15,7 @@ from tests.slices import examples
 from ninefold.checks.schemas import SharedSchemas
 from ninefold.pipeline import compile_document
 from ninefold.server.broken_rules import Broken, broken
-from ninefold.server.named import named
-from ninefold.server.schemas import Node, Schemas
+from ninefold.server.schemas import Node, Schemas, named
 
 KINDS = st.sampled_from(["string", "integer", "boolean", "null", "array", "object"])
 NAMES = st.sampled_from(["a", "b", "ab", "c"])

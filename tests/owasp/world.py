@@ -32,8 +32,7 @@ from ninefold.database.sqlite import Opened, SQLite, open_sqlite
 from ninefold.development.claims import kinds
 from ninefold.development.samples import admits, sample
 from ninefold.expressions.evaluate import EvaluationError
-from ninefold.operator.records import stated_rows
-from ninefold.operator.rows import Adding, Caller, look
+from ninefold.operator.rows import Adding, Caller, look, stated_rows
 from ninefold.plan.authentication import Issued, LookedUp, Password, Scheme
 from ninefold.plan.environment import ENTERED_COLUMN
 from ninefold.plan.operator import OperatorOperations

@@ -18,9 +18,10 @@ from ninefold.database.sqlite import Opened, open_sqlite
 from ninefold.server.addresses import client_address
 from ninefold.server.app import Application
 from ninefold.server.capacity import Capacity
-from ninefold.server.computing import THREADS, Computations
 from ninefold.server.run import Stop, serve
 from ninefold.server.service import ready
+from ninefold.server.works import MOST_COMPUTATIONS as THREADS
+from ninefold.server.works import Computations
 
 
 def test_addresses_take_turns() -> None:

@@ -26,10 +26,9 @@ from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
 from ninefold.server.app import Application
 from ninefold.server.capacity import Capacity
-from ninefold.server.clock import Clock
 from ninefold.server.run import Stop, serve
 from ninefold.server.service import ready
-from ninefold.server.sources import Sources
+from ninefold.server.sources import Clock, Sources
 
 pytestmark = pytest.mark.serves
 

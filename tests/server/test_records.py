@@ -10,8 +10,7 @@ import pytest
 
 from ninefold.database.sqlite import Opened, Refused, open_sqlite
 from ninefold.diagnostics.render import render
-from ninefold.operator.records import stated_rows
-from ninefold.operator.rows import Caller
+from ninefold.operator.rows import Caller, stated_rows
 from ninefold.pipeline import compile_document
 
 SHOP = """\

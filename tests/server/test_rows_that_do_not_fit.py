@@ -15,8 +15,8 @@ import pytest
 
 from ninefold.database.sqlite import Opened, Refused, open_sqlite
 from ninefold.diagnostics.render import render
-from ninefold.operator import stored
-from ninefold.operator.stored import Counted, counted
+from ninefold.operator import audit
+from ninefold.operator.audit import Counted, counted
 from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
 
@@ -191,4 +191,4 @@ def test_the_service_starts_says_it_each_time_and_counts_it(tmp_path: Path) -> N
 
 def test_the_time_is_that_of_the_page() -> None:
     page = (Path(__file__).parents[2] / "docs" / "operating.md").read_text(encoding="utf-8")
-    assert f"after {stored.SECONDS:g} seconds" in page
+    assert f"after {audit.SECONDS:g} seconds" in page

@@ -14,8 +14,7 @@ from ninefold.database.memory import Memory, State
 from ninefold.database.protocol import Unavailable
 from ninefold.database.shape import encode_shape
 from ninefold.database.sqlite import NotBegun
-from ninefold.operator.records import stated_rows
-from ninefold.operator.rows import Caller
+from ninefold.operator.rows import Caller, stated_rows
 from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
 from ninefold.server.exchange import Exchange, arrived, finished, only, open_to_origins, timed_out

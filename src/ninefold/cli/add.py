@@ -29,8 +29,7 @@ from ninefold.database.sqlite import Opened, Refused, SQLite, open_sqlite
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import visible
 from ninefold.expressions.evaluate import EvaluationError
-from ninefold.operator.records import stated_rows
-from ninefold.operator.rows import Adding, Caller, ShownRow
+from ninefold.operator.rows import Adding, Caller, ShownRow, stated_rows
 from ninefold.plan.operator import Adding as AddingPlan
 from ninefold.plan.operator import OperatorOperations
 from ninefold.plan.service import ServicePlan

@@ -36,10 +36,10 @@ from ninefold.development.watch import SECONDS, Watch
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import visible
 from ninefold.operator.app import application
+from ninefold.operator.audit import counted
 from ninefold.operator.guard import Guard
 from ninefold.operator.metrics import Metrics
 from ninefold.operator.rows import Caller
-from ninefold.operator.stored import counted
 from ninefold.operator.trouble import Cause, Causes
 from ninefold.pipeline import Loaded
 from ninefold.plan.service import ServicePlan

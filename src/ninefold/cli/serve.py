@@ -32,20 +32,18 @@ from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import visible
 from ninefold.gaps import to_text
 from ninefold.operator.app import application
+from ninefold.operator.audit import Counted, counted
 from ninefold.operator.guard import Guard
 from ninefold.operator.metrics import Metrics
-from ninefold.operator.records import stated_rows
-from ninefold.operator.rows import Caller
-from ninefold.operator.stored import Counted, counted
+from ninefold.operator.rows import Caller, stated_rows
 from ninefold.operator.trouble import Causes
 from ninefold.plan.service import ServicePlan
 from ninefold.server import run
 from ninefold.server.access_log import Record, access_log
 from ninefold.server.addresses import client_address
 from ninefold.server.app import Application, Job, Trace
-from ninefold.server.clock import Clock
 from ninefold.server.service import Service, ready
-from ninefold.server.sources import Sources
+from ninefold.server.sources import Clock, Sources
 from ninefold.server.tracing import Tracer
 from ninefold.values import Invalid, timestamp
 

@@ -19,9 +19,8 @@ from datetime import datetime, timedelta
 from typing import Any, assert_never
 
 from ninefold.database.protocol import Database, Row, Session, Unavailable
-from ninefold.delivery.addresses import Network
 from ninefold.delivery.receivers import OfRows, OfSubscriptions, Receiver, Receivers, rows
-from ninefold.delivery.sender import CONNECTIONS, Delivered, Failed, Gone, Outcome, Sender
+from ninefold.delivery.sender import CONNECTIONS, Delivered, Failed, Gone, Network, Outcome, Sender
 from ninefold.plan import events as plan
 from ninefold.server import signing
 from ninefold.server.bell import Bell

@@ -33,9 +33,9 @@ from ninefold.plan.routes import Served
 from ninefold.plan.service import ServicePlan
 from ninefold.server import authenticate
 from ninefold.server.authenticate import Passwords, Tokens
+from ninefold.server.credentials import is_password
 from ninefold.server.execute import Call
 from ninefold.server.judge import NothingFound, Refusal
-from ninefold.server.passwords import is_password
 from ninefold.server.problems import Failure
 from ninefold.server.service import constants
 from ninefold.server.sources import Sources

@@ -15,8 +15,7 @@ from ninefold.database.carry_over import Beside, CarriedOver, NotCarried, NotMad
 from ninefold.database.protocol import Stored
 from ninefold.database.sqlite import Opened, Refused, open_sqlite
 from ninefold.expressions.evaluate import EvaluationError, compile
-from ninefold.operator.records import stated_rows
-from ninefold.operator.rows import Caller
+from ninefold.operator.rows import Caller, stated_rows
 from ninefold.plan.operations import Assign
 from ninefold.plan.service import ServicePlan
 from ninefold.values import from_sqlite, to_sqlite

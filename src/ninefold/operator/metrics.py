@@ -14,7 +14,7 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
 from ninefold.database.sqlite import SQLite
-from ninefold.operator.stored import Counted
+from ninefold.operator.audit import Counted
 from ninefold.server.access_log import Record
 
 NO_SUCH_PATH = "no such path"

@@ -21,11 +21,8 @@ from ninefold.server.access_log import Observe, Reason, Record
 from ninefold.server.addresses import ClientAddress, client_address
 from ninefold.server.bell import Bell
 from ninefold.server.beside import Beside
-from ninefold.server.calling import Callers
 from ninefold.server.capacity import LITTLE_BYTES, Capacity
-from ninefold.server.computing import Computations
 from ninefold.server.exchange import Exchange, arrived, finished, open_to_origins, overloaded, timed_out, unavailable
-from ninefold.server.fetching import Fetcher
 from ninefold.server.flow import Fetch, Follow, Invoke, ReadBody, Select, Sweep, TooLarge, Transact, Wait, Work
 from ninefold.server.following import HEARTBEAT, Streams
 from ninefold.server.messages import HeaderFields, Request, Response, joined
@@ -34,6 +31,7 @@ from ninefold.server.standing import followed
 from ninefold.server.steps import start
 from ninefold.server.taking import recovered, taken
 from ninefold.server.timers import Timers
+from ninefold.server.works import Callers, Computations, Fetcher
 
 log = logging.getLogger("ninefold.server")
 

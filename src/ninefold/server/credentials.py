@@ -1,22 +1,80 @@
-"""Credentials that the service itself makes, and passwords that it is told: what signing in and signing up do."""
+"""Credentials that the service itself makes, and passwords that it is told: what signing in and out is made of, and the
+grant of a token to a client (RFC 6749, section 4.4).
+
+To hash or to verify a password (Argon2id, RFC 9106) takes tens of milliseconds and 64 MiB, on purpose. So it is done
+beside the event loop (`ninefold.server.works`), and only so much of it waits at once as `Capacity` says.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+import binascii
+from base64 import b64decode
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from hashlib import sha256
 from typing import Any, TypeAlias
 
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
 from ninefold.database.protocol import Row, Session, Stored
 from ninefold.expressions.operations import new_token
-from ninefold.plan import environment
+from ninefold.plan import environment, grants
 from ninefold.plan import operations as plan
 from ninefold.server.flow import Compute, Next, Select, Wait
-from ninefold.server.passwords import is_password
+from ninefold.server.forms import decoded
+from ninefold.server.messages import Request
+from ninefold.server.problems import Failure, FieldFailure, field_failure
 from ninefold.server.sources import Sources
 from ninefold.server.statements import Prepared
 from ninefold.values import sqlite_reader
+
+_hasher = PasswordHasher()
+"""With the parameters of the second recommended option of RFC 9106, section 4."""
+
+LANES = _hasher.parallelism
+"""Processors that one hash uses at once."""
+
+NOBODYS = "$argon2id$v=19$m=65536,t=3,p=4$bmluZWZvbGRuaW5lZm9sZA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+"""A hash of no password that anybody knows: verifying against it takes as long as against any other."""
+
+
+def hashed(password: str) -> str:
+    """The hash in its encoded form, which names its salt and parameters."""
+    return _hasher.hash(password.encode("utf-8", "surrogatepass"))
+
+
+def is_password(stored: Stored, password: str) -> bool:
+    """Whether a stored hash is of this password. Without one (there is no such row, or it has no password) the answer
+    is no, and takes as long."""
+    known = stored.decode() if isinstance(stored, bytes) else stored
+    encoded = known if isinstance(known, str) and known else NOBODYS
+    try:
+        return _hasher.verify(encoded, password.encode("utf-8", "surrogatepass")) and encoded is not NOBODYS
+    except (VerificationError, InvalidHashError):
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class UserAndPassword:
+    user: str
+    password: str
+
+
+def basic(credential: str) -> UserAndPassword | None:
+    """The user-id and password of Basic credentials (RFC 7617 2), in UTF-8 as the challenge says; None: they are none.
+    The first colon ends the user-id, and neither of the two holds a control character."""
+    try:
+        text = b64decode(credential, validate=True).decode("utf-8")
+    except (binascii.Error, ValueError):
+        return None
+    user, colon, password = text.partition(":")
+    if not colon or any(ord(each) < 0x20 or ord(each) == 0x7F for each in text):
+        return None
+    return UserAndPassword(user, password)
+
 
 Env: TypeAlias = dict[str, Any]
 
@@ -127,3 +185,50 @@ def _later(now: str, microseconds: int) -> str:
     except OverflowError:
         time = datetime.max
     return time.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+
+
+def is_clients(request: Request) -> bool:
+    """Whether a request carries a client's own credentials, and not those of a caller."""
+    return request.headers.get("authorization", "").lstrip(" \t").lower().startswith("basic ")
+
+
+def with_client(document: Any, request: Request) -> Any:
+    """The body with the client's identifier and secret in it, wherever they came; a Failure where they came in two
+    ways. A parameter without a value counts as left out (RFC 6749, section 3.1), and who says nothing of itself is
+    nobody: that is for the secret to be found wrong."""
+    if type(document) is not dict:
+        return document
+    given = {name: value for name, value in document.items() if value != "" or name not in grants.PARAMETERS}
+    if is_clients(request):
+        client, secret = _of_basic(request.headers["authorization"])
+        wrong = [grants.SECRET] if grants.SECRET in given else []
+        wrong += [grants.CLIENT] if given.get(grants.CLIENT, client) != client else []
+        if wrong:
+            return Failure("invalid", fields=tuple(field_failure("body", (name,), "repeated") for name in wrong))
+        given |= {grants.CLIENT: client, grants.SECRET: secret}
+    return {grants.CLIENT: "", grants.SECRET: "", **given}
+
+
+def _of_basic(authorization: str) -> tuple[str, str]:
+    """Both are written as in a form before they are joined (RFC 6749, section 2.3.1). What is not so is nobody's."""
+    try:
+        client, colon, secret = b64decode(authorization.split(None, 1)[1].strip(), validate=True).partition(b":")
+        return (decoded(client), decoded(secret)) if colon else ("", "")
+    except (binascii.Error, ValueError, IndexError):
+        return "", ""
+
+
+def narrowed(failure: Failure) -> tuple[Failure, ...]:
+    """What is wrong with the body, with that apart which has a condition of its own: another kind of grant."""
+    of_type = FieldFailure("body", f"/{grants.GRANT_TYPE}", grants.GRANT_TYPE, "const")
+    if of_type not in failure.fields:
+        return (failure,)
+    others = tuple(each for each in failure.fields if each != of_type)
+    unsupported = Failure("invalid", grants.GRANT_TYPE, fields=(of_type,))
+    return (unsupported, *((Failure("invalid", fields=others),) if others else ()))
+
+
+def asked(body: Mapping[str, Any]) -> dict[str, Any]:
+    """The root `$asked`: the scopes that are asked for, which a space tells apart (RFC 6749, section 3.3)."""
+    scope = body.get(grants.ASKED_FIELD)
+    return {"scopes": list(dict.fromkeys(scope.split(" "))) if isinstance(scope, str) else None}

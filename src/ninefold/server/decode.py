@@ -10,15 +10,14 @@ from typing import Any
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.plan import routes as plan
 from ninefold.plan.json_patch import SCHEMA as JSON_PATCH
-from ninefold.server import forms, json_patch, media_types
+from ninefold.server import forms, media_types, patches
 from ninefold.server.broken_rules import MOST, Broken, Order, Path, broken, known_members, leading_names, unknown
 from ninefold.server.json_text import is_within, parse
-from ninefold.server.merge_patch import merge
 from ninefold.server.messages import Request
-from ninefold.server.named import named
+from ninefold.server.patches import merge
 from ninefold.server.problems import Failure, FieldFailure, field_failure
 from ninefold.server.problems import pointer as json_pointer
-from ninefold.server.schemas import Node, Schemas
+from ninefold.server.schemas import Node, Schemas, named
 from ninefold.values import Array, Invalid, Row, Type, Value, from_schema, json_reader, to_json
 
 _MALFORMED = Failure("malformed")
@@ -158,8 +157,8 @@ class Body:
             return Becomes({})
         before = self._document(current)
         try:
-            after, edits = json_patch.edited(before, patch, most)
-        except json_patch.CannotBeDone as failed:
+            after, edits = patches.edited(before, patch, most)
+        except patches.CannotBeDone as failed:
             where = field_failure("body", (failed.index, failed.member), failed.rule)
             if failed.rule == "most":
                 return _TOO_LARGE
@@ -177,7 +176,7 @@ class Body:
                 continue  # another value is in the place of the object: the schema says so
             if becomes is _ABSENT and was is not _ABSENT and was is not None:
                 cleared.add(each.name)
-            elif becomes is not _ABSENT and was is not _ABSENT and json_patch.same(was, becomes):
+            elif becomes is not _ABSENT and was is not _ABSENT and patches.same(was, becomes):
                 del within[each.pointer[-1]]
         return Becomes(after, frozenset(cleared), edits)
 
@@ -321,7 +320,7 @@ class Becomes:
 
     document: Any
     cleared: frozenset[str] = frozenset()
-    edits: tuple[json_patch.Edit, ...] | None = None
+    edits: tuple[patches.Edit, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

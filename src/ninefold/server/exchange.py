@@ -12,13 +12,12 @@ from ninefold.server.endpoints import Admission, Endpoint
 from ninefold.server.execute import Call
 from ninefold.server.flow import Follow
 from ninefold.server.idempotency import Held
-from ninefold.server.json_patch import Edit
 from ninefold.server.match import Found
 from ninefold.server.messages import HeaderFields, Request, Response, header_value
 from ninefold.server.parameters import Query, parse_query
+from ninefold.server.patches import Edit, blamed, in_body
 from ninefold.server.problems import Failure
 from ninefold.server.rates import TRY_AGAIN, Told
-from ninefold.server.sent import blamed, in_body
 from ninefold.server.service import Service
 from ninefold.server.versions import Version
 

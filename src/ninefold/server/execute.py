@@ -20,23 +20,21 @@ from ninefold.expressions.rewrite import free_variables
 from ninefold.plan import environment
 from ninefold.plan import operations as plan
 from ninefold.plan.events import SECRET
-from ninefold.server import conditional, flow, granting, signing, upheld
-from ninefold.server.chosen import NOTHING, Chooser
-from ninefold.server.credentials import Ending, Issue, PasswordCheck
-from ninefold.server.cursor import Cursors
+from ninefold.server import conditional, constraints, credentials, flow, signing
+from ninefold.server.bulk import Asking, Several
+from ninefold.server.choices import NOTHING, Chooser
+from ninefold.server.constraints import Unfit, making, requested
+from ninefold.server.credentials import Ending, Issue, PasswordCheck, hashed
 from ninefold.server.effects import Do, Effects
 from ninefold.server.encode import NO_ROW, Shape
 from ninefold.server.events import Event, Form, subscribe
 from ninefold.server.flow import Next, Select, Transact, Wait
-from ninefold.server.held import Unfit, making, requested
 from ninefold.server.judge import MOST_ANEW, Judge, NothingFound, Refusal, Taken
 from ninefold.server.messages import Request, Response
-from ninefold.server.pages import page_told
+from ninefold.server.pages import Cursors, page_told
 from ninefold.server.parameters import Page, PageReader
-from ninefold.server.passwords import hashed
 from ninefold.server.problems import Failure, failed_condition
-from ninefold.server.represented import Represented
-from ninefold.server.several import Asking, Several
+from ninefold.server.representation import Represented
 from ninefold.server.sources import Sources
 from ninefold.server.statements import NO_SWITCHES, Prepared, RowReader
 from ninefold.values import GREATEST_INTEGER, Digest, Value, sqlite_reader
@@ -276,7 +274,7 @@ class Write:
         )
         self._validator = operation.validator
         self._represented = None if operation.represented is None else Represented(operation.represented)
-        self._upholds = tuple(map(upheld.Upheld, operation.upholds))
+        self._upholds = tuple(map(constraints.Upheld, operation.upholds))
         self._before = tuple(map(Event, operation.before))
         self._after = tuple(map(Event, operation.after))
         self._subscribes = operation.subscribes
@@ -334,7 +332,7 @@ class Write:
         env[environment.BODY] = body = call.body
         requested(env, body)
         if self._verb == "grant token":
-            env[environment.ASKED] = granting.asked(body)
+            env[environment.ASKED] = credentials.asked(body)
         new: Values = {}
         issued: Values = {}
         unfit: list[Failure] = []
@@ -452,7 +450,7 @@ class Write:
                 if refusal is not None and not isinstance(refusal, Taken):
                     raise refusal
             if self._upholds:
-                env[environment.AFFECTED] = upheld.before(self._upholds, session, env)
+                env[environment.AFFECTED] = constraints.values_before(self._upholds, session, env)
             deleted = [(event, event.found(session, env)) for event in self._before]
             acted_on = None
             if self._then is not None and self._verb == "delete":
@@ -481,7 +479,7 @@ class Write:
                 tag = None if self._represented is None else self._represented.now(session, after)
                 return row, self._shape_untouched, tag
             failed, told = self._failed_invariants(row), self._told(row)
-            for broken, of_codes in upheld.broken(self._upholds, session, after):
+            for broken, of_codes in constraints.broken_invariants(self._upholds, session, after):
                 if broken not in failed:
                     failed.append(broken)
                     told |= of_codes

@@ -22,9 +22,9 @@ from typing import Any, TypeAlias
 from ninefold.database.protocol import Database, Row, Stored, Unavailable
 from ninefold.server.bell import SOON, Bell
 from ninefold.server.concerned import Concerns, Index
-from ninefold.server.fetching import Fetcher
 from ninefold.server.flow import Asks, Chunk, Fetch, Follow, Holds, Over, Select
 from ninefold.server.waiting import NOT_YET, Audience, Listener, Waiting
+from ninefold.server.works import Fetcher
 from ninefold.sql.events import LAST
 
 log = logging.getLogger("ninefold.server")

@@ -23,9 +23,8 @@ from ninefold.plan import authentication as plan
 from ninefold.plan.authentication import ASYMMETRIC, WELL_KNOWN, Discovered, Published
 from ninefold.server.flow import Fetch, Fetched, Unreachable
 from ninefold.server.json_text import parse
-from ninefold.server.key_sets import Key, fitting, is_signed, read_keys
 from ninefold.server.sources import Sources
-from ninefold.server.tokens import Expected, Token, read
+from ninefold.server.tokens import Expected, Key, Token, fitting, is_signed, read, read_keys
 
 log = logging.getLogger("ninefold.server")
 

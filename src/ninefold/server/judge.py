@@ -9,8 +9,8 @@ from typing import Any, Final
 from ninefold.database.protocol import Row, Stored
 from ninefold.plan import environment, problems
 from ninefold.plan.held import CANNOT_BE_MADE, HeldColumns
+from ninefold.server.constraints import Held, Unfit
 from ninefold.server.flow import Next, Select, Wait
-from ninefold.server.held import Held, Unfit
 from ninefold.server.problems import Failure, failed_condition
 from ninefold.server.statements import Prepared
 from ninefold.values import sqlite_reader

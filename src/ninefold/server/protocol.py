@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 from urllib.parse import unquote
 
-from ninefold.server.cycle import LEFT_BYTES, Cycle
+from ninefold.server.cycle import LEFT_BYTES, Cycle, bare
 from ninefold.server.framing import Head, Refused, Requests
-from ninefold.server.response_head import bare
 
 HEAD_SECONDS = 30.0
 """Seconds that a head may take, from the connection or from its first byte."""

@@ -1,4 +1,5 @@
-"""JSON Schema (2020-12) place by place: whether a value is valid, and which schemas speak of each part of it.
+"""JSON Schema (2020-12) place by place: whether a value is valid, which schemas speak of each part of it, and which
+members nothing names (those are what counts as unevaluated for `unevaluatedProperties`; JSON Schema core, 11).
 
 Whether a value is valid, `jsonschema_rs` says, in one call that ends at the first rule which is not kept: it takes some
 milliseconds for a megabyte. Which rules a value does not keep it would tell in a list of all of them, which takes
@@ -209,3 +210,46 @@ class Schemas:
 def prefix(schemas: Sequence[Mapping[str, Any]]) -> int:
     """How many items come first of which each may have a schema of its own."""
     return max((len(node.get("prefixItems", ())) for node in schemas), default=0)
+
+
+def named(schemas: Schemas, value: Any) -> Any:
+    """A valid value without the members that its schema does not name; the value itself, where it names them all.
+    It is not changed."""
+    return _named(schemas, [schemas.root], value)
+
+
+def _named(schemas: Schemas, nodes: Sequence[Node], value: Any) -> Any:
+    if type(value) not in (dict, list) or not any(map(schemas.names_members, nodes)):
+        return value
+    speaking = [each for node in nodes for each in schemas.evaluating(node, value)]
+    if type(value) is dict:
+        return _members(schemas, nodes, speaking, value)
+    return _items(schemas, speaking, value)
+
+
+def _members(
+    schemas: Schemas, nodes: Sequence[Node], speaking: Sequence[dict[str, Any]], value: dict[str, Any]
+) -> dict[str, Any]:
+    is_free = not any(map(schemas.says_members, nodes))
+    kept: dict[str, Any] = {}
+    for name, member in value.items():
+        of_it = schemas.of_member(speaking, name) or [
+            node["unevaluatedProperties"] for node in speaking if "unevaluatedProperties" in node
+        ]
+        if of_it or is_free:
+            kept[name] = _named(schemas, of_it, member)
+    unchanged = len(kept) == len(value) and all(kept[name] is member for name, member in value.items())
+    return value if unchanged else kept
+
+
+def _items(schemas: Schemas, speaking: Sequence[dict[str, Any]], value: list[Any]) -> list[Any]:
+    first, weighing = prefix(speaking), [node["contains"] for node in speaking if "contains" in node]
+    others = schemas.of_item(speaking, first)
+    kept = []
+    for index, item in enumerate(value):
+        of_it = others if index >= first else schemas.of_item(speaking, index)
+        of_it = of_it or [node["unevaluatedItems"] for node in speaking if "unevaluatedItems" in node]
+        if weighing:
+            of_it = [*of_it, *(node for node in weighing if schemas.keeps(node)(item))]
+        kept.append(_named(schemas, of_it, item))
+    return value if all(one is other for one, other in zip(kept, value, strict=True)) else kept

@@ -17,13 +17,13 @@ from ninefold.plan.service import ServicePlan
 from ninefold.server import endpoints, rates
 from ninefold.server.authenticate import Scheme
 from ninefold.server.cross_origin import CrossOrigin
-from ninefold.server.cursor import Cursors
 from ninefold.server.endpoints import NO_CHALLENGE, Challenges, Endpoint
 from ninefold.server.events import Form
 from ninefold.server.execute import Log
 from ninefold.server.functions import Function
 from ninefold.server.idempotency import Keys
 from ninefold.server.match import Routes
+from ninefold.server.pages import Cursors
 from ninefold.server.problems import Problems
 from ninefold.server.signing import signing_key
 from ninefold.server.sources import Sources

@@ -19,12 +19,12 @@ from typing import Any, assert_never
 from ninefold.database.protocol import Row, Stored, TooLong, Unavailable
 from ninefold.expressions.evaluate import TooMuch
 from ninefold.plan import environment
-from ninefold.server import granting, media_types
+from ninefold.server import credentials, media_types
 from ninefold.server.authenticate import ANYONE, NOBODY, AnyCertificate, Caller, Certificates, Passwords, Scheme, Tokens
 from ninefold.server.broken_rules import MOST
 from ninefold.server.certificates import Certificate
 from ninefold.server.certificates import read as read_certificate
-from ninefold.server.credentials import PasswordCheck
+from ninefold.server.credentials import PasswordCheck, UserAndPassword, basic, is_password
 from ninefold.server.decode import Becomes, Given
 from ninefold.server.endpoints import Endpoint
 from ninefold.server.exchange import NO_DOCUMENT, RATE_LIMITED, TOO_LARGE, Exchange, only, unavailable
@@ -50,7 +50,6 @@ from ninefold.server.judge import Judge, NothingFound, Refusal
 from ninefold.server.match import Found, Match, NotAllowed
 from ninefold.server.messages import Response
 from ninefold.server.parameters import Declared, Query
-from ninefold.server.passwords import UserAndPassword, basic, is_password
 from ninefold.server.problems import Failure, invalid
 from ninefold.server.rates import Asking, count
 from ninefold.server.sweep import Sweep
@@ -307,7 +306,7 @@ def _presents(x: Exchange) -> Iterator[Scheme]:
 
 def _is_clients(x: Exchange, scheme: Scheme) -> bool:
     """Whether what is where a scheme looks is no caller's credential, but says to which client a token is granted."""
-    return x.endpoint.grants and scheme.where == "authorization" and granting.is_clients(x.request)
+    return x.endpoint.grants and scheme.where == "authorization" and credentials.is_clients(x.request)
 
 
 def _resource(x: Exchange) -> str | None:
@@ -505,7 +504,7 @@ def of_client(x: Exchange, document: Any) -> Next:
     """The document is that of the case, if there are any; where a token is asked for, the client is named in it."""
     x.document = document
     if x.endpoint.grants:
-        x.document = granting.with_client(x.document, x.request)
+        x.document = credentials.with_client(x.document, x.request)
         if isinstance(x.document, Failure):
             x.refuse(x.document)
             return operate(x)
@@ -566,7 +565,7 @@ def told(x: Exchange, names: frozenset[str], given: Given) -> Next:
     operation = x.endpoint.any_operation  # also where nobody is admitted
     resource = operation.resource if operation is not None else None
     wrong = given.wrong
-    for failure in granting.narrowed(wrong) if x.endpoint.grants else x.endpoint.body.by_field(wrong, resource):
+    for failure in credentials.narrowed(wrong) if x.endpoint.grants else x.endpoint.body.by_field(wrong, resource):
         x.refuse(failure)
     x.call.valid, x.call.wrong = given.values, names - given.values.keys()
     return operate(x)

@@ -10,13 +10,13 @@ from typing import Any
 from ninefold.database.protocol import Row, Session
 from ninefold.plan import environment
 from ninefold.plan import operations as plan
+from ninefold.server.bulk import Asking, Several
+from ninefold.server.constraints import requested
 from ninefold.server.encode import NO_ROW, Shape
 from ninefold.server.execute import Call, Write, effects
 from ninefold.server.flow import Next, Transact, Wait
-from ninefold.server.held import requested
 from ninefold.server.judge import Judge
 from ninefold.server.parameters import FilterReader
-from ninefold.server.several import Asking, Several
 from ninefold.server.statements import Prepared
 from ninefold.values import Value
 

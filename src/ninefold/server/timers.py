@@ -20,11 +20,11 @@ from typing import Any
 from ninefold.database.protocol import NoValue, Row, Session, TooLong
 from ninefold.expressions.evaluate import EvaluationError, TooMuch
 from ninefold.plan import environment, jobs
-from ninefold.server.cursor import Cursors
 from ninefold.server.execute import Call, Write
 from ninefold.server.flow import Next, Sweep, Wait, at_once
 from ninefold.server.judge import NothingFound, Refusal
 from ninefold.server.messages import Request
+from ninefold.server.pages import Cursors
 from ninefold.server.sources import Sources
 from ninefold.server.statements import Prepared
 from ninefold.sql import savepoints

@@ -12,10 +12,10 @@ from ninefold.database.protocol import Conflicting, Session, Stored
 from ninefold.expressions.before import BEFORE
 from ninefold.plan import environment
 from ninefold.plan import operations as plan
-from ninefold.server import upheld
+from ninefold.server import constraints
+from ninefold.server.constraints import Unfit, making
 from ninefold.server.effects import Effects
 from ninefold.server.events import Event, subscribe
-from ninefold.server.held import Unfit, making
 from ninefold.server.judge import MOST_ANEW, Judge, Refusal, Taken
 from ninefold.server.problems import Failure, FieldFailure, failed_condition
 from ninefold.server.sources import Sources
@@ -70,7 +70,7 @@ class Several(Generic[T]):
         self._read = None if write.read is None else Prepared(write.read)
         self._invariants = tuple(map(failed_condition, write.invariants))
         self._details = write.details
-        self._upholds = tuple(map(upheld.Upheld, write.upholds))
+        self._upholds = tuple(map(constraints.Upheld, write.upholds))
         self._before, self._after = tuple(map(Event, write.before)), tuple(map(Event, write.after))
         self._version, self._deletes = write.version, write.verb == "delete"
         # What was is another thing of each row: what reads it is asked for each.
@@ -108,7 +108,7 @@ class Several(Generic[T]):
         """Write them all, with what arises from that. `own` tells then which were written."""
         many, env = own[environment.SEVERAL], own
         if self._upholds:
-            own[environment.AFFECTED] = upheld.before(self._upholds, session, own)
+            own[environment.AFFECTED] = constraints.values_before(self._upholds, session, own)
         events = [(event, event.all_found(session, own), own) for event in self._before]
         was = self._as_they_were(session, own)
         deleted = self._then.all_acted_on(session, own) if self._then is not None and self._deletes else None
@@ -218,7 +218,7 @@ class Several(Generic[T]):
             if broken:
                 failed += [each for each in broken if each not in failed]
                 told = told or dict(zip(self._details, row[end - len(self._details) : end], strict=True))
-        for other, of_codes in upheld.broken(self._upholds, session, env):
+        for other, of_codes in constraints.broken_invariants(self._upholds, session, env):
             if other not in failed:
                 failed.append(other)
                 told |= of_codes

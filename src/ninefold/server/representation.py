@@ -2,8 +2,7 @@
 
 If-Match then asks of a write what it asks of GET: whether this caller would be given that tag still (RFC 9110 13.1.1).
 It is asked in the transaction of the write, before it; and after it, what GET would show now gives the tag of the
-response.
-"""
+response."""
 
 from __future__ import annotations
 

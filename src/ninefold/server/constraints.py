@@ -1,18 +1,21 @@
-"""What the contract gives fields, held to them before it is written."""
+"""What a write is held to: the values that the contract gives, and the invariants of other rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ninefold.database.protocol import Session, Stored
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.expressions.tree import Call, Typed
 from ninefold.plan import environment, held
+from ninefold.plan import operations as plan
 from ninefold.plan.held import CANNOT_BE_MADE
 from ninefold.server.broken_rules import Path, broken
-from ninefold.server.problems import Failure, FieldFailure
+from ninefold.server.problems import Failure, FieldFailure, failed_condition
 from ninefold.server.problems import pointer as json_pointer
 from ninefold.server.schemas import Schemas
+from ninefold.server.statements import Prepared, RowReader
 from ninefold.values import Invalid, Value, json_reader, required, to_json
 
 
@@ -116,3 +119,35 @@ def making(typed: Typed, planned: held.Held | None) -> Callable[[Env], Value]:
 def requested(env: dict[str, Any], body: Mapping[str, Any]) -> None:
     """Remember which fields the request gives, for what follows from it, too."""
     env.setdefault(environment.REQUESTED, dict.fromkeys(body, True))
+
+
+class Upheld:
+    """One of the plan, made ready."""
+
+    def __init__(self, planned: plan.Upheld) -> None:
+        self.failure = failed_condition(planned.condition)
+        self.details = planned.details
+        self.failing = Prepared(planned.failing)
+        self.before = None if planned.before is None else Prepared(planned.before)
+        self.read = None if planned.before is None else RowReader(planned.before)
+
+
+def values_before(upheld: Sequence[Upheld], session: Session, env: Env) -> dict[str, Value]:
+    """The keys as they are before the write, by name: the root `$affected`. Where several rows are written, those of
+    all of them."""
+    keys: dict[str, list[Any]] = {}
+    for each in upheld:
+        if each.before is not None and each.read is not None:
+            for row in session.run(*each.before.bound(env)):
+                for name, found in each.read(row).items():
+                    keys.setdefault(name, []).extend(found if isinstance(found, list) else ())
+    return dict(keys)
+
+
+def broken_invariants(
+    upheld: Sequence[Upheld], session: Session, env: Env
+) -> Iterator[tuple[Failure, dict[str, Stored]]]:
+    """Those that some row now fails, with the details of its codes."""
+    for each in upheld:
+        for row in session.run(*each.failing.bound(env)):
+            yield each.failure, dict(zip(each.details, row, strict=False))
