@@ -43,6 +43,7 @@ types:
       cube:    {type: array, items: {type: integer}}
       texts:   {type: array, items: {type: string}}
       text:    {type: string}
+      mixed:   {type: array, items: {type: [integer, string, object, array, boolean, 'null']}}
     required: []
 document:
   identifier: id
@@ -65,6 +66,15 @@ document:
     slug:    {type: string}
     at:      {type: string, format: date-time}
     checked: {type: boolean}
+    ahead:   {type: array, items: {type: string, pattern: '^(?!.*b)(a|aa)*$'}}
+    named:   {type: object, patternProperties: {'^(a|aa|b|ab)*$': {type: integer}, '^x': {type: string}}}
+    host:    {type: string, format: idn-hostname}
+    hosts:   {type: array, items: {type: string, format: idn-hostname}}
+    rule:    {type: string, format: regex}
+    rules:   {type: array, items: {type: string, format: regex}}
+    mail:    {type: string, format: idn-email}
+    place:   {type: string, format: iri}
+    template: {type: string, format: uri-template}
   required: [id]
 ```
 
@@ -79,7 +89,7 @@ requests:  {media type: application/json, unknown members: %s, unknown parameter
 responses: {media type: application/json}
 PUT /documents/{document.id}:
   does: ensure document
-  body: [texts, few, numbers, unique, free, rows, note, at]
+  body: [texts, few, numbers, unique, free, rows, note, at, ahead, named, host, hosts, rule, rules, mail, place, template]
   responses: {created: {201: {id: document.id}}, unchanged: {200: {id: document.id}}}
 PATCH /documents/{document.id}:
   does: update document
@@ -105,6 +115,19 @@ POST /loops:
       flat:   "request.body.square.flatMap(n, request.body.square).size()"
       sorted: "request.body.numbers.sortBy(n, -n).size()"
       slug:   "slug(request.body.text)"
+      among:  "'b' in request.body.mixed"
+      object: "{'a': 1} in request.body.mixed"
+GET /documents/{document.id}: {does: read document, responses: {200: document}}
+GET /pages:
+  does: list document
+  sorts: {default: [id]}
+  pages: {default: 10, largest: 100, by: offset, parameters: {size: limit, start: offset}}
+  responses: {200: {documents: page.items}}
+POST /documents:
+  does: create document
+  body: [id, texts, free]
+  idempotency key: optional
+  responses: {201: document}
 GET /documents:
   does: list document
   query: {words: {type: array, items: {type: string, maxLength: 3}}, n: {type: array, items: {type: integer}}}
@@ -137,7 +160,7 @@ codes:
   unreadable: {status: 400, when: [malformed, unsupported media type, not acceptable]}
   too_large:  {status: 413, when: too large}
   invalid:    {status: 422, when: invalid}
-  different:  {status: 409, when: [different, conflict]}
+  different:  {status: 409, when: [different, conflict, idempotency mismatch, idempotency in progress]}
   busy:       {status: 503, when: unavailable}
   broken:     {status: 500, when: internal}
 ```
@@ -146,6 +169,7 @@ codes:
 
 ```yaml
 rates: none
+idempotency keys: {kept: PT1H}
 time-outs: none
 sizes: none
 ```
@@ -199,13 +223,32 @@ def bodies() -> Iterator[tuple[str, bytes]]:
     yield "one long text", b'{"note":"' + b"A" * (MIB - 20) + b'"}'
     yield "one long text of two bytes each", b'{"note":"' + "É".encode() * ((MIB - 20) // 2) + b'"}'
     yield "escapes", b'{"note":"' + b"\\u0001" * ((MIB - 20) // 6) + b'"}'
+    yield "patterns that look ahead", several(b'{"ahead":[', b'"' + b"a" * 900 + b'"', b"]}", MIB)
+    yield "short texts and patterns that look ahead", several(b'{"ahead":[', b'"aaa"', b"]}", MIB)
+    yield "patterns that look ahead, and do not match", several(b'{"ahead":[', b'"' + b"a" * 900 + b'"', b',"c"]}', MIB)
+    yield "names with patterns", b'{"named":{' + ",".join(numbered('"x%d":""', MIB - 20)).encode() + b"}}"
+    yield "a long name with patterns", b'{"named":{"' + b"ab" * (MIB // 2 - 30) + b'":1}}'
+    yield "long names with patterns", b'{"named":{' + ",".join(f'"{"ab" * 450}{n}":1' for n in range(1100)).encode() + b"}}"
+    yield "a long host", b'{"host":"' + "\u00e9".encode().decode("unicode_escape").encode() * (MIB // 2 - 20) + b'"}'
+    yield "a long host of labels", b'{"host":"' + "é.".encode() * (MIB // 3 - 20) + b'"}'
+    yield "many hosts", several(b'{"hosts":[', '"é.example"'.encode(), b"]}", MIB)
+    yield "a long expression", b'{"rule":"' + b"(a|b)" * (MIB // 5 - 20) + b'"}'
+    yield "an expression of one letter", b'{"rule":"' + b"a" * (MIB - 20) + b'"}'
+    yield "an expression that repeats", b'{"rule":"' + b"(((a{9}){9}){9}){9}"  * (MIB // 20 - 20) + b'"}'
+    yield "an expression of many classes", b'{"rule":"' + b"[a-z]" * (MIB // 5 - 20) + b'"}'
+    yield "an expression of all letters", b'{"rule":"' + b"\\p{L}" * (MIB // 7 - 20) + b'"}'
+    yield "many expressions", several(b'{"rules":[', b'"(a|b)*"', b"]}", MIB)
+    yield "many expressions of all letters", several(b'{"rules":[', b'"\\w{50}"', b"]}", MIB)
+    yield "a long mail address", b'{"mail":"' + "é".encode() * (MIB // 2 - 20) + b'@example.org"}'
+    yield "a long place", b'{"place":"http://e/' + "é".encode() * (MIB // 2 - 40) + b'"}'
+    yield "a long template", b'{"template":"' + b"{a}" * (MIB // 3 - 40) + b'"}'
     yield "no JSON at its end", several(b'{"numbers":[', b"1", b"", MIB)
 
 
 def requests() -> Iterator[Sent]:
     json = (("content-type", "application/json"),)
     for number, (name, body) in enumerate(bodies()):
-        yield Sent(f"body: {name}", "PUT", f"/documents/{chr(97 + number)}", body, json)
+        yield Sent(f"body: {name}", "PUT", f"/documents/d{chr(97 + number // 26)}{chr(97 + number % 26)}", body, json)
     yield Sent("merge patch: many members", "PATCH", "/documents/large", bodies_by_name("a free object"), json)
     yield Sent("merge patch: many members cleared", "PATCH", "/documents/large",
                b'{"free":{' + ",".join(numbered('"a%d":null', MIB - 20)).encode() + b"}}", json)  # fmt: skip
@@ -214,6 +257,12 @@ def requests() -> Iterator[Sent]:
         yield Sent(f"JSON Patch: {name}", "PATCH", "/edits/large", edits, json)
     for name, body in loops():
         yield Sent(f"expression: {name}", "POST", "/loops", body, json)
+    for name, target in (("a large row", "/documents/large"), ("a page of all rows", "/pages?limit=100")):
+        yield Sent(f"read: {name}", "GET", target)
+        yield Sent(f"read: {name}, as it was", "GET", target, headers=(("if-none-match", '"a"'),))
+    large = b'{"id":"idem","texts":["a"],"free":{' + ",".join(numbered('"a%d":1', MIB - 60)).encode() + b"}}"
+    for time in ("once", "again"):
+        yield Sent(f"key: {time}", "POST", "/documents", large, (*json, ("idempotency-key", '"one"')))
     for name, target, headers in heads():
         yield Sent(f"head: {name}", "GET", target, headers=headers)
 
@@ -243,6 +292,8 @@ def loops() -> Iterator[tuple[str, bytes]]:
         half = size // 2
         yield (f"a part of a text, for each of many, {size} bytes",
                several(b'{"text":"' + b"a" * half + b'b","texts":[', b'"ac"', b"]}", size))  # fmt: skip
+        yield f"numbers among values, {size} bytes", several(b'{"mixed":[', b'1,"a",{},[],null,true', b"]}", size)
+        yield f"objects among values, {size} bytes", several(b'{"mixed":[', b'{"a":2}', b"]}", size)
         yield f"a slug, {size} bytes", b'{"text":"' + "É ".encode() * (size // 4) + b'"}'
 
 
@@ -317,8 +368,9 @@ async def measure(words: list[str]) -> None:
                 large = msgspec.json.encode(
                     {"numbers": [1] * 250_000, "free": {f"a{each}": 1 for each in range(40_000)}}
                 )
-                status, _ = await answer(application, Sent("", "PUT", "/documents/large", large, json))
-                assert status == 201, status
+                for name in ("large", "larger", "largest"):
+                    status, _ = await answer(application, Sent("", "PUT", f"/documents/{name}", large, json))
+                    assert status == 201, status
                 print(f"\nunknown members: {unknown}\n")
                 print(f"{'':58}{'sent':>9}{'status':>8}{'answered':>10}{'held':>9}{'CPU':>9}")
                 for sent in requests():

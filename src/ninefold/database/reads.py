@@ -32,6 +32,9 @@ STEPS = 1_000
 """Instructions of SQLite's machine between two questions whether to go on: some 20 to 100 microseconds. A read that has
 no more of them than that is never asked."""
 
+ROWS = 8
+"""Rows between two such questions: a row is few instructions, however large it is."""
+
 STEPS_ELSEWHERE = 100_000
 """The same in a thread: each question takes the interpreter's lock."""
 
@@ -64,7 +67,12 @@ class Brief:
         """Raises TooLong, unless it may go on `to_its_end`, or Unavailable."""
         self._until = None if to_its_end else perf_counter() + BUDGET
         try:
-            return self._connection.execute(text, binds).fetchall()
+            rows = list[Row]()
+            for row in self._connection.execute(text, binds):
+                rows.append(row)
+                if len(rows) % ROWS == 0 and self._is_over():
+                    raise TooLong
+            return rows
         except apsw.InterruptError:
             raise TooLong from None
         except apsw.Error as error:

@@ -40,7 +40,11 @@ _NARROWER = "Values are not narrowed by it."
 _RESTRICTING: tuple[tuple[str, Shape, str], ...] = (
     ("enum", ListOf(JSON()), "The values that there are."),
     ("const", JSON(), "The one value that there is."),
-    ("format", Word(FORMATS), "A form that text has; it is asserted."),
+    (
+        "format",
+        Word(FORMATS),
+        "A form that text has; it is asserted. An `idn-hostname` has at most 253 code points, a `regex` 10,000.",
+    ),
     ("pattern", Text("a regular expression"), "A regular expression (ECMA-262) that is found in the text."),
     ("minLength", Integer(), "The least number of code points."),
     ("maxLength", Integer(), "The greatest number of code points."),

@@ -12,7 +12,7 @@ import jsonschema_rs
 from ninefold.contract.fact import Name
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.language.codes import KEYWORD_NOT_USED, NOT_A_SCHEMA, SLOW_PATTERN, WRONG_SHAPE, WRONG_WORD
+from ninefold.language.codes import KEYWORD_NOT_USED, NOT_A_SCHEMA, SLOW_NAMES, SLOW_PATTERN, WRONG_SHAPE, WRONG_WORD
 from ninefold.language.json_schema import FORMATS, KEYS, KEYWORDS, REFUSED, TYPES
 from ninefold.language.leaves import wrong_word
 from ninefold.language.reading import Reading, Refused, Slot, quoted, shortened
@@ -147,12 +147,22 @@ def _matched_slowly(r: Reading, node: Mapping, found: dict[str, Any]) -> None:
     longest = found.get("maxLength")
     if "pattern" not in found or (isinstance(longest, int) and longest <= LONG_FOR_A_PATTERN):
         return
-    try:
-        jsonschema_rs.Draft202012Validator({"pattern": found["pattern"]}, pattern_options=jsonschema_rs.RegexOptions())
-    except ValueError:
+    if not _is_linear(found["pattern"]):
         span = next(entry.value.span for entry in node.entries if entry.name == "pattern")
         message = "this pattern takes the longer, the more a client writes"
-        r.say(SLOW_PATTERN, message, Label(span, "looks around, or back"), help=("`maxLength` beside it bounds that",))
+        r.say(SLOW_PATTERN, message, Label(span, _LOOKS), help=("`maxLength` beside it bounds that",))
+
+
+_LOOKS: Final = "looks around, or back"
+
+
+def _is_linear(pattern: str) -> bool:
+    """Whether a regular expression is matched in time in proportion to the text."""
+    try:
+        jsonschema_rs.Draft202012Validator({"pattern": pattern}, pattern_options=jsonschema_rs.RegexOptions())
+    except ValueError:
+        return False
+    return True
 
 
 def _unknown(r: Reading, key: Scalar) -> None:
@@ -207,6 +217,9 @@ def _named(r: Reading, node: Node, called: str) -> dict[str, Any]:
     if called == "patternProperties":
         for entry in entries:
             _compiles(r, entry.name, entry.key)
+            if not _is_linear(entry.name):
+                help = ("write which names there are without that, or put a list of names with values in its place",)
+                r.say(SLOW_NAMES, "names of members cannot be matched so", Label(entry.key.span, _LOOKS), help=help)
     return {entry.name: _schema(r, entry.value, entry.name) for entry in entries}
 
 

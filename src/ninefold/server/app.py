@@ -20,7 +20,7 @@ from ninefold.server import flow
 from ninefold.server.access_log import Observe, Reason, Record
 from ninefold.server.addresses import ClientAddress, client_address
 from ninefold.server.bell import Bell
-from ninefold.server.beside import Beside
+from ninefold.server.beside import Beside, is_much
 from ninefold.server.capacity import LITTLE_BYTES, Capacity
 from ninefold.server.exchange import Exchange, arrived, finished, open_to_origins, overloaded, timed_out, unavailable
 from ninefold.server.flow import Fetch, Follow, Invoke, ReadBody, Select, Sweep, TooLarge, Transact, Wait, Work
@@ -309,8 +309,10 @@ class Application:
         seconds = x.service.seconds
         deadline = None if seconds is None else asyncio.get_running_loop().time() + seconds
         step = taken(x, lambda: start(x))
+        much = False
         while isinstance(step, Wait):
             waiting = asyncio.timeout_at(deadline)
+            began = perf_counter()
             try:
                 result = self._begun(step.work, body, x.env["now"], x.request.address)
                 if isinstance(result, Awaitable):
@@ -325,8 +327,14 @@ class Application:
                     return timed_out(x)
                 step = recovered(x, error)
             else:
-                resume = step.resume
-                step = taken(x, lambda resume=resume, result=result: resume(result))  # type: ignore[misc]
+                take = partial(taken, x, partial(step.resume, result))
+                # Up to its call a request counts, and is counted: all of that is done on one thread.
+                if not much and x.call is not None:
+                    much = isinstance(step.work, flow.Beside) or is_much(result, perf_counter() - began)
+                try:
+                    step = await self._thread.taken(take, deadline) if much else take()
+                except TimeoutError:
+                    return timed_out(x)
         return step
 
     def _transacted(self, function: Callable[[Session], Any]) -> Future[Any]:

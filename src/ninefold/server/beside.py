@@ -10,7 +10,13 @@ import asyncio
 import gc
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+AT_ONCE = 16 * 1024
+"""Bytes of a body, or of rows, with which a step of a request is taken among the others. What is done with more takes
+its time in proportion, and is done beside them."""
 
 
 class Beside:
@@ -22,12 +28,44 @@ class Beside:
     def begun(self, function: Callable[[], Any]) -> Awaitable[Any]:
         return asyncio.get_running_loop().run_in_executor(self._thread, _uncollected, function)
 
+    async def taken(self, function: Callable[[], T], deadline: float | None) -> T:
+        """What a function gives that is done to its end once it has begun. Raises TimeoutError where it has not until
+        the deadline, a time of the event loop."""
+        loop = asyncio.get_running_loop()
+        running = self._thread.submit(_uncollected, function)
+        given = asyncio.wrap_future(running)
+        if deadline is not None:
+            await asyncio.wait({given}, timeout=deadline - loop.time())
+            if not given.done() and running.cancel():
+                raise TimeoutError
+        return await given
+
     def close(self) -> None:
         """End the thread, once what it does is done."""
         self._thread.shutdown()
 
 
-def _uncollected(function: Callable[[], Any]) -> Any:
+LITTLE_SECONDS = 0.0001
+"""In which not much can have been read from the database."""
+
+
+def is_much(found: object, seconds: float) -> bool:
+    """Whether a step of a request has much to do with what was found for it in so many seconds. Rows that were there at
+    once are not worth looking at."""
+    if isinstance(found, bytes):
+        return len(found) > AT_ONCE
+    if seconds < LITTLE_SECONDS or not isinstance(found, list):
+        return False
+    size = 0
+    for row in found:
+        if isinstance(row, tuple):
+            size += sum([len(cell) for cell in row if isinstance(cell, str | bytes)])
+            if size > AT_ONCE:
+                return True
+    return False
+
+
+def _uncollected(function: Callable[[], T]) -> T:
     """Done without looking for garbage: a document has no cycles, and looking at all of it again and again while it is
     made holds up every thread."""
     collecting = gc.isenabled()

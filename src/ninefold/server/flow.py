@@ -60,7 +60,8 @@ class Compute:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What takes time in proportion to what a request brings, done beside the other requests; gives what it returns."""
+    """What may make much of little that a request brings, done beside the other requests; gives what it returns. With
+    much, all is done beside them anyway (`beside.py`)."""
 
     work: Callable[[], Any]
 

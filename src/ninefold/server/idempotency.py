@@ -106,15 +106,12 @@ class Keys:
             expires=_microseconds(now) + self._kept,
         )
 
-    def clash(self, held: Held) -> Failure | None:
-        """Whether another request holds the key now."""
-        request = self._in_progress.get(held.row)
-        if request is None:
+    def begin(self, held: Held) -> Failure | None:
+        """Hold the key, unless another request holds it now. To be called on any thread."""
+        request = self._in_progress.setdefault(held.row, held.request)
+        if request is held.request:
             return None
         return IN_PROGRESS if held.is_of(request) else MISMATCH
-
-    def begin(self, held: Held) -> None:
-        self._in_progress[held.row] = held.request
 
     def end(self, held: Held) -> None:
         self._in_progress.pop(held.row, None)

@@ -42,8 +42,24 @@ def _compiled(
     keywords: dict[str, Any] | None = None,
 ) -> jsonschema_rs.Draft202012Validator:
     return jsonschema_rs.Draft202012Validator(
-        schema, validate_formats=True, retriever=refuse_to_fetch, pattern_options=patterns, keywords=keywords
+        schema,
+        validate_formats=True,
+        formats=_ONE_BY_ONE,
+        retriever=refuse_to_fetch,
+        pattern_options=patterns,
+        keywords=keywords,
     )
+
+
+def _bounded(name: str, longest: int) -> Callable[[str], bool]:
+    """A format whose texts are looked at one by one, so that others have their turn between two. A longer one is not
+    of the format."""
+    is_valid = jsonschema_rs.Draft202012Validator({"format": name}, validate_formats=True).is_valid
+    return lambda text: len(text) <= longest and is_valid(text)
+
+
+_ONE_BY_ONE: Final = {"idn-hostname": _bounded("idn-hostname", 253), "regex": _bounded("regex", 10_000)}
+"""Formats that take some microseconds of each character. A host's name is never longer (RFC 1123 2.1)."""
 
 
 _STEPPING_BACK: Final = jsonschema_rs.FancyRegexOptions(backtrack_limit=MOST_STEPS_BACK)

@@ -61,9 +61,6 @@ log = logging.getLogger("ninefold.server")
 MOST_LOOKS = 1_000
 """How often a request looks at a row that others change all the while, before it is given up."""
 
-DONE_AT_ONCE = 16 * 1024
-"""Bytes of a body that is looked at while the others wait: some milliseconds. A larger one is looked at beside them."""
-
 NOT_IN_FORCE = Response(501)
 """Blocked by a gap, or stated and not in force (fixed meaning 12)."""
 
@@ -470,14 +467,7 @@ def decode(x: Exchange, data: bytes | TooLarge) -> Next:
         return operate(x)
     x.form = x.endpoint.body.is_form(x.request)
     parse = x.endpoint.body.members if x.form else x.endpoint.body.parsed
-    return beside(x, partial(parse, data), partial(decoded, x))
-
-
-def beside(x: Exchange, work: Callable[[], Any], resume: Callable[[Any], Next], large: bool = False) -> Next:
-    """Go on with what a body is made into. `large`: it may be, however small the body is."""
-    if large or (x.content is not None and len(x.content) > DONE_AT_ONCE):
-        return Wait(Beside(work), resume)
-    return resume(work())
+    return decoded(x, parse(data))
 
 
 def decoded(x: Exchange, document: Any) -> Next:
@@ -496,7 +486,7 @@ def decoded(x: Exchange, document: Any) -> Next:
             return operate(x)
         in_case(x, found)
     if x.form and x.endpoint.body is not None:
-        return beside(x, partial(x.endpoint.body.of_form, x.document), partial(of_client, x))
+        return of_client(x, x.endpoint.body.of_form(x.document))
     return of_client(x, x.document)
 
 
@@ -530,8 +520,8 @@ def looked(x: Exchange, operation: Write, rows: Sequence[Row]) -> Next:
     if body is None or x.document is NO_DOCUMENT:
         return decided(x, x.document)
     make = partial(body.edited, resource=operation.resource) if body.edits else body.merged
-    work = partial(make, x.document, x.call.current, x.service.body_bytes)
-    return beside(x, work, partial(made, x), large=True)
+    # A few edits may make much of a little.
+    return Wait(Beside(partial(make, x.document, x.call.current, x.service.body_bytes)), partial(made, x))
 
 
 def made(x: Exchange, becomes: Becomes | Failure) -> Next:
@@ -540,18 +530,18 @@ def made(x: Exchange, becomes: Becomes | Failure) -> Next:
         x.refuse(becomes)
         return operate(x)
     x.edits = becomes.edits
-    return decided(x, becomes.document, becomes.cleared, large=True)
+    return decided(x, becomes.document, becomes.cleared)
 
 
-def decided(x: Exchange, document: Any, cleared: frozenset[str] = frozenset(), large: bool = False) -> Next:
+def decided(x: Exchange, document: Any, cleared: frozenset[str] = frozenset()) -> Next:
     """What the body gives is whole: everything that is wrong with it is said at once. `cleared`: the fields that are to
-    have no value any more. `large`: it may be more than was sent."""
+    have no value any more."""
     body = x.endpoint.body
     if x.document is NO_DOCUMENT or body is None or x.call is None:
         return operate(x)
     x.becomes = document
-    valid = partial(body.valid, document, cleared, x.form, x.env.get(environment.PATH))
-    return beside(x, valid, partial(told, x, body.given(document)), large)
+    valid = body.valid(document, cleared, x.form, x.env.get(environment.PATH))
+    return told(x, body.given(document), valid)
 
 
 def told(x: Exchange, names: frozenset[str], given: Given) -> Next:
@@ -580,11 +570,10 @@ def operate(x: Exchange) -> Next:
         return x.answer()
     x.held = _held(x)
     if not x.failures and x.held is not None and x.service.keys is not None and not x.holds:
-        clash = x.service.keys.clash(x.held)
+        clash = x.service.keys.begin(x.held)
         if clash is not None:
             x.refuse(clash)
             return judged(x)
-        x.service.keys.begin(x.held)
         x.holds = True
     return perform(x) if not x.failures else compared_first(x)
 
