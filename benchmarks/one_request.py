@@ -89,7 +89,8 @@ requests:  {media type: application/json, unknown members: %s, unknown parameter
 responses: {media type: application/json}
 PUT /documents/{document.id}:
   does: ensure document
-  body: [texts, few, numbers, unique, free, rows, note, at, ahead, named, host, hosts, rule, rules, mail, place, template]
+  body: [texts, few, numbers, unique, free, rows, note, at, ahead, named, host, hosts, rule, rules, mail, place,
+         template]
   responses: {created: {201: {id: document.id}}, unchanged: {200: {id: document.id}}}
 PATCH /documents/{document.id}:
   does: update document
@@ -228,13 +229,16 @@ def bodies() -> Iterator[tuple[str, bytes]]:
     yield "patterns that look ahead, and do not match", several(b'{"ahead":[', b'"' + b"a" * 900 + b'"', b',"c"]}', MIB)
     yield "names with patterns", b'{"named":{' + ",".join(numbered('"x%d":""', MIB - 20)).encode() + b"}}"
     yield "a long name with patterns", b'{"named":{"' + b"ab" * (MIB // 2 - 30) + b'":1}}'
-    yield "long names with patterns", b'{"named":{' + ",".join(f'"{"ab" * 450}{n}":1' for n in range(1100)).encode() + b"}}"
+    yield (
+        "long names with patterns",
+        b'{"named":{' + ",".join(f'"{"ab" * 450}{n}":1' for n in range(1100)).encode() + b"}}",
+    )
     yield "a long host", b'{"host":"' + "\u00e9".encode().decode("unicode_escape").encode() * (MIB // 2 - 20) + b'"}'
     yield "a long host of labels", b'{"host":"' + "é.".encode() * (MIB // 3 - 20) + b'"}'
     yield "many hosts", several(b'{"hosts":[', '"é.example"'.encode(), b"]}", MIB)
     yield "a long expression", b'{"rule":"' + b"(a|b)" * (MIB // 5 - 20) + b'"}'
     yield "an expression of one letter", b'{"rule":"' + b"a" * (MIB - 20) + b'"}'
-    yield "an expression that repeats", b'{"rule":"' + b"(((a{9}){9}){9}){9}"  * (MIB // 20 - 20) + b'"}'
+    yield "an expression that repeats", b'{"rule":"' + b"(((a{9}){9}){9}){9}" * (MIB // 20 - 20) + b'"}'
     yield "an expression of many classes", b'{"rule":"' + b"[a-z]" * (MIB // 5 - 20) + b'"}'
     yield "an expression of all letters", b'{"rule":"' + b"\\p{L}" * (MIB // 7 - 20) + b'"}'
     yield "many expressions", several(b'{"rules":[', b'"(a|b)*"', b"]}", MIB)
@@ -261,8 +265,8 @@ def requests() -> Iterator[Sent]:
         yield Sent(f"read: {name}", "GET", target)
         yield Sent(f"read: {name}, as it was", "GET", target, headers=(("if-none-match", '"a"'),))
     large = b'{"id":"idem","texts":["a"],"free":{' + ",".join(numbered('"a%d":1', MIB - 60)).encode() + b"}}"
-    for time in ("once", "again"):
-        yield Sent(f"key: {time}", "POST", "/documents", large, (*json, ("idempotency-key", '"one"')))
+    for often in ("once", "again"):
+        yield Sent(f"key: {often}", "POST", "/documents", large, (*json, ("idempotency-key", '"one"')))
     for name, target, headers in heads():
         yield Sent(f"head: {name}", "GET", target, headers=headers)
 

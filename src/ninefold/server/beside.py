@@ -46,7 +46,7 @@ class Beside:
 
 
 LITTLE_SECONDS = 0.0001
-"""In which not much can have been read from the database."""
+"""In which some hundred KiB can have been read from the database, and no more."""
 
 
 def is_much(found: object, seconds: float) -> bool:
