@@ -14,10 +14,12 @@ from urllib.parse import quote
 from tests.agreement.comparing import Asked
 from tests.reference.interpreter import Interpreter
 from tests.reference.messages import NOTHING, Request, Response
+from tests.reference.operations import expansion_of, filters_of, pages_of, projection_of, sorts_of
 from tests.reference.rows import Row
 from tests.reference.values import broken_rules
 
-from ninefold.checked.endpoints import BodyLeaf, Endpoint, Expansion, PathName, PathValue, Projection
+from ninefold.checked.endpoints import Endpoint
+from ninefold.checked.operations import BodyLeaf, Expansion, PathName, PathValue, Projection
 from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Checked, LookedUp
 from ninefold.values import Anything, Array, Boolean, Integer, Number, Object, Text, Timestamp
@@ -174,11 +176,12 @@ class Asker:
         key, cursor = self.random.choice(self.cursors)
         assert self._last is not None
         endpoint = next(each for each in self.checked.endpoints if each.key == self._last[0])
-        if endpoint.pages is None or endpoint.pages.next is None or (endpoint.key != key and self._often(0.8)):
+        pages = pages_of(endpoint)
+        if pages is None or pages.next is None or (endpoint.key != key and self._often(0.8)):
             return None
         path, _, query = self._last[1].target.partition("?")
-        kept = [pair for pair in query.split("&") if pair and not pair.startswith(endpoint.pages.next + "=")]
-        target = path + "?" + "&".join([*kept, f"{endpoint.pages.next}=⟦{cursor}⟧"])
+        kept = [pair for pair in query.split("&") if pair and not pair.startswith(pages.next + "=")]
+        target = path + "?" + "&".join([*kept, f"{pages.next}=⟦{cursor}⟧"])
         request = Request("GET", target, self._last[1].headers)
         self._last = (endpoint.key, request)
         return request
@@ -199,7 +202,7 @@ class Asker:
         self._credential(headers, pairs, row)
         if self._often(0.08):
             headers["accept"] = self.random.choice(["application/json", "*/*", "text/html", "text/html, application/*"])
-        if endpoint.validator and self.tags and self._often(0.5):
+        if endpoint.operation.validator and self.tags and self._often(0.5):
             names = ["if-match"]
             if endpoint.verb == "read":
                 # Of a read, the service asks for `stale` last, whatever `precedence` says.
@@ -269,11 +272,11 @@ class Asker:
         pairs: list[tuple[str, str]] = []
         if self._often(0.04):
             pairs.append(("unheard", "1"))
-        for declared in endpoint.query:
+        for declared in endpoint.takes.query:
             if self._often(0.5):
                 count = 2 if self._often(0.05) else 1
                 pairs += [(declared.name, self.random.choice(["0", "1", "3", "-1", "x", "1.0"]))] * count
-        for each in endpoint.filters:
+        for each in filters_of(endpoint):
             if self._often(0.4):
                 single = each.type.items if isinstance(each.type, Array) else each.type
                 texts = [self._filter_text(endpoint, each.name, single) for _ in range(self.random.randint(1, 2))]
@@ -282,13 +285,14 @@ class Asker:
                 else:
                     count = len(texts) if each.written or self._often(0.05) else 1
                     pairs += [(each.name, text) for text in texts[:count]]
-        if endpoint.sorts is not None and endpoint.sorts.parameter is not None and self._often(0.5):
-            offered = [("-" if keys[0][1] else "") + keys[0][0] for keys in endpoint.sorts.offered]
-            pairs.append((endpoint.sorts.parameter, self.random.choice([*offered, *offered, "id", "-", ""])))
-        for choice in (endpoint.projection, endpoint.expansion):
+        sorts = sorts_of(endpoint)
+        if sorts is not None and sorts.parameter is not None and self._often(0.5):
+            offered = [("-" if keys[0][1] else "") + keys[0][0] for keys in sorts.offered]
+            pairs.append((sorts.parameter, self.random.choice([*offered, *offered, "id", "-", ""])))
+        for choice in (projection_of(endpoint), expansion_of(endpoint)):
             if choice is not None and self._often(0.6):
                 pairs += self._chosen(choice)
-        pages = endpoint.pages
+        pages = pages_of(endpoint)
         if endpoint.verb == "list" and pages is not None and pages.by != "none":
             if pages.size is not None and self._often(0.5):
                 pairs.append((pages.size, self.random.choice(["1", "2", "3", "2", "0", "9", "x", str(2**63)])))
@@ -324,9 +328,9 @@ class Asker:
     # ── Bodies ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _body(self, endpoint: Endpoint, row: Row | None, headers: dict[str, str]) -> bytes | None:
-        if endpoint.body is None:
+        if endpoint.takes.body is None:
             return None
-        if endpoint.body == ():
+        if endpoint.takes.body == ():
             if self._often(0.85):
                 return None
             headers["content-type"] = "application/json"
@@ -347,7 +351,7 @@ class Asker:
         document: dict[str, Any] = {}
         assert endpoint.resource is not None
         resource = self.checked.resources[endpoint.resource]
-        for leaf in endpoint.body:
+        for leaf in endpoint.takes.body:
             self._leaf(document, leaf, resource, endpoint)
         if self._often(0.05):
             document["unheard"] = 1

@@ -39,7 +39,7 @@ STAGES = {
             "routes",
         ),
     },
-    "checked": {"lists", "places", "service", "ways"},
+    "checked": {"contents", "lists", "operations", "places", "service", "ways"},
     "checks": {
         *(
             "check",
@@ -66,6 +66,7 @@ STAGES = {
             "showing",
             "lists",
             "model",
+            "operations",
             "parameters",
             "paths",
         ),

@@ -16,6 +16,7 @@ from tests.reference.rows import Row
 from tests.server.identity import Provider
 
 from ninefold.checked import endpoints as checked
+from ninefold.checked.operations import PathName, PathValue
 from ninefold.language.conditions import STATUSES
 from ninefold.plan.routes import Served
 from ninefold.plan.service import ServicePlan
@@ -126,16 +127,16 @@ class Asking:
                 case str():
                     found.append(segment)
                     continue
-                case checked.PathName():
+                case PathName():
                     value = self.value(segment, row)
-                case checked.PathValue():
+                case PathValue():
                     value = marked(schemas[segment.text], schemas[segment.text], "path", segment.text, 0)
             if value is None:
                 return None
             found.append(quote(str(value), safe=""))
         return "/" + "/".join(found)
 
-    def value(self, name: checked.PathName, row: Row | None) -> Any:
+    def value(self, name: PathName, row: Row | None) -> Any:
         if row is None:
             others = self.world.of(name.resource)
             return others[0].fields[name.field] if others else None
@@ -151,7 +152,7 @@ class Asking:
         """The same path with a value of which there is no row, where one name says which row it is."""
         if len(endpoint.names) != 1:
             return None
-        at = next(i for i, each in enumerate(endpoint.segments) if isinstance(each, checked.PathName))
+        at = next(i for i, each in enumerate(endpoint.segments) if isinstance(each, PathName))
         parts = path.split("/")
         old = parts[1 + len(self.before) + at]
         parts[1 + len(self.before) + at] = (

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from tests.owasp.asking import Asking, Finding, admitted
 from tests.owasp.world import NOBODY
+from tests.reference.operations import pages_of
 
 
 def pages_beyond_their_bounds(a: Asking) -> Iterator[Finding]:
     for endpoint in a.endpoints.values():
-        pages = endpoint.pages
+        pages = pages_of(endpoint)
         if endpoint.verb != "list" or pages is None or pages.by == "none" or pages.largest is None or not pages.size:
             continue
         for person in a.everybody():

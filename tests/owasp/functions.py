@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from tests.owasp.asking import NOW, REFUSALS, WRITING, Asking, Finding, admitted, anyone_may, is_good
 from tests.owasp.world import ANYONE, Person
+from tests.reference.operations import is_of_all, transition_of
 from tests.reference.rows import Row
 
 from ninefold.checked import endpoints as checked
@@ -38,10 +39,8 @@ def _most_likely(a: Asking, endpoint: checked.Endpoint, person: Person) -> Row |
     """The row of which nothing else would refuse the request: one that is seen, and in a state that fits."""
 
     def fits(row: Row) -> tuple[bool, bool]:
-        machine = row.resource.machine
-        in_turn = (
-            endpoint.transition is None or machine is None or row.fields[machine.field] in endpoint.transition.origins
-        )
+        machine, taken = row.resource.machine, transition_of(endpoint)
+        in_turn = taken is None or machine is None or row.fields[machine.field] in taken.origins
         return a.world.sees(person, row, NOW), in_turn
 
     return max(a.rows(endpoint), key=fits, default=None)
@@ -63,9 +62,10 @@ def methods_in_disguise(a: Asking) -> Iterator[Finding]:
 def steps_out_of_turn(a: Asking) -> Iterator[Finding]:
     """A transition is taken from its own states alone, and nothing else moves a state."""
     for endpoint in a.endpoints.values():
-        if endpoint.transition is None or endpoint.resource is None or endpoint.row is not None:
+        taken = transition_of(endpoint)
+        if taken is None or endpoint.resource is None or endpoint.operation.row is not None:
             continue
-        if endpoint.all_rows:
+        if is_of_all(endpoint):
             continue  # where `where` leaves out what is in another state, nothing is done, and all is well
         machine = a.world.checked.resources[endpoint.resource].machine
         assert machine is not None
@@ -73,7 +73,7 @@ def steps_out_of_turn(a: Asking) -> Iterator[Finding]:
             for row in a.rows(endpoint):
                 state = row.fields[machine.field]
                 path = a.path(endpoint, row)
-                if state in endpoint.transition.origins or path is None or not a.admits(endpoint, person, row):
+                if state in taken.origins or path is None or not a.admits(endpoint, person, row):
                     continue
                 response, same = a.untouched(endpoint.key, person, path, a.body(endpoint, person))
                 if is_good(response) or not same:

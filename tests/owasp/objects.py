@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 from tests.owasp.asking import NOW, Asking, Finding, admitted, is_good
 from tests.owasp.world import Person
+from tests.reference.operations import filters_of, pages_of, sorts_of
 from tests.reference.rows import Row
 
 from ninefold.checked import endpoints as checked
@@ -19,7 +20,7 @@ ON_A_ROW = frozenset(("read", "update", "replace", "delete", "transition", "remo
 def other_peoples_rows(a: Asking) -> Iterator[Finding]:
     """A row that the caller may not see, or may not do this to, is acted on by nobody's identifier."""
     for endpoint in a.endpoints.values():
-        if endpoint.verb not in ON_A_ROW or endpoint.row is not None:
+        if endpoint.verb not in ON_A_ROW or endpoint.operation.row is not None:
             continue
         for person in a.everybody():
             if not admitted(endpoint, person):
@@ -107,16 +108,13 @@ def lists_of_other_peoples_rows(a: Asking) -> Iterator[Finding]:
 
 
 def queries(a: Asking, endpoint: checked.Endpoint, hidden: list[Row]) -> Iterator[dict[str, str]]:
-    size = (
-        {endpoint.pages.size: str(endpoint.pages.largest)}
-        if endpoint.pages and endpoint.pages.size and endpoint.pages.largest
-        else {}
-    )
+    pages, sorts = pages_of(endpoint), sorts_of(endpoint)
+    size = {pages.size: str(pages.largest)} if pages and pages.size and pages.largest else {}
     yield size
-    if endpoint.sorts is not None and endpoint.sorts.parameter:
-        for keys in endpoint.sorts.offered:
-            yield {**size, endpoint.sorts.parameter: ",".join(("-" if down else "") + name for name, down in keys)}
-    for each in endpoint.filters:
+    if sorts is not None and sorts.parameter:
+        for keys in sorts.offered:
+            yield {**size, sorts.parameter: ",".join(("-" if down else "") + name for name, down in keys)}
+    for each in filters_of(endpoint):
         texts = {
             str(v)
             for row in hidden

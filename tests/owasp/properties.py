@@ -9,7 +9,7 @@ from typing import Any
 import apsw
 from tests.owasp.asking import NOW, Asking, Finding, admitted, also, digest, is_good
 
-from ninefold.checked import endpoints as checked
+from ninefold.checked import contents as checked
 
 
 def members_that_no_view_shows(a: Asking) -> Iterator[Finding]:

@@ -14,7 +14,8 @@ from tests.reference.messages import Request
 from tests.reference.values import Broken as BrokenValue
 from tests.reference.values import Path, broken_rules, only_named, parsed, read
 
-from ninefold.checked.endpoints import BodyLeaf, Endpoint
+from ninefold.checked.endpoints import Endpoint
+from ninefold.checked.operations import BodyLeaf
 from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Checked
 from ninefold.values import Anything, Object, Text
@@ -41,7 +42,7 @@ def document_of(request: Request, endpoint: Endpoint, checked: Checked) -> Any:
     """The JSON of a body, or the list of what is wrong with it as a whole."""
     body = request.body or b""
     announced = bool(body)
-    if endpoint.body == () and not announced:
+    if endpoint.takes.body == () and not announced:
         return {}
     failures = []
     if announced and not _is_read(request.headers.get("content-type", ""), endpoint, checked):
@@ -78,17 +79,17 @@ def given(
     document: Any, endpoint: Endpoint, resource: Resource, checked: Checked, was: Mapping[str, Any] | None
 ) -> Given:
     """What a document gives. `was`: the row as it is, for merge patches of objects; None: there is none to be had."""
-    assert endpoint.body is not None
+    assert endpoint.takes.body is not None
     document = copy.deepcopy(document)
-    fields = {leaf.field: resource.fields[leaf.field] for leaf in endpoint.body}
-    for leaf in endpoint.body:
+    fields = {leaf.field: resource.fields[leaf.field] for leaf in endpoint.takes.body}
+    for leaf in endpoint.takes.body:
         if endpoint.verb == "update" and isinstance(fields[leaf.field].type, Object | Anything):
             _merge(document, leaf, was)
-    for leaf in endpoint.body:
+    for leaf in endpoint.takes.body:
         _normalise(document, leaf, fields[leaf.field])
     broken: list[Broken] = []
     result = Given()
-    for leaf in endpoint.body:
+    for leaf in endpoint.takes.body:
         field_ = fields[leaf.field]
         value = at(document, leaf.pointer)
         if value is ABSENT:
@@ -122,7 +123,7 @@ def given(
 def _subject(broken: Broken, endpoint: Endpoint, resource: Resource) -> str:
     """What is wrong with the value of a field is about that field, and all else about the row."""
     names = tuple(str(step) for step in broken.path)
-    of_leaf = (leaf.field for leaf in endpoint.body or () if names[: len(leaf.pointer)] == leaf.pointer)
+    of_leaf = (leaf.field for leaf in endpoint.takes.body or () if names[: len(leaf.pointer)] == leaf.pointer)
     return ".".join((resource.name, *islice(of_leaf, 1)))
 
 
@@ -145,11 +146,11 @@ def _is_needed(field_: Field, endpoint: Endpoint) -> bool:
 
 def _containers(document: Any, endpoint: Endpoint, fields: Mapping[str, Field]) -> list[Broken]:
     """What is wrong with the objects around the fields: none where one is needed, or no object."""
-    assert endpoint.body is not None
+    assert endpoint.takes.body is not None
     if not isinstance(document, dict):
         return [Broken("body", (), "type")]
     broken: dict[Broken, None] = {}
-    for leaf in endpoint.body:
+    for leaf in endpoint.takes.body:
         for depth in range(len(leaf.pointer)):
             path = leaf.pointer[:depth]
             value = at(document, path)
@@ -166,7 +167,7 @@ def _containers(document: Any, endpoint: Endpoint, fields: Mapping[str, Field]) 
 def _constants(document: Any, endpoint: Endpoint) -> list[Broken]:
     """What is wrong with the members whose value is stated: not there though the object around it is, or another."""
     broken = []
-    for each in endpoint.constants:
+    for each in endpoint.takes.constants:
         around, value = at(document, each.pointer[:-1]), at(document, each.pointer)
         if around is not ABSENT and not isinstance(around, dict):
             broken.append(Broken("body", each.pointer[:-1], "type"))
@@ -178,7 +179,7 @@ def _constants(document: Any, endpoint: Endpoint) -> list[Broken]:
 
 
 def _known(endpoint: Endpoint) -> tuple[BodyLeaf, ...]:
-    return (*(endpoint.body or ()), *(BodyLeaf(each.pointer, "") for each in endpoint.constants))
+    return (*(endpoint.takes.body or ()), *(BodyLeaf(each.pointer, "") for each in endpoint.takes.constants))
 
 
 def _unknown(document: Any, leaves: tuple[BodyLeaf, ...], path: tuple[str, ...] = ()) -> list[Path]:

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tests.reference.failures import Failure, invalid
+from tests.reference.operations import expansion_of, projection_of
 
-from ninefold.checked.endpoints import Endpoint, Expansion, Projection
+from ninefold.checked.endpoints import Endpoint
+from ninefold.checked.operations import Expansion, Projection
 
 
 @dataclass(frozen=True)
@@ -23,17 +25,18 @@ NOTHING = Chosen()
 
 def names(endpoint: Endpoint) -> set[str]:
     """The query parameters by which it is chosen."""
-    return {each.parameter for each in (endpoint.projection, endpoint.expansion) if each is not None}
+    return {each.parameter for each in (projection_of(endpoint), expansion_of(endpoint)) if each is not None}
 
 
 def asked(endpoint: Endpoint, query: Mapping[str, Sequence[str]], failures: list[Failure]) -> Chosen:
     """What is chosen; what is wrong with it goes to `failures`."""
+    projection, expansion = projection_of(endpoint), expansion_of(endpoint)
     left_out: set[str] = set()
-    if endpoint.projection is not None and endpoint.projection.parameter in query:
-        left_out = set(endpoint.projection.members) - _named(endpoint.projection, query, failures)
+    if projection is not None and projection.parameter in query:
+        left_out = set(projection.members) - _named(projection, query, failures)
     expanded: set[str] = set()
-    if endpoint.expansion is not None and endpoint.expansion.parameter in query:
-        expanded = _named(endpoint.expansion, query, failures) - left_out
+    if expansion is not None and expansion.parameter in query:
+        expanded = _named(expansion, query, failures) - left_out
     return Chosen(frozenset(left_out), frozenset(expanded))
 
 

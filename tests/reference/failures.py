@@ -176,7 +176,10 @@ def in_written_order(failures: Sequence[Failure], endpoint: Endpoint | None) -> 
     """Fixed meaning 11: what is wrong with the body is told in the order in which the contract writes its members."""
     if endpoint is None:
         return list(failures)
-    written = [*(each.pointer for each in endpoint.constants), *(leaf.pointer for leaf in endpoint.body or ())]
+    written = [
+        *(each.pointer for each in endpoint.takes.constants),
+        *(leaf.pointer for leaf in endpoint.takes.body or ()),
+    ]
 
     def number(failure: Failure) -> int:
         names = tuple(str(step) for step in failure.fields[0].path)

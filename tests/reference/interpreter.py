@@ -19,10 +19,12 @@ from tests.reference.expressions import Chance, Reading, all_rows, at_hand, mome
 from tests.reference.failures import Failure, error_value, in_written_order, invalid, refusal
 from tests.reference.lists import Page
 from tests.reference.messages import NOTHING, Request, Response
+from tests.reference.operations import further_of, is_of_all, pages_of
 from tests.reference.rows import Row, Rows
 from tests.reference.values import Broken, broken_rules, from_text
 
-from ninefold.checked.endpoints import TRANSITION, Admission, Endpoint
+from ninefold.checked.endpoints import Admission, Endpoint
+from ninefold.checked.operations import TRANSITION
 from ninefold.checked.resources import Transition
 from ninefold.checked.service import Checked, Scheme
 from ninefold.values import Array
@@ -139,7 +141,7 @@ class _Asking:
             self.told_of = work.told_of
         if self.failures:
             return self.refused(*self.failures)
-        if endpoint.all_rows and admission is not None:
+        if is_of_all(endpoint) and admission is not None:
             response = self._done_to_all(endpoint, admission, work, page, given)
         else:
             response = self._done(endpoint, work, page, given)
@@ -175,7 +177,7 @@ class _Asking:
     def _whole_request(self, endpoint: Endpoint) -> tuple[str, bytes]:
         """What makes it the same request: path, query and body, byte for byte. A body that is not read is none."""
         members = self.checked.requests_of(endpoint).unknown_members
-        unread = endpoint.body is None or (endpoint.body == () and members == "ignored")
+        unread = endpoint.takes.body is None or (endpoint.takes.body == () and members == "ignored")
         return (self.request.target, b"" if unread else self.request.body or b"")
 
     def _path_values(self, texts: list[str]) -> dict[str, Any] | None:
@@ -224,11 +226,11 @@ class _Asking:
         return None
 
     def _parameters(self, endpoint: Endpoint) -> Page:
-        known = {each.name for each in endpoint.query} | lists.names(endpoint) | chosen.names(endpoint)
+        known = {each.name for each in endpoint.takes.query} | lists.names(endpoint) | chosen.names(endpoint)
         known |= {scheme.parameter for scheme in self.checked.schemes if scheme.where == "query"}
         if self.checked.requests_of(endpoint).unknown_parameters == "refused":
             self.failures += [invalid("query", name, "unknown") for name in self.query if name not in known]
-        for place, declared in (("query", endpoint.query), ("headers", endpoint.request_headers)):
+        for place, declared in (("query", endpoint.takes.query), ("headers", endpoint.takes.headers)):
             for each in declared:
                 header = self.request.headers.get(each.name.lower())
                 texts = self.query.get(each.name) if place == "query" else None if header is None else [header]
@@ -263,18 +265,19 @@ class _Asking:
         yield from (rule for _, rule in broken_rules(each.schema, value))
 
     def _cursor(self, endpoint: Endpoint, page: Page) -> None:
-        if page.cursor is not None and endpoint.pages is not None:
+        pages = pages_of(endpoint)
+        if page.cursor is not None and pages is not None:
             stands_for = self.of.cursors.get(page.cursor)
             if stands_for is None or stands_for[:3] != (endpoint.key, self.caller.who, page.order_name):
-                self.failures.append(invalid("query", endpoint.pages.next or "", "format"))
+                self.failures.append(invalid("query", pages.next or "", "format"))
             else:
                 page.after = stands_for[3]
 
     def _body(self, endpoint: Endpoint, work: writes.Work) -> bodies.Given:
         """What the body gives. Objects are merged into the row only for whoever may change it."""
-        if endpoint.body is None or endpoint.resource is None:
+        if endpoint.takes.body is None or endpoint.resource is None:
             return bodies.Given()
-        if endpoint.body == () and self.checked.requests_of(endpoint).unknown_members == "ignored":
+        if endpoint.takes.body == () and self.checked.requests_of(endpoint).unknown_members == "ignored":
             return bodies.Given()
         document = bodies.document_of(self.request, endpoint, self.checked)
         if isinstance(document, list) and document and isinstance(document[0], Failure):
@@ -302,7 +305,7 @@ class _Asking:
         changed = writes.Change(replace(work, reading=self.all()), given)
         row = changed.done()
         self.names["issued"] = issued = changed.issued
-        for transition in endpoint.further:
+        for transition in further_of(endpoint):
             following = self._following(endpoint, transition, row, changed)
             failed = following.refusals(endpoint.admissions[0], bodies.Given(), self.request)
             if failed:
@@ -373,10 +376,12 @@ class _Asking:
 
     def _following(self, endpoint: Endpoint, transition: Transition, row: Row, before: writes.Change) -> writes.Work:
         """A transition that is taken after another operation: nothing that the endpoint states is about it."""
-        own = replace(
-            endpoint, kind=TRANSITION, transition=transition, further=(), segments=(), row=None, where=None,
-            body=(), sets=(), guards=(), validator=False,
+        assert endpoint.mutation is not None
+        taking = replace(
+            endpoint.mutation, kind=TRANSITION, transition=transition, further=(), segments=(), row=None, where=None,
+            takes=replace(endpoint.takes, body=()), sets=(), guards=(), validator=False,
         )  # fmt: skip
+        own = replace(endpoint, operation=taking)
         return writes.Work(self.all(), own, self.checked, {}, self.is_seen, row=row, before=before)
 
     def _broken_invariants(self, row: Row) -> list[Any]:
@@ -398,8 +403,9 @@ class _Asking:
         found = found[page.start :]
         if page.size is not None and len(found) > page.size:
             found = found[: page.size]
-            assert endpoint.pages is not None
-            if endpoint.pages.by == "cursor":
+            pages = pages_of(endpoint)
+            assert pages is not None
+            if pages.by == "cursor":
                 keys = lists.keys_of(found[-1], order, self.seen())
                 following = self._made_cursor(endpoint, page, keys)
             else:
@@ -425,7 +431,7 @@ class _Asking:
 
     def _not_modified(self, endpoint: Endpoint, row: Row) -> bool:
         tags = self.request.headers.get("if-none-match")
-        if not endpoint.validator or tags is None:
+        if not endpoint.operation.validator or tags is None:
             return False
         return tags.strip() == "*" or writes.opaque_tag(endpoint, row) in [
             each.strip().removeprefix("W/").strip('"') for each in tags.split(",")
@@ -434,7 +440,7 @@ class _Asking:
     def _shown_row(self, endpoint: Endpoint, row: Row, not_modified: bool) -> Response:
         reading = self.seen().also(**{row.resource.name: at_hand(row)})
         response = self.respond(endpoint, reading)
-        if endpoint.validator and endpoint.verb != "delete":
+        if endpoint.operation.validator and endpoint.verb != "delete":
             tag = f'"{writes.opaque_tag(endpoint, row)}"'
             response = replace(response, headers={"etag": tag, **response.headers})
         if not_modified:

@@ -9,10 +9,12 @@ from typing import Any
 
 from tests.reference.expressions import Fails, Reading, at_hand
 from tests.reference.failures import Failure, invalid
+from tests.reference.operations import filters_of, pages_of, sorts_of
 from tests.reference.rows import Row
 from tests.reference.values import Broken, from_text
 
-from ninefold.checked.endpoints import Endpoint, Filter, SortKeys
+from ninefold.checked.endpoints import Endpoint
+from ninefold.checked.operations import Filter, SortKeys
 from ninefold.values import Array, Integer
 
 Query = Mapping[str, Sequence[str]]
@@ -35,15 +37,16 @@ class Page:
 
 def names(endpoint: Endpoint) -> set[str]:
     """The query parameters that a list knows."""
-    found = {each.name for each in endpoint.filters}
-    for each in (endpoint.sorts and endpoint.sorts.parameter, *_of_pages(endpoint)):
+    found = {each.name for each in filters_of(endpoint)}
+    sorts = sorts_of(endpoint)
+    for each in (sorts and sorts.parameter, *_of_pages(endpoint)):
         if each:
             found.add(each)
     return found
 
 
 def _of_pages(endpoint: Endpoint) -> tuple[str | None, ...]:
-    pages = endpoint.pages
+    pages = pages_of(endpoint)
     if pages is None or pages.by == "none":
         return ()
     reached_by = {"cursor": pages.next, "offset": pages.start, "page": pages.number}
@@ -52,22 +55,24 @@ def _of_pages(endpoint: Endpoint) -> tuple[str | None, ...]:
 
 def following(endpoint: Endpoint, page: Page) -> int:
     """What asks for the next page, where pages are counted."""
-    assert endpoint.pages is not None and page.size is not None
-    return page.start // page.size + 2 if endpoint.pages.by == "page" else page.start + page.size
+    pages = pages_of(endpoint)
+    assert pages is not None and page.size is not None
+    return page.start // page.size + 2 if pages.by == "page" else page.start + page.size
 
 
 def previous(endpoint: Endpoint, page: Page) -> int | None:
     """What asks for the page before, where pages are counted and there is one."""
     if page.size is None or page.start == 0:
         return None
-    assert endpoint.pages is not None
-    return page.start // page.size if endpoint.pages.by == "page" else max(page.start - page.size, 0)
+    pages = pages_of(endpoint)
+    assert pages is not None
+    return page.start // page.size if pages.by == "page" else max(page.start - page.size, 0)
 
 
 def asked(endpoint: Endpoint, query: Query, reading: Reading, failures: list[Failure]) -> Page:
     """What is asked for; what is wrong with it goes to `failures`."""
     page = Page()
-    for each in endpoint.filters:
+    for each in filters_of(endpoint):
         if each.name in query:
             try:
                 page.filters[each.name] = _value(each, query[each.name])
@@ -76,7 +81,7 @@ def asked(endpoint: Endpoint, query: Query, reading: Reading, failures: list[Fai
         elif each.default is not None:
             page.filters[each.name] = reading.value_or_none(each.default)
     _order(endpoint, query, page, failures)
-    pages = endpoint.pages
+    pages = pages_of(endpoint)
     if pages is not None and pages.by != "none":
         page.size = _whole(pages.size, query, 1, pages.largest, pages.default, failures)
         if pages.by == "offset":
@@ -102,7 +107,7 @@ def _value(each: Filter, texts: Sequence[str]) -> Any:
 
 
 def _order(endpoint: Endpoint, query: Query, page: Page, failures: list[Failure]) -> None:
-    sorts = endpoint.sorts
+    sorts = sorts_of(endpoint)
     if sorts is None:
         return
     page.order = sorts.default
@@ -147,7 +152,7 @@ def filtered(rows: Sequence[Row], endpoint: Endpoint, page: Page, reading: Readi
 
     def passes(row: Row) -> bool:
         one = reading.also(**{row.resource.name: at_hand(row)})
-        for each in endpoint.filters:
+        for each in filters_of(endpoint):
             if each.name in page.filters:
                 value = page.filters[each.name]
                 if value is None or not one.also(value=value).holds(each.condition):

@@ -9,7 +9,7 @@ from tests.reference.chosen import NOTHING, Chosen
 from tests.reference.expressions import Fails, Reading, Reference, at_hand
 from tests.reference.rows import Row
 
-from ninefold.checked.endpoints import Array, Choice, Content, Leaf, Object, Rows
+from ninefold.checked.contents import Array, Choice, Content, Leaf, Object, Rows
 from ninefold.values import Duration
 
 LEFT_OUT: Final = object()

@@ -11,10 +11,12 @@ from tests.reference.expressions import Fails, Reading, Reference, at_hand, same
 from tests.reference.failures import Broken, Failure, invalid
 from tests.reference.lists import Page
 from tests.reference.messages import Request
+from tests.reference.operations import is_of_all, transition_of
 from tests.reference.rows import Fields, Row
 from tests.reference.values import Path, broken_rules
 
-from ninefold.checked.endpoints import Admission, Endpoint, PathName
+from ninefold.checked.endpoints import Admission, Endpoint
+from ninefold.checked.operations import PathName
 from ninefold.checked.resources import Field, Guard, Resource
 from ninefold.checked.service import Checked
 from ninefold.expressions.tree import All, Call, Comprehension, MakeArray, MakeObject, Select, Typed, Variable
@@ -71,7 +73,7 @@ class Work:
             return
         rows = [row for row in self.reading.rows.all(self.resource.name) if self._is_meant(row)]
         condition = None if admission.of_request else admission.condition
-        if self.endpoint.all_rows:
+        if is_of_all(self.endpoint):
             self.listed = [row for row in rows if self.is_seen(row) and not self._is_gone(row)]
             return
         if self.endpoint.verb == "list":
@@ -89,7 +91,10 @@ class Work:
 
     def of_one(self, row: Row, admission: Admission) -> Work:
         """The same of one of all the rows: what says which they are has been said."""
-        own = replace(self.endpoint, all_rows=False, segments=(), row=None, where=None, filters=())
+        mutation = self.endpoint.mutation
+        assert mutation is not None
+        one = replace(mutation, all_rows=False, segments=(), row=None, where=None, filters=())
+        own = replace(self.endpoint, operation=one)
         condition = None if admission.of_request else admission.condition
         forbidden = condition is not None and not self._holds(condition, row)
         return replace(self, endpoint=own, values={}, row=row, forbidden=forbidden, told_of=row)
@@ -110,7 +115,8 @@ class Work:
         narrowed = replace(reading, sees=lambda other: self.is_seen(other) and not other.is_gone)
         if any(not same(reading.value_or_none(name.found), self.values[name.text]) for name in self.endpoint.names):
             return False
-        return all(narrowed.holds(each) for each in (self.endpoint.row, self.endpoint.where) if each is not None)
+        said = (self.endpoint.operation.row, self.endpoint.operation.where)
+        return all(narrowed.holds(each) for each in said if each is not None)
 
     def _find_parent(self, name: PathName) -> None:
         """A row that the path names on its way: there, belonging to those before it, seen and not gone."""
@@ -145,7 +151,7 @@ class Work:
     # ── What stands in the way ────────────────────────────────────────────────────────────────────────────────
 
     def refusals(self, admission: Admission, given: Given, request: Request) -> list[Failure]:
-        if self.endpoint.all_rows:
+        if is_of_all(self.endpoint):
             return self.on_the_way  # each row is asked by itself
         match self.endpoint.verb:
             case "compute" | "stream events":
@@ -162,16 +168,16 @@ class Work:
             failures.append(Failure("gone", self.resource.name))
         if self.forbidden:
             failures.append(Failure("forbidden", self.resource.name))
-        if self.endpoint.validator and not _matches(request.headers.get("if-match"), self.endpoint, row):
+        if self.endpoint.operation.validator and not _matches(request.headers.get("if-match"), self.endpoint, row):
             if self.endpoint.verb != "read" or not failures:
                 failures.append(Failure("stale", self.resource.name))
-        transition, machine = self.endpoint.transition, self.resource.machine
+        transition, machine = transition_of(self.endpoint), self.resource.machine
         if transition is not None and machine is not None:
             if row.fields[machine.field] not in transition.origins:
                 failures.append(Failure("illegal transition", self.resource.name))
             if transition.guard is not None:
                 failures += self._guarded([transition.guard], row)
-        failures += self._guarded(self.endpoint.guards, row)
+        failures += self._guarded(self.endpoint.operation.guards, row)
         if self.endpoint.verb == "delete":
             failures += self._referred_to(row)
         elif self.endpoint.verb != "read" and given.readable:
@@ -181,7 +187,7 @@ class Work:
 
     def _is_gone(self, row: Row) -> bool:
         """A transition that leaves a state of `gone` acts on the row nevertheless (fixed meaning 31)."""
-        machine, transition = row.resource.machine, self.endpoint.transition
+        machine, transition = row.resource.machine, transition_of(self.endpoint)
         leaves = () if transition is None else transition.origins
         return row.is_gone and (machine is None or row.fields[machine.field] not in leaves)
 
@@ -200,7 +206,7 @@ class Work:
                 failures.append(Failure("forbidden", self.resource.name))
         if is_valid:
             self.told_of = change.row
-            failures += self._guarded(self.endpoint.guards, change.row)
+            failures += self._guarded(self.endpoint.operation.guards, change.row)
         return failures
 
     def _guarded(self, guards: tuple[Guard, ...] | list[Guard], row: Row) -> list[Failure]:
@@ -211,7 +217,7 @@ class Work:
         row = change.row
         failures = [each for name, each in change.unfit.items() if name not in change.looked_up] + change.failures
         unknown = change.unknown if failures or not given.is_valid else set()
-        pointers = {leaf.field: leaf.pointer for leaf in self.endpoint.body or ()}
+        pointers = {leaf.field: leaf.pointer for leaf in self.endpoint.takes.body or ()}
         for each in self.resource.fields.values():
             if each.refers_to is None or not each.stored or each.name in unknown or each.name in self.parents:
                 continue
@@ -319,7 +325,7 @@ class Change:
             fields = {} if old is None else dict(old.fields)
             self.row = Row(work.resource, fields, 0 if old is None else old.written, "" if old is None else old.entered)
             self._make(old)
-            if old is None or self.endpoint.transition is not None:
+            if old is None or transition_of(self.endpoint) is not None:
                 self.row.entered = self.now
 
     # ── Values ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -327,12 +333,12 @@ class Change:
     def _make(self, old: Row | None) -> None:
         """Fixed meaning 4: what the body gives, then what the contract gives, which reads the row as it becomes."""
         resource, fields, values = self.work.resource, self.row.fields, self.given.values
-        machine, transition = resource.machine, self.endpoint.transition
+        machine, transition = resource.machine, transition_of(self.endpoint)
         stored = [each for each in resource.fields.values() if each.stored]
         if old is None:
             fields |= {each.name: None for each in stored}
         if self.endpoint.verb == "replace":
-            fields |= {leaf.field: None for leaf in self.endpoint.body or ()}
+            fields |= {leaf.field: None for leaf in self.endpoint.takes.body or ()}
         fields |= values
         fields |= {name: parent.key for name, parent in self.work.parents.items() if self.endpoint.verb == "create"}
         if machine is not None and old is None:
@@ -359,7 +365,7 @@ class Change:
                 continue
             if each.required and fields.get(each.name) is None and each.name not in self.work.parents:
                 if not each.serial and self.given.is_valid and self._is_touched(each, old):
-                    can_be_given = any(leaf.field == each.name for leaf in self.endpoint.body or ())
+                    can_be_given = any(leaf.field == each.name for leaf in self.endpoint.takes.body or ())
                     fields_ = invalid("body", each.name, "required").fields if can_be_given else ()
                     self.failures.append(Failure("invalid", f"{resource.name}.{each.name}", fields=fields_))
             made = old is None or any(each is one for one, _ in making)
@@ -372,8 +378,8 @@ class Change:
     @property
     def _stated(self) -> dict[str, Typed]:
         """What the endpoint and its transition set."""
-        transition = self.endpoint.transition
-        return dict(self.endpoint.sets) | dict(() if transition is None else transition.sets)
+        transition, mutation = transition_of(self.endpoint), self.endpoint.mutation
+        return dict(() if mutation is None else mutation.sets) | dict(() if transition is None else transition.sets)
 
     def _source(self, each: Field, old: Row | None) -> Typed | None:
         """What gives the field its value in this write; None: the body, or nothing."""
@@ -391,7 +397,7 @@ class Change:
         gives = set(self.given.values) | self.given.wrong
         if each.again_on and gives & set(each.again_on):
             return each.on_create
-        if endpoint.verb == "replace" and any(leaf.field == each.name for leaf in endpoint.body or ()):
+        if endpoint.verb == "replace" and any(leaf.field == each.name for leaf in endpoint.takes.body or ()):
             return each.on_create
         return None
 
@@ -420,8 +426,10 @@ class Change:
             of = "body" if any(place == "body" for place, _ in places) else places[0][0]
             return Failure("invalid", resource.name, fields=(Broken(of, (), rule),))
         place, way = places[0]
-        leaf = next((leaf.field for leaf in endpoint.body or () if place == "body" and leaf.pointer == way), None)
-        parameters = {"query": endpoint.query, "header": endpoint.request_headers, "path": endpoint.path}.get(place, ())
+        leaf = next((leaf.field for leaf in endpoint.takes.body or () if place == "body" and leaf.pointer == way), None)
+        parameters = {"query": endpoint.takes.query, "header": endpoint.takes.headers, "path": endpoint.takes.path}.get(
+            place, ()
+        )
         code = next((each.code for each in parameters if (each.name,) == way), None)
         subject = None if place != "body" else resource.name if leaf is None else f"{resource.name}.{leaf}"
         return Failure("invalid", subject, code, (Broken(place, way, rule),))
@@ -446,7 +454,7 @@ class Change:
             yield from self._of_request(field_.computed, (*beyond, name))
         whole = endpoint.verb in ("create", "replace")
         made = self._stated.get(name) or (field_.on_create if endpoint.verb == "create" else None) or field_.on_change
-        for leaf in endpoint.body or ():
+        for leaf in endpoint.takes.body or ():
             if leaf.field == name and (name in self.given.values or (whole and made is None)):
                 yield "body", leaf.pointer
         for named in endpoint.names:

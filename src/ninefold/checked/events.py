@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ninefold.checked.endpoints import Content
+from ninefold.checked.contents import Content
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.tree import Typed

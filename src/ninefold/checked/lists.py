@@ -14,7 +14,8 @@ from typing import TypeAlias
 
 from msgspec import structs
 
-from ninefold.checked.endpoints import Endpoint, SortKeys
+from ninefold.checked.endpoints import Admission, Endpoint
+from ninefold.checked.operations import List, SortKeys
 from ninefold.checked.resources import Field, Resource
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.rewrite import free_variables, walk
@@ -51,52 +52,65 @@ class Narrowed:
 ALL = Narrowed()
 
 
-def indexes(endpoint: Endpoint, resource: Resource, rules: Rules) -> Iterator[Wanted]:
+@dataclass(frozen=True)
+class Asked:
+    """A list, and by whom it is asked for; by the operator, where nobody is."""
+
+    list: List
+    admissions: tuple[Admission, ...] = ()
+
+
+def asked(endpoint: Endpoint) -> Asked | None:
+    """What an endpoint lists."""
+    return Asked(endpoint.operation, endpoint.admissions) if isinstance(endpoint.operation, List) else None
+
+
+def indexes(asked: Asked, resource: Resource, rules: Rules) -> Iterator[Wanted]:
     """Those of one list, for each kind of its callers: one for each sort, and one for each filter with the order that
     holds where none is asked for."""
-    for narrowed in dict.fromkeys(each for _, each in _by_caller(endpoint, resource, rules)):
-        for keys in _sorts(endpoint):
+    for narrowed in dict.fromkeys(each for _, each in _by_caller(asked, resource, rules)):
+        for keys in _sorts(asked):
             if (order := _ordered(keys, resource, narrowed.equal)) is not None:
                 yield Wanted(narrowed.equal, order)
-        usual = _sorts(endpoint)[0]
-        for each in endpoint.filters:
+        usual = _sorts(asked)[0]
+        for each in asked.list.filters:
             found = narrowed + says(each.condition, resource)
             if found.equal != narrowed.equal:
                 yield Wanted(found.equal, _ordered(usual, resource, found.equal) or ())
 
 
-def growing(endpoint: Endpoint, resource: Resource, rules: Rules) -> tuple[str, ...]:
+def growing(asked: Asked, resource: Resource, rules: Rules) -> tuple[str, ...]:
     """What makes a list cost the more, the more rows there are, each in a few words; empty: a page costs the same."""
     if resource.log:
         return ("which events a caller sees is judged one by one",)
-    return tuple(dict.fromkeys(chain(_by_pages(endpoint), _by_rows(endpoint, resource, rules))))
+    return tuple(dict.fromkeys(chain(_by_pages(asked), _by_rows(asked, resource, rules))))
 
 
-def _by_pages(endpoint: Endpoint) -> Iterator[str]:
-    if endpoint.total:
+def _by_pages(asked: Asked) -> Iterator[str]:
+    if asked.list.total:
         yield "`page.total` counts every row"
-    if endpoint.pages is not None and endpoint.pages.by in ("offset", "page"):
+    if asked.list.pages.by in ("offset", "page"):
         yield "what stands before a page is read as well"
 
 
-def _by_rows(endpoint: Endpoint, resource: Resource, rules: Rules) -> Iterator[str]:
+def _by_rows(asked: Asked, resource: Resource, rules: Rules) -> Iterator[str]:
     if resource.machine is not None and resource.machine.gone:
         yield "rows that are gone are passed over"
-    for who, narrowed in _by_caller(endpoint, resource, rules):
-        if narrowed.more or (narrowed.ranged and not _is_in_order(narrowed.ranged, endpoint, resource, rules)):
+    for who, narrowed in _by_caller(asked, resource, rules):
+        if narrowed.more or (narrowed.ranged and not _is_in_order(narrowed.ranged, asked, resource, rules)):
             yield f"which rows `{who}` sees here is judged row by row"
-        yield from _by_order(endpoint, resource, narrowed)
+        yield from _by_order(asked, resource, narrowed)
     finding, judged = list[str](), list[str]()
-    for each in endpoint.filters:
+    for each in asked.list.filters:
         said = says(each.condition, resource)
-        if said.more or not (said.equal or _is_in_order(said.ranged, endpoint, resource, rules)):
+        if said.more or not (said.equal or _is_in_order(said.ranged, asked, resource, rules)):
             judged.append(f"`{each.name}`")
         elif said.equal and not _is_one(said.equal, resource):
             finding.append(f"`{each.name}`")
     if judged:
         many, judge = ("s", "are") if len(judged) > 1 else ("", "is")
         yield f"the filter{many} {' and '.join(judged)} {judge} judged row by row"
-    usual, *others = _sorts(endpoint)
+    usual, *others = _sorts(asked)
     if finding and any(keys != usual and not _is_turned(keys, usual, resource) for keys in others):
         yield f"what is found by {' or '.join(finding)} is put into any other order than the usual one"
     if len(finding) > 1:
@@ -121,8 +135,8 @@ def _is_one(equal: tuple[str, ...], resource: Resource) -> bool:
     return any(set(equal) >= set(names) for names in unique)
 
 
-def _by_order(endpoint: Endpoint, resource: Resource, narrowed: Narrowed) -> Iterator[str]:
-    for keys in _sorts(endpoint):
+def _by_order(asked: Asked, resource: Resource, narrowed: Narrowed) -> Iterator[str]:
+    for keys in _sorts(asked):
         order = _ordered(keys, resource, narrowed.equal)
         if order is None:
             name = next(name for name, _ in keys if not _is_ordered(resource.fields[name]))
@@ -133,27 +147,25 @@ def _by_order(endpoint: Endpoint, resource: Resource, narrowed: Narrowed) -> Ite
                 continue
             if number > 0 and not descending:
                 yield f"an order by `{name}`, which may have no value, is made anew each time"
-            elif endpoint.pages is not None and endpoint.pages.by == "cursor":
+            elif asked.list.pages.by == "cursor":
                 yield f"in an order by `{name}`, which may have no value, what stands before a page is read as well"
 
 
-def _is_in_order(ranged: tuple[str, ...], endpoint: Endpoint, resource: Resource, rules: Rules) -> bool:
+def _is_in_order(ranged: tuple[str, ...], asked: Asked, resource: Resource, rules: Rules) -> bool:
     """Whether all orders in which the rows of a list come begin with the field that is less or greater than a value."""
     if len(set(ranged)) != 1:
         return False
-    for _, narrowed in _by_caller(endpoint, resource, rules):
-        for keys in _sorts(endpoint):
+    for _, narrowed in _by_caller(asked, resource, rules):
+        for keys in _sorts(asked):
             order = _ordered(keys, resource, narrowed.equal)
             if not order or order[0][0] != ranged[0]:
                 return False
     return True
 
 
-def _sorts(endpoint: Endpoint) -> tuple[SortKeys, ...]:
+def _sorts(asked: Asked) -> tuple[SortKeys, ...]:
     """The usual order first."""
-    if endpoint.sorts is None:
-        return ((),)
-    return tuple(dict.fromkeys((endpoint.sorts.default, *endpoint.sorts.offered)))
+    return tuple(dict.fromkeys((asked.list.sorts.default, *asked.list.sorts.offered)))
 
 
 def _ordered(keys: SortKeys, resource: Resource, equal: tuple[str, ...]) -> SortKeys | None:
@@ -170,18 +182,18 @@ def _is_ordered(field: Field) -> bool:
     return field.stored and isinstance(field.type, Boolean | Integer | Number | Row | Text | Timestamp)
 
 
-def _by_caller(endpoint: Endpoint, resource: Resource, rules: Rules) -> Iterator[tuple[str, Narrowed]]:
+def _by_caller(asked: Asked, resource: Resource, rules: Rules) -> Iterator[tuple[str, Narrowed]]:
     """What is always said of the rows, for each kind of caller: first by the row rule, which holds of most lists."""
     stated = ALL
-    for name in endpoint.names:
+    for name in asked.list.names:
         if len(name.through) == 1:
             stated += Narrowed((name.through[0],))
         else:
             stated += Narrowed((name.field,)) if not name.through else Narrowed(more=True)
-    for condition in (endpoint.row, endpoint.where):
+    for condition in (asked.list.row, asked.list.where):
         if condition is not None:
             stated += says(condition, resource)
-    for admission in endpoint.admissions:
+    for admission in asked.admissions:
         rule = rules.get(resource.name, {}).get(admission.who)
         yield admission.who, (ALL if rule is None else says(rule, resource)) + stated
 

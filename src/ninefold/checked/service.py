@@ -7,7 +7,8 @@ from dataclasses import field
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
-from ninefold.checked.endpoints import Content, CrossOrigin, Endpoint, Requests, Stopped
+from ninefold.checked.contents import Content
+from ninefold.checked.endpoints import CrossOrigin, Endpoint, Requests, Stopped
 from ninefold.checked.events import Events
 from ninefold.checked.limits import Limits
 from ninefold.checked.places import Places
@@ -232,11 +233,14 @@ class Checked:
                     found.setdefault(each.refers_to, []).append((resource, each))
         return {target: tuple(references) for target, references in found.items()}
 
+    @property
+    def requests(self) -> Requests:
+        """How requests are read of which nothing else is said."""
+        return Requests(self.request_media_types, self.unknown_members, self.unknown_parameters, self.texts)
+
     def requests_of(self, endpoint: Endpoint) -> Requests:
         """How the requests of an endpoint are read."""
-        return endpoint.requests or Requests(
-            self.request_media_types, self.unknown_members, self.unknown_parameters, self.texts
-        )
+        return endpoint.requests or self.requests
 
     @property
     def in_all_versions(self) -> tuple[Endpoint, ...]:

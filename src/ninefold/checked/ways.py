@@ -11,19 +11,8 @@ from dataclasses import replace
 
 import msgspec
 
-from ninefold.checked.endpoints import (
-    Array,
-    Choice,
-    Content,
-    Each,
-    Leaf,
-    Object,
-    PathName,
-    Response,
-    Rows,
-    Segment,
-    expressions_of,
-)
+from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object, Response, Rows, expressions_of
+from ninefold.checked.operations import PathName, Segment
 from ninefold.checked.resources import Resource
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.rewrite import rewrite

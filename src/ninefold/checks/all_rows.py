@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ninefold.checked.endpoints import BodyLeaf
+from ninefold.checked.operations import BodyLeaf
 from ninefold.checked.resources import Resource
 from ninefold.checks.codes import OF_ALL_ROWS
 from ninefold.checks.findings import Findings

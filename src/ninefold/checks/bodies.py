@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from ninefold.checked.endpoints import BodyConstant, BodyLeaf, BodyMember, PathName, Segment
+from ninefold.checked.operations import BodyConstant, BodyLeaf, BodyMember, PathName, Segment
 from ninefold.checked.resources import Resource, Rule
 from ninefold.checks.codes import LOSES, NEVER_GIVEN, NOT_A_BODY, NOT_THE_CLIENTS
 from ninefold.checks.findings import Findings

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ninefold.checked.endpoints import Argument, BodyLeaf, BodyMember, Call
+from ninefold.checked.endpoints import Argument, Call
+from ninefold.checked.operations import BodyLeaf, BodyMember
 from ninefold.checked.resources import Resource
 from ninefold.checks.codes import CALLED_WITH, SAYS_NOTHING
 from ninefold.checks.findings import Findings, reads_database, typed

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
-from ninefold.checked.endpoints import Array, Choice, Content, Expansion, Object, Projection, Response, Rows
+from ninefold.checked.contents import Array, Choice, Content, Object, Response, Rows
+from ninefold.checked.operations import Expansion, Projection
 from ninefold.checked.resources import Resource
 from ninefold.checks.codes import NO_SUCH_MEMBER, NOT_EXPANDED, NOT_ONE_ROW
 from ninefold.checks.contents import check_content

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
-from ninefold.checked.endpoints import Array, Choice, Content, Each, Leaf, Object, Rows, expressions_of
+from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object, Rows, expressions_of
 from ninefold.checks.codes import NO_SUCH_VIEW, NOT_SHOWABLE, VALUE_TOO_LARGE
 from ninefold.checks.findings import Findings, condition, reads_database, several, typed
 from ninefold.checks.showing import Showing, field_shown, moved, null_shown, of_row, stated_at, whole_row

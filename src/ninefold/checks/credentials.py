@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal
 
-from ninefold.checked.endpoints import BodyLeaf, Content, PathName, Response, Segment, expressions_of
+from ninefold.checked.contents import Content, Response, expressions_of
+from ninefold.checked.operations import BodyLeaf, PathName, Segment
 from ninefold.checked.resources import Effect, Field, Resource
 from ninefold.checked.service import Issued, Password
 from ninefold.checks.codes import (

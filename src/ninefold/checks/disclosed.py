@@ -57,7 +57,7 @@ def _told_by_edits(
         if patch is None or patch.text != "json-patch" or endpoint.resource is None:
             continue
         resource = resources[endpoint.resource]
-        given = {leaf.field: resource.as_given(leaf.field) for leaf in endpoint.body or ()}
+        given = {leaf.field: resource.as_given(leaf.field) for leaf in endpoint.takes.body or ()}
         hidden = [
             f"`{resource.name}.{resource.fields[name].called}`"
             for name, field in given.items()
@@ -74,8 +74,8 @@ def _told_by_edits(
 
 def _shown(endpoint: Endpoint) -> Iterator[tuple[str, str]]:
     """The fields that the responses of an endpoint read."""
-    for response in (endpoint.response, endpoint.untouched):
-        for typed in all_expressions(response) if response is not None else ():
+    for response in endpoint.operation.ends_well:
+        for typed in all_expressions(response):
             for node in walk(typed):
                 match node:
                     case Select(operand=operand, name=name) if isinstance(operand.type, Row):

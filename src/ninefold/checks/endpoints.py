@@ -8,11 +8,12 @@ from typing import Literal
 
 from ninefold.checked.endpoints import Endpoint, Stopped
 from ninefold.checked.events import Events
+from ninefold.checked.operations import BodyLeaf, BodyMember, Mutation, Operation, Segment
 from ninefold.checked.resources import Guard, Resource, Transition
 from ninefold.checked.ways import Way, ways
 from ninefold.checks.all_rows import check_all_rows
 from ninefold.checks.authentication import admissions, of_list, who_names
-from ninefold.checks.bodies import body_constants, body_members, check_body, check_members, check_required, with_rules
+from ninefold.checks.bodies import body_members, check_body, check_members, check_required
 from ninefold.checks.calls import check_call, result_type
 from ninefold.checks.cases import check_case
 from ninefold.checks.chosen import check_chosen
@@ -28,13 +29,12 @@ from ninefold.checks.known_by import known_by
 from ninefold.checks.lists import check_filters, check_pages, check_parameters, check_sorts
 from ninefold.checks.made import check_made_with
 from ninefold.checks.model import Vocabulary
-from ninefold.checks.parameters import check_declared
+from ninefold.checks.operations import Common, shows, takes_of
 from ninefold.checks.paths import check_addressing, check_path
 from ninefold.checks.requests import request_type
 from ninefold.checks.responses import (
     check_deleted,
     check_responses,
-    mentions_total,
     reads_beyond_row,
     shows_what_is_cleared,
 )
@@ -158,12 +158,7 @@ def _endpoint(
         known = known_by(endpoint, verb, resource, segments, body or (), dict(sets), findings)
     issues = check_issues(endpoint, verb, resource, contract, findings)
     ended = check_ends(endpoint, verb, resource, who_names(contract, endpoint.key), contract, findings)
-    knows = check_form(endpoint, resource, body, members or (), contract, findings)
-    if resource is not None and verb == "sign in" and segments is not None:
-        knows = check_sign_in(endpoint, resource, body, segments, findings) and knows
-    if resource is not None and verb == "grant token" and segments is not None:
-        body = check_grant(endpoint, resource, body, segments, contract, findings)
-        knows = body is not None and knows
+    body, knows = _known(endpoint, verb, resource, body, members, segments, contract, findings)
     where = None if (stated_where := value_of(endpoint.where)) is None else condition(stated_where, scope, findings)
     is_list = verb == "list" and resource is not None
     shows_page = resource is not None and (is_list or action.all)
@@ -200,50 +195,71 @@ def _endpoint(
     check_tokens_of_effects(endpoint, then, response, resources, findings)
     if verb == "delete" and resource is not None and not action.all:
         check_deleted(endpoint, response, resource, vocabulary, findings)
+    common: Common = {
+        "key": endpoint.key,
+        "place": findings.place(endpoint.span),
+        "kind": kind,
+        "resource": acted_on,
+        "response": chosen.response,
+        "segments": segments,
+        "row": row,
+        "where": where,
+        "guards": guards,
+        "validator": isinstance(endpoint.validators, Shown),
+        "errors": {condition_.text: code.text for condition_, code in value_of(endpoint.errors) or ()},
+        "takes": takes_of(endpoint, resource, body, members or (), contract, findings),
+    }
+    operation: Operation
+    if kind.writes:
+        operation = Mutation(
+            **common,
+            patch="json-patch" if (word := value_of(endpoint.patch)) and word.text == "json-patch" else "merge",
+            transition=transition,
+            sets=sets,
+            then=then,
+            untouched=untouched if kind.outcomes else None,
+            known_by=known,
+            issues=issues,
+            ends=ended,
+            further=follows,
+            all_rows=action.all,
+            filters=filters,
+        )
+    else:
+        digested = verb == "read" and (
+            reads_beyond_row(response, rows, vocabulary) or shows_what_is_cleared(response, resource)
+        )
+        operation = shows(common, chosen, digested, filters, sorts, pages)
     return Endpoint(
-        key=endpoint.key,
         method=endpoint.method,
-        segments=segments,
-        place=findings.place(endpoint.span),
-        kind=kind,
-        resource=acted_on,
-        response=chosen.response,
-        projection=chosen.projection,
-        expansion=chosen.expansion,
+        operation=operation,
         admissions=admitted,
-        untouched=untouched if kind.outcomes else None,
-        known_by=known,
-        transition=transition,
-        row=row,
-        body=body,
-        members=with_rules(members or (), endpoint, contract, findings),
-        constants=() if resource is None else body_constants(endpoint, findings),
-        patch="json-patch" if (word := value_of(endpoint.patch)) is not None and word.text == "json-patch" else "merge",
-        path=tuple(check_declared(endpoint.path, "path", contract, findings)),
-        query=tuple(check_declared(endpoint.query, "query", contract, findings)),
-        request_headers=tuple(check_declared(endpoint.request_headers, "header", contract, findings)),
-        filters=filters,
-        where=where,
-        sorts=sorts,
-        pages=pages,
-        total=mentions_total(response),
-        sets=sets,
-        guards=guards,
-        then=then,
-        all_rows=action.all,
-        validator=isinstance(endpoint.validators, Shown),
-        digested=verb == "read"
-        and (reads_beyond_row(response, rows, vocabulary) or shows_what_is_cleared(response, resource)),
         idempotency_key=_idempotency_key(endpoint),
-        issues=issues,
-        ends=ended,
         requests=check_own_requests(endpoint, contract),
         error_shape=check_own_shape(endpoint, Showing(contract, resources, vocabulary, findings)),
-        errors={condition_.text: code.text for condition_, code in value_of(endpoint.errors) or ()},
         case=case,
-        further=follows,
         call=call,
     )
+
+
+def _known(
+    endpoint: stated.Endpoint,
+    verb: str,
+    resource: Resource | None,
+    body: tuple[BodyLeaf, ...] | None,
+    members: tuple[BodyMember, ...] | None,
+    segments: tuple[Segment, ...] | None,
+    contract: Contract,
+    findings: Findings,
+) -> tuple[tuple[BodyLeaf, ...] | None, bool]:
+    """The body, and whether it says who signs in, where that is done."""
+    knows = check_form(endpoint, resource, body, members or (), contract, findings)
+    if resource is not None and verb == "sign in" and segments is not None:
+        knows = check_sign_in(endpoint, resource, body, segments, findings) and knows
+    if resource is not None and verb == "grant token" and segments is not None:
+        body = check_grant(endpoint, resource, body, segments, contract, findings)
+        knows = body is not None and knows
+    return body, knows
 
 
 def _check_events(

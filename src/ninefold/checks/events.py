@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ninefold.checked.endpoints import Content, Leaf
-from ninefold.checked.endpoints import Object as ContentObject
+from ninefold.checked.contents import Content, Leaf
+from ninefold.checked.contents import Object as ContentObject
 from ninefold.checked.events import Broker, Cause, EventKind, Events, Stream, Webhooks
 from ninefold.checked.resources import Field, Resource
 from ninefold.checks.codes import KIND_NOT_TOLD, NOT_A_SUBJECT

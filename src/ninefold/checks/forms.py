@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from ninefold.checked.endpoints import BodyLeaf, BodyMember, Requests
+from ninefold.checked.endpoints import Requests
+from ninefold.checked.operations import BodyLeaf, BodyMember
 from ninefold.checked.resources import Resource
 from ninefold.checks.codes import NOT_IN_A_FORM
 from ninefold.checks.findings import Findings

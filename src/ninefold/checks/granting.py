@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ninefold.checked.endpoints import BodyLeaf, Segment
+from ninefold.checked.operations import BodyLeaf, Segment
 from ninefold.checked.resources import Resource
 from ninefold.checks.codes import NOT_GRANTED
 from ninefold.checks.credentials import known_by_these

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ninefold.checked.endpoints import Endpoint
-from ninefold.checked.lists import Rules, growing
+from ninefold.checked.lists import Rules, asked, growing
 from ninefold.checked.resources import Resource
 from ninefold.checks.codes import GROWS
 from ninefold.checks.findings import Findings
@@ -24,8 +24,9 @@ def growth(
     """One note for each list that costs the more, the more rows there are, with all the reasons."""
     reasons: dict[str, list[str]] = {}
     for endpoint in endpoints:
-        if endpoint.verb == "list" and endpoint.resource is not None:
-            reasons.setdefault(endpoint.key, []).extend(growing(endpoint, resources[endpoint.resource], rules))
+        wanted = asked(endpoint)
+        if wanted is not None and endpoint.resource is not None:
+            reasons.setdefault(endpoint.key, []).extend(growing(wanted, resources[endpoint.resource], rules))
     spans = {each.key: each.span for each in value_of(contract.endpoints.endpoints) or ()}
     for key, found in reasons.items():
         if found:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from ninefold.checked.endpoints import BodyLeaf, PathName, Segment
+from ninefold.checked.operations import BodyLeaf, PathName, Segment
 from ninefold.checked.resources import Field, Resource
 from ninefold.checks.codes import NO_ROW, NOT_THE_CLIENTS
 from ninefold.checks.findings import Findings

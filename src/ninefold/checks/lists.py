@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from ninefold.checked.endpoints import Filter, Pages, SortKeys, Sorts
+from ninefold.checked.operations import Filter, Pages, SortKeys, Sorts
 from ninefold.checked.resources import Resource
 from ninefold.checks.codes import (
     NOT_A_SORT_KEY,

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 
 from ninefold.checked.endpoints import Admission, Endpoint
+from ninefold.checked.operations import List, Mutation
 from ninefold.checked.resources import Resource
 from ninefold.checks.codes import GONE_COUNTED, LEARNS
 from ninefold.checks.findings import Findings
@@ -119,19 +120,20 @@ def _say(what: str, first: Label, learnt: _Learnt, uses: list[Label], contract: 
 
 def _asked_for(endpoint: Endpoint, own: stated.Endpoint, model: Model) -> Iterator[tuple[str, str, Span, str]]:
     """The computed fields that callers are shown, or say which rows they want by; each with where, and how."""
-    responses = (endpoint.response, *(() if endpoint.untouched is None else (endpoint.untouched,)))
-    shown = [typed for response in responses for typed in all_expressions(response)]
+    operation = endpoint.operation
+    shown = [typed for response in operation.ends_well for typed in all_expressions(response)]
     yield from ((*each, own.span, "is shown") for each in _computed(shown, model))
     filters = value_of(own.filters) or ()
-    for filter_, said in zip(endpoint.filters, filters, strict=False):
+    given = operation.filters if isinstance(operation, List | Mutation) else ()
+    for filter_, said in zip(given, filters, strict=False):
         yield from ((*each, said.span, "can be filtered by") for each in _computed([filter_.condition], model))
-    for typed, fact in ((endpoint.where, own.where), (endpoint.row, own.row)):
+    for typed, fact in ((operation.where, own.where), (operation.row, own.row)):
         expression = value_of(fact)
         if typed is not None and expression is not None:
             yield from ((*each, expression.span, "says which rows") for each in _computed([typed], model))
     sorts = value_of(own.sorts)
-    if endpoint.sorts is not None and endpoint.resource is not None and sorts is not None:
-        keys = {name for order in (endpoint.sorts.default, *endpoint.sorts.offered) for name, _ in order}
+    if isinstance(operation, List) and endpoint.resource is not None and sorts is not None:
+        keys = {name for order in (operation.sorts.default, *operation.sorts.offered) for name, _ in order}
         for name in sorted(keys & set(model[endpoint.resource].computed)):
             yield endpoint.resource, name, own.span, "sorts the list"
 
@@ -155,10 +157,11 @@ def _refusing(
 ) -> Iterator[tuple[Typed, Span, str]]:
     """The conditions of an endpoint that refuse a request by an error of their own; each with what tells."""
     guards = value_of(own.guards) or ()
-    for guard, said in zip(endpoint.guards, guards, strict=False):
+    for guard, said in zip(endpoint.operation.guards, guards, strict=False):
         yield guard.when, said.when.span, _error(guard.code, "guard")
-    guard_ = None if endpoint.transition is None else endpoint.transition.guard
-    when = None if endpoint.transition is None else _transition(contract, endpoint.resource, endpoint.transition.name)
+    taken = None if endpoint.mutation is None else endpoint.mutation.transition
+    guard_ = None if taken is None else taken.guard
+    when = None if taken is None else _transition(contract, endpoint.resource, taken.name)
     if guard_ is not None and when is not None:
         yield guard_.when, when.span, _error(guard_.code, "guard")
     if endpoint.resource is not None and endpoint.kind.gives_values:

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 import jsonschema_rs
 
-from ninefold.checked.endpoints import Parameter
+from ninefold.checked.operations import Parameter
 from ninefold.checks.codes import NEVER_SENT
 from ninefold.checks.findings import Findings
 from ninefold.checks.resources import PLAIN

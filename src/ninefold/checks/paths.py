@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ninefold.checked.endpoints import PathName, PathValue, Segment
+from ninefold.checked.operations import PathName, PathValue, Segment
 from ninefold.checked.resources import Resource
 from ninefold.checks.codes import NO_ROW, ONE_ROW, PATH_NAME, PATH_OF_CREATE
 from ninefold.checks.findings import Findings

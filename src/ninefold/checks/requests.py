@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from ninefold.checked.endpoints import BodyMember
+from ninefold.checked.operations import BodyMember
 from ninefold.contract.endpoints import Endpoint, Parameter
 from ninefold.contract.fact import Fact, is_open, value_of
 from ninefold.values import Anything, Object, Type, from_schema, optional

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ninefold.checked.endpoints import Content, Leaf, Response, expressions_of
+from ninefold.checked.contents import Content, Leaf, Response, expressions_of
 from ninefold.checked.resources import Resource
 from ninefold.checked.ways import Way, beside_rows, by_way, content_by_way
 from ninefold.checks.bodies import body_members

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ninefold.checked.endpoints import Array, Choice, Content, Each, Leaf, Object, Rows
+from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object, Rows
 from ninefold.checked.resources import Field, Resource
 from ninefold.checks.findings import Findings
 from ninefold.checks.model import Vocabulary

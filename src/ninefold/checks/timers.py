@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ninefold.checked.endpoints import expressions_of
+from ninefold.checked.contents import expressions_of
 from ninefold.checked.events import Events
 from ninefold.checked.resources import Effect, Resource
 from ninefold.checks.codes import TIMER_WITHOUT_REQUEST

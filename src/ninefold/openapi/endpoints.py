@@ -81,10 +81,10 @@ def _beyond(endpoint: Endpoint, service: Service) -> Iterator[tuple[str, object]
         expression = value_of(getattr(stated, name))
         if expression is not None:
             yield name, {"is": expression.text, "line": service.line(expression.span)}
-    if endpoint.checked.transition is not None:
-        yield "transition", states.taken(endpoint.checked.transition.name, endpoint, service)
-    if endpoint.checked.further:
-        further = endpoint.checked.further
+    mutation = endpoint.checked.mutation
+    if mutation is not None and mutation.transition is not None:
+        yield "transition", states.taken(mutation.transition.name, endpoint, service)
+    if mutation is not None and (further := mutation.further):
         yield "further", [{"takes": each.name, **states.taken(each.name, endpoint, service)} for each in further]
     guards = [
         {

@@ -8,7 +8,8 @@ from typing import Any, assert_never
 
 import msgspec
 
-from ninefold.checked.endpoints import Array, Choice, Content, Each, ErrorShape, Leaf, Object, Rows
+from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object, Rows
+from ninefold.checked.endpoints import ErrorShape
 from ninefold.contract.fact import value_of
 from ninefold.contract.survey import signs_out_caller
 from ninefold.expressions.evaluate import EvaluationError, compile

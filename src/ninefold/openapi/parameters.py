@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ninefold.checked.endpoints import PathValue
+from ninefold.checked import operations as checked
+from ninefold.checked.operations import PathValue
 from ninefold.contract.fact import value_of
 from ninefold.expressions.tree import Constant
 from ninefold.openapi.limits import page_parameters
@@ -53,7 +54,8 @@ def _of_list(endpoint: Endpoint, service: Service) -> Iterator[Json]:
         for each in value_of(endpoint.stated.filters) or ()
         if (condition := value_of(each.condition)) is not None
     }
-    for each in endpoint.checked.filters:
+    operation = endpoint.checked.operation
+    for each in operation.filters if isinstance(operation, checked.List | checked.Mutation) else ():
         schema = type_schema(each.type, service)
         if isinstance(each.default, Constant):
             schema["default"] = each.default.value
@@ -70,7 +72,10 @@ def _of_list(endpoint: Endpoint, service: Service) -> Iterator[Json]:
 
 def _choosing(endpoint: Endpoint) -> Iterator[Json]:
     """What a request chooses of the response: names of a closed list, each once."""
-    for each in (endpoint.checked.projection, endpoint.checked.expansion):
+    operation = endpoint.checked.operation
+    if not isinstance(operation, checked.Read | checked.List):
+        return
+    for each in (operation.projection, operation.expansion):
         if each is None:
             continue
         name: Json = {"type": "string", "enum": list(each.offered)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ninefold.checked.endpoints import Array, Choice, Content, Each, Leaf, Object, Rows
+from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object, Rows
 from ninefold.openapi.schemas import component, members, stated, type_name, within
 from ninefold.openapi.service import Json, Service
 
@@ -13,8 +13,8 @@ def components(service: Service) -> Json:
     """Schemas by name: those of rows and views as responses show them, and those that fields share."""
     schemas: Json = {}
     for endpoint in service.endpoints:
-        ends = (endpoint.checked.response, endpoint.checked.untouched)
-        for content in (end.content for end in ends if end is not None and end.content is not None):
+        ends = endpoint.checked.operation.ends_well
+        for content in (end.content for end in ends if end.content is not None):
             for each in _named(content):
                 name = component(each.named or "")
                 if name not in schemas:

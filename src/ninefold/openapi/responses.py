@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ninefold.checked.endpoints import Response
+from ninefold.checked.contents import Response
 from ninefold.openapi import errors
 from ninefold.openapi.limits import rate_headers
 from ninefold.openapi.schemas import is_certain, reference, shown, value_or_null
@@ -40,9 +40,9 @@ def responses(endpoint: Endpoint, shared: Json, service: Service) -> Json:
 
 def _ends(endpoint: Endpoint) -> list[tuple[str, Response]]:
     """The good ends, each in words: `ensure` and `remove` have two where the contract tells them apart."""
-    response, untouched = endpoint.checked.response, endpoint.checked.untouched
+    response, untouched = endpoint.checked.operation.ends_well[0], endpoint.checked.operation.ends_well[-1]
     outcomes = endpoint.checked.kind.outcomes
-    if outcomes is None or untouched is None or untouched == response:
+    if outcomes is None or untouched == response:
         return [(endpoint.does, response)]
     done, nothing_to_do = outcomes
     return [(f"{endpoint.does}: {done}", response), (f"{endpoint.does}: {nothing_to_do}", untouched)]

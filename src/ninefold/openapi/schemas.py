@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, assert_never
 
-from ninefold.checked.endpoints import Array, Choice, Content, Each, Leaf, Object, Rows
+from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object, Rows
 from ninefold.checked.resources import Field, Resource
 from ninefold.expressions.reads import may_fail
 from ninefold.expressions.rewrite import rewrite

@@ -233,8 +233,9 @@ class _Reading:
         machine = self.served.resources[found.resource].machine
         if machine is None:
             return None
-        if found.transition is not None:
-            states: Iterable[str] = (each for each in machine.states if each in found.transition.origins)
+        taken = None if found.mutation is None else found.mutation.transition
+        if taken is not None:
+            states: Iterable[str] = (each for each in machine.states if each in taken.origins)
         else:
             states = (each for each in machine.states if each not in machine.gone)
         return possible(tuple(states), machine.field, found.resource, tuple(self.asked(found, who)))
@@ -242,11 +243,12 @@ class _Reading:
     def asked(self, found: checked.Endpoint, who: str) -> Iterator[Typed]:
         """Everything that has to hold of the row, for such a caller."""
         assert self.served is not None and found.resource is not None
-        if found.transition is not None and found.transition.guard is not None:
-            yield found.transition.guard.when
-        yield from (guard.when for guard in found.guards)
-        if found.where is not None:
-            yield found.where
+        taken = None if found.mutation is None else found.mutation.transition
+        if taken is not None and taken.guard is not None:
+            yield taken.guard.when
+        yield from (guard.when for guard in found.operation.guards)
+        if found.operation.where is not None:
+            yield found.operation.where
         yield from (each.condition for each in found.admissions if each.who == who and each.condition is not None)
         rule = self.served.row_rules.get(found.resource, {}).get(who)
         if rule is not None:
@@ -254,10 +256,11 @@ class _Reading:
 
 
 def _becomes(found: checked.Endpoint, served: Checked | None) -> str | None:
-    if found.further:
-        return found.further[-1].to
-    if found.transition is not None:
-        return found.transition.to
+    mutation = found.mutation
+    if mutation is not None and mutation.further:
+        return mutation.further[-1].to
+    if mutation is not None and mutation.transition is not None:
+        return mutation.transition.to
     machine = None if served is None or found.resource is None else served.resources[found.resource].machine
     return machine.initial if machine is not None and found.verb == "create" else None
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from ninefold.checked.endpoints import Array, Choice, Content, Each, Endpoint, Leaf, Object, Rows
+from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object, Rows
+from ninefold.checked.operations import Mutation, Operation
 from ninefold.checked.resources import Effect, Resource
 from ninefold.expressions.before import computed_before, fields_as_they_were, reads_before, unwritten
 from ninefold.expressions.tree import Select, Typed, Variable
@@ -17,18 +18,18 @@ from ninefold.values import Row
 
 
 def as_it_was(
-    endpoint: Endpoint, resource: Resource, found: Sequence[Fragment], perspective: Perspective
+    operation: Mutation, resource: Resource, found: Sequence[Fragment], perspective: Perspective
 ) -> Statement | None:
     """What the response, invariants, events and effects of a change read of the row as it was, and its identifier;
     None: they read nothing. `found`: which row it is."""
-    return _read([*_told(endpoint), *_asked(endpoint, resource, perspective)], resource, found, perspective)
+    return _read([*_told(operation), *_asked(operation, resource, perspective)], resource, found, perspective)
 
 
 def shown_before(
-    endpoint: Endpoint, resource: Resource, found: Sequence[Fragment], perspective: Perspective
+    operation: Operation, resource: Resource, found: Sequence[Fragment], perspective: Perspective
 ) -> Statement | None:
     """The same of what the response alone reads."""
-    return _read([*_told(endpoint)], resource, found, perspective)
+    return _read([*_told(operation)], resource, found, perspective)
 
 
 def _read(
@@ -55,19 +56,19 @@ def _read(
     return Statement((Piece(text.text, text.binds),), tuple(result for _, result in cells.values()))
 
 
-def _told(endpoint: Endpoint) -> Iterator[Typed]:
+def _told(operation: Operation) -> Iterator[Typed]:
     """What the caller gets to know."""
-    if endpoint.response.content is not None:
-        yield from _expressions(endpoint.response.content)
-    for _, leaf in endpoint.response.headers:
+    if operation.response.content is not None:
+        yield from _expressions(operation.response.content)
+    for _, leaf in operation.response.headers:
         yield leaf.expression
 
 
-def _asked(endpoint: Endpoint, resource: Resource, perspective: Perspective) -> Iterator[Typed]:
+def _asked(operation: Mutation, resource: Resource, perspective: Perspective) -> Iterator[Typed]:
     """What the contract reads by its own authority."""
     yield from (each.when for each in resource.invariants)
     transitions = () if resource.machine is None else resource.machine.transitions.values()
-    for effect in (*endpoint.effects, *endpoint.then, *(each for taken in transitions for each in taken.then)):
+    for effect in (*operation.effects, *operation.then, *(each for taken in transitions for each in taken.then)):
         yield from _of_effect(effect)
     for kind in perspective.checked.events.kinds:
         for cause in (*kind.causes, *(each for older in kind.older for each in older.causes)):
@@ -110,13 +111,13 @@ def still(content: Content) -> Content:
     return _changed(content, unwritten)
 
 
-def as_deleted(endpoint: Endpoint, resource: Resource) -> Endpoint:
+def as_deleted(operation: Mutation, resource: Resource) -> Mutation:
     """An endpoint that deletes a row, whose response shows what is computed of the row as it was computed before."""
     change = partial(computed_before, resource=resource.name)
-    response = endpoint.response
+    response = operation.response
     headers = tuple((name, replace(leaf, expression=change(leaf.expression))) for name, leaf in response.headers)
     content = None if response.content is None else _changed(response.content, change)
-    return replace(endpoint, response=replace(response, content=content, headers=headers))
+    return replace(operation, response=replace(response, content=content, headers=headers))
 
 
 def _changed(content: Content, change: Callable[[Typed], Typed]) -> Content:

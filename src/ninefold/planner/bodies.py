@@ -7,7 +7,8 @@ from typing import Any
 
 from msgspec import structs
 
-from ninefold.checked.endpoints import BodyLeaf, Endpoint
+from ninefold.checked.endpoints import Case, Endpoint, Requests
+from ninefold.checked.operations import BodyLeaf, Mutation, Operation
 from ninefold.checked.resources import Effect, Field, Resource
 from ninefold.checked.service import Checked
 from ninefold.expressions.tree import Typed
@@ -27,28 +28,32 @@ JSON_PATCH = "application/json-patch+json"
 
 def body(endpoint: Endpoint, checked: Checked) -> Body | None:
     """How a body is read; None: the endpoint takes none."""
-    if endpoint.resource is None:
-        return _of_members(endpoint, checked) if endpoint.members else None
-    if endpoint.body is None:
+    return body_of(endpoint.operation, checked.requests_of(endpoint), checked, endpoint.case)
+
+
+def body_of(operation: Operation, requests: Requests, checked: Checked, case: Case | None = None) -> Body | None:
+    """The same of an operation, however it is asked for."""
+    takes = operation.takes
+    if operation.resource is None:
+        return _of_members(operation, requests, checked) if takes.members else None
+    if takes.body is None:
         return None
-    if endpoint.verb == "grant token":
-        return granting.body(endpoint, checked.resources[endpoint.resource], checked)
-    requests = checked.requests_of(endpoint)
+    if operation.verb == "grant token":
+        return granting.body(operation, checked.resources[operation.resource], requests)
     media_types = requests.media_types
-    member = None if endpoint.case is None else endpoint.case.member
-    if not endpoint.body and not endpoint.members and not endpoint.constants:
+    if not takes.body and not takes.members and not takes.constants:
         return Body(media_types, {"type": "object"}, unknown=requests.unknown_members, optional=True)
-    resource = checked.resources[endpoint.resource]
-    edits = endpoint.patch == "json-patch"
-    merge = endpoint.verb == "update" and not edits
+    resource = checked.resources[operation.resource]
+    edits = isinstance(operation, Mutation) and operation.patch == "json-patch"
+    merge = operation.verb == "update" and not edits
     fields = tuple(
         BodyField(
             field=leaf.field,
             pointer=leaf.pointer,
             type=_given_type(resource.fields[leaf.field]),
             normalise=resource.fields[leaf.field].normalise,
-            fixed=not endpoint.kind.is_given_once and resource.is_fixed(leaf.field),
-            known_as=_known_as(leaf, endpoint, resource),
+            fixed=not operation.kind.is_given_once and resource.is_fixed(leaf.field),
+            known_as=_known_as(leaf, operation, resource),
             merged=merge and isinstance(resource.as_given(leaf.field).type, Anything | Object),
             null_shown=edits and resource.as_given(leaf.field).null_shown,
             stored=_stored_of(resource.fields[leaf.field]),
@@ -56,45 +61,49 @@ def body(endpoint: Endpoint, checked: Checked) -> Body | None:
             rules=rules(resource.fields[leaf.field].rules),
             trace=traced(resource.fields[leaf.field].place),
         )
-        for leaf in endpoint.body
+        for leaf in takes.body
     )
     return Body(
         media_types=(*media_types, MERGE_PATCH) if merge else (*media_types, JSON_PATCH) if edits else media_types,
         schema=_with_constants(
             _with_members(
-                _schema(endpoint.body, resource, endpoint.kind) | _naming(endpoint, resource), endpoint, checked
+                _schema(takes.body, resource, operation.kind) | _naming(operation, case, resource), operation, checked
             ),
-            endpoint,
+            operation,
         ),
         fields=fields,
         unknown=requests.unknown_members,
         merge=merge,
         edits=edits,
-        chosen_by=member,
-        members=_types(endpoint),
-        beside=tuple(_beside(endpoint, checked)),
-        constants=tuple(each.pointer for each in endpoint.constants),
+        chosen_by=None if case is None else case.member,
+        members=_types(operation),
+        beside=tuple(_beside(operation, checked)),
+        constants=tuple(each.pointer for each in operation.takes.constants),
         texts=requests.texts,
     )
 
 
-def _known_as(leaf: BodyLeaf, endpoint: Endpoint, resource: Resource) -> str | None:
+def _known_as(leaf: BodyLeaf, operation: Operation, resource: Resource) -> str | None:
     """The name in braces that gives what a body says the row is known by."""
-    if endpoint.kind.is_given_once or leaf.field not in resource.identifier or not resource.is_fixed(leaf.field):
+    if operation.kind.is_given_once or leaf.field not in resource.identifier or not resource.is_fixed(leaf.field):
         return None
-    return next((each.text for each in endpoint.names if not each.through and each.field == leaf.field), None)
+    return next((each.text for each in operation.names if not each.through and each.field == leaf.field), None)
 
 
-def _types(endpoint: Endpoint) -> dict[str, Type]:
-    return {each.name: each.type for each in endpoint.members}
+def _effects(operation: Operation) -> tuple[Effect, ...]:
+    return operation.then if isinstance(operation, Mutation) else ()
 
 
-def _beside(endpoint: Endpoint, checked: Checked) -> Iterator[BodyField]:
+def _types(operation: Operation) -> dict[str, Type]:
+    return {each.name: each.type for each in operation.takes.members}
+
+
+def _beside(operation: Operation, checked: Checked) -> Iterator[BodyField]:
     """Where the members that are no fields are stated, with their rules: also those of the fields of rows that are made
     of their items."""
-    for member in endpoint.members:
+    for member in operation.takes.members:
         own = rules(member.rules)
-        for effect in endpoint.then:
+        for effect in _effects(operation):
             if effect.each is not None and member_of_body(effect.each) == member.name:
                 for leaf in given_by_items(effect):
                     of_field = rules(checked.resources[effect.resource].fields[leaf.field].rules)
@@ -102,35 +111,36 @@ def _beside(endpoint: Endpoint, checked: Checked) -> Iterator[BodyField]:
         yield BodyField(member.name, (member.name,), member.type, rules=own, trace=traced(member.place))
 
 
-def _of_members(endpoint: Endpoint, checked: Checked) -> Body:
+def _of_members(operation: Operation, requests: Requests, checked: Checked) -> Body:
     """A body of which no member is a field."""
-    requests = checked.requests_of(endpoint)
     return Body(
         media_types=requests.media_types,
-        schema=_with_members({"type": "object", "properties": {}}, endpoint, checked),
+        schema=_with_members({"type": "object", "properties": {}}, operation, checked),
         unknown=requests.unknown_members,
-        members=_types(endpoint),
-        beside=tuple(_beside(endpoint, checked)),
+        members=_types(operation),
+        beside=tuple(_beside(operation, checked)),
     )
 
 
-def _with_members(schema: dict[str, Any], endpoint: Endpoint, checked: Checked) -> dict[str, Any]:
+def _with_members(schema: dict[str, Any], operation: Operation, checked: Checked) -> dict[str, Any]:
     """With the members that are no fields. What the items of an array give the fields of rows is held to the schemas
     of these fields as well: what is wrong is told at its place, before anything is written."""
-    properties = {**schema["properties"], **{each.name: dict(each.schema) for each in endpoint.members}}
-    for effect in endpoint.then:
+    properties = {**schema["properties"], **{each.name: dict(each.schema) for each in operation.takes.members}}
+    for effect in _effects(operation):
         array = None if effect.each is None else member_of_body(effect.each)
         if array in properties:
             held = _of_items(effect, checked.resources[effect.resource])
             own = properties[array].get("items", {})
             properties[array] = {**properties[array], "items": {"allOf": [own, held]} if own else held}
-    needed = [*dict.fromkeys((*schema.get("required", ()), *(each.name for each in endpoint.members if each.required)))]
+    needed = [
+        *dict.fromkeys((*schema.get("required", ()), *(each.name for each in operation.takes.members if each.required)))
+    ]
     return {**schema, "properties": properties} | ({"required": needed} if needed else {})
 
 
-def _with_constants(schema: dict[str, Any], endpoint: Endpoint) -> dict[str, Any]:
+def _with_constants(schema: dict[str, Any], operation: Operation) -> dict[str, Any]:
     """With the members that are always the same, each of which is required in the object that it stands in."""
-    for each in endpoint.constants:
+    for each in operation.takes.constants:
         schema = _with_constant(schema, each.pointer, each.value)
     return schema
 
@@ -167,12 +177,11 @@ def _both(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
     return {**first, "properties": properties} | ({"required": needed} if needed else {})
 
 
-def _naming(endpoint: Endpoint, resource: Resource) -> dict[str, Any]:
+def _naming(operation: Operation, case: Case | None, resource: Resource) -> dict[str, Any]:
     """The member that chooses the case has the case's name as its value; otherwise, no case's."""
-    case = endpoint.case
     if case is None or case.member is None:
         return {}
-    schema = _schema(endpoint.body or (), resource, endpoint.kind)
+    schema = _schema(operation.takes.body or (), resource, operation.kind)
     named = {"const": case.name} if case.name is not None else {"not": {"enum": list(case.all)}}
     own = schema["properties"].get(case.member, {})
     needed = [*schema.get("required", ())]

@@ -21,8 +21,11 @@ def by_endpoint(endpoints: Sequence[Endpoint]) -> list[tuple[Endpoint, ...]]:
 def common(cases: Sequence[Endpoint]) -> Endpoint:
     """What is of every case: by it a request is judged of which nobody can say of which it is."""
     first = cases[0]
-    guards = tuple(each for each in first.guards if all(each in case.guards for case in cases))
-    return first if first.case is None else replace(first, guards=guards)
+    if first.case is None:
+        return first
+    own = first.operation
+    guards = tuple(each for each in own.guards if all(each in case.operation.guards for case in cases))
+    return replace(first, operation=replace(own, guards=guards))
 
 
 def read_first(cases: Sequence[Endpoint], checked: Checked) -> Body | None:

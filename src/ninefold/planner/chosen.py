@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ninefold.checked.endpoints import Array, Choice, Content, Endpoint, Object, Response, Rows
+from ninefold.checked.contents import Array, Choice, Content, Object, Response, Rows
+from ninefold.checked.operations import List, Read
 from ninefold.plan.chosen import Choices, Expansion, Projection
 from ninefold.planner.places import traced
 
 
-def choices(endpoint: Endpoint) -> Choices | None:
+def choices(operation: Read | List) -> Choices | None:
     """None: nothing can be chosen."""
-    projection, expansion = endpoint.projection, endpoint.expansion
+    projection, expansion = operation.projection, operation.expansion
     if projection is None and expansion is None:
         return None
     return Choices(

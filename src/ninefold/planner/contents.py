@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from ninefold.checked.endpoints import Array, Choice, Content, Each, Leaf, Object, Response, Rows
+from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object, Response, Rows
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.reads import needs_database
 from ninefold.expressions.rewrite import walk

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from ninefold.checked import service as checked
-from ninefold.checked.endpoints import Endpoint
+from ninefold.checked.operations import Mutation
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import Checked
 from ninefold.diagnostics.source import Place
@@ -61,9 +61,9 @@ def found(resource: Resource, scheme: str, has_scopes: bool = False) -> tuple[Fr
     return source, is_this
 
 
-def issue(endpoint: Endpoint, resource: Resource, perspective: Perspective) -> Issue | None:
+def issue(operation: Mutation, resource: Resource, perspective: Perspective) -> Issue | None:
     """How an endpoint's credential is kept, for the row that it has just written or found."""
-    scheme = next((each for each in perspective.checked.schemes if each.name == endpoint.issues), None)
+    scheme = next((each for each in perspective.checked.schemes if each.name == operation.issues), None)
     if scheme is None or not isinstance(scheme.verified, checked.Issued):
         return None
     table = stored.table_of(resource.name)
@@ -118,13 +118,13 @@ def only_granted(resource: Resource, issued: checked.Issued, place: Place, persp
 
 
 def endings(
-    endpoint: Endpoint, resource: Resource, service: Checked, passwords: tuple[str, ...] = ()
+    operation: Mutation, resource: Resource, service: Checked, passwords: tuple[str, ...] = ()
 ) -> tuple[Ending, ...]:
     """What ends credentials that were issued to the row: that the endpoint says so, and that one of its `passwords` is
     another now, which leaves the one that the request presents."""
     if resource.name not in issued_to(service):
         return ()
-    found = [] if endpoint.ends is None else [Ending(_ended(endpoint.ends, resource))]
+    found = [] if operation.ends is None else [Ending(_ended(operation.ends, resource))]
     return (*found, *((Ending(_ended("others", resource), passwords),) if passwords else ()))
 
 

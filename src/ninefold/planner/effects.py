@@ -7,7 +7,9 @@ from dataclasses import replace
 
 from msgspec import structs
 
-from ninefold.checked.endpoints import Admission, BodyLeaf, Endpoint, Response
+from ninefold.checked.contents import Response
+from ninefold.checked.endpoints import Admission
+from ninefold.checked.operations import BodyLeaf, Mutation, Takes
 from ninefold.checked.resources import Effect, Resource
 from ninefold.expressions.given import fields_read
 from ninefold.expressions.rewrite import rewrite
@@ -30,28 +32,28 @@ from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, jo
 from ninefold.values import Row
 
 
-def with_effects(operation: plan.Write, endpoint: Endpoint, perspective: Perspective) -> plan.Write:
+def with_effects(write: plan.Write, operation: Mutation, perspective: Perspective) -> plan.Write:
     """An operation with what else it does."""
-    stated = endpoint.effects
-    if not stated or endpoint.resource is None:
-        return operation
-    resource = perspective.checked.resources[endpoint.resource]
+    stated = operation.effects
+    if not stated or operation.resource is None:
+        return write
+    resource = perspective.checked.resources[operation.resource]
     own = Perspective(perspective.checked, CONTRACT, perspective.dialect, perspective.told or perspective.who)
     found = None
-    if endpoint.verb == "delete":
-        found = says_which(endpoint, {resource.name: resource.name}, perspective)
+    if operation.verb == "delete":
+        found = says_which(operation, {resource.name: resource.name}, perspective)
     then = plan.Effects(
         resource=resource.name,
-        acted_on=_acted_on(stated, resource, endpoint, own, found),
-        effects=tuple(_effect(each, endpoint, resource, own) for each in stated),
+        acted_on=_acted_on(stated, resource, operation, own, found),
+        effects=tuple(_effect(each, operation, resource, own) for each in stated),
     )
-    return structs.replace(operation, then=then)
+    return structs.replace(write, then=then)
 
 
 def _acted_on(
     stated: Sequence[Effect],
     resource: Resource,
-    endpoint: Endpoint,
+    operation: Mutation,
     perspective: Perspective,
     found: Sequence[Fragment] | None,
 ) -> Statement:
@@ -60,9 +62,9 @@ def _acted_on(
     for each in stated:
         for typed in (each.row, each.where, each.each, *(value for _, value in each.sets)):
             read |= frozenset() if typed is None else fields_read(_by_name(typed, resource), resource.name, model)
-    found = was_written(endpoint, resource) if found is None else found
+    found = was_written(operation, resource) if found is None else found
     source = Fragment(f"{identifier(resource.name)} AS {identifier(resource.name)}")
-    if endpoint.verb == "remove":
+    if operation.verb == "remove":
         # It is not there any more, and all that it was is `$row`.
         source, found = as_removed(resource), []
     fields = [field for field in resource.fields.values() if field.name in read and field.secret is None]
@@ -75,7 +77,7 @@ def _acted_on(
             cell = perspective.value(computed, {resource.name: resource.name})
         cells.append(cell)
     text = "SELECT " + join(", ", cells or [Fragment("1")]) + " FROM " + source + " WHERE " + all_of(found)
-    if endpoint.several:
+    if operation.several:
         text = text + " ORDER BY " + join(", ", [column(resource.name, key) for key in resource.identifier])
     return Statement((Piece(text.text, text.binds),), tuple(ResultColumn(field.name, field.type) for field in fields))
 
@@ -86,38 +88,36 @@ def _by_name(typed: Typed, resource: Resource) -> Typed:
     return rewrite(typed, lambda node: own if isinstance(node, Variable) and node.name == THIS else None)
 
 
-def _effect(effect: Effect, host: Endpoint, acting: Resource, perspective: Perspective) -> plan.Effect:
+def _effect(effect: Effect, host: Mutation, acting: Resource, perspective: Perspective) -> plan.Effect:
     checked = perspective.checked
     resource = checked.resources[effect.resource]
     inserts = effect.verb == "create"
     transition = None if resource.machine is None else resource.machine.transitions.get(effect.verb)
-    endpoint = Endpoint(
+    operation = Mutation(
         key=host.key,
-        method="",
         segments=() if inserts else by_identifier(resource, checked),
         place=effect.place,
         kind=kind_of(effect.verb),
         resource=resource.name,
         response=Response(204, None, (), effect.place),
-        admissions=(),
         transition=transition,
-        body=given_by_items(effect),
+        takes=Takes(body=given_by_items(effect)),
         errors=host.errors,
         several=effect.where is not None or effect.each is not None,
         host=host,
         each=effect.each,
     )
     if effect.verb != "delete":
-        endpoint = replace(endpoint, sets=effect.sets)
+        operation = replace(operation, sets=effect.sets)
     admission = Admission(CONTRACT, None, False, effect.place)
     plan_of = create if inserts else delete if effect.verb == "delete" else update
-    write = with_effects(plan_of(endpoint, admission, perspective), endpoint, perspective)
+    write = with_effects(plan_of(operation, admission, perspective), operation, perspective)
     found = _find(effect, write, resource, acting, perspective)
     items = None
     if effect.each is not None:
-        held = making(endpoint, resource, perspective).held_array(effect.each)
+        held = making(operation, resource, perspective).held_array(effect.each)
         items = plan.Each(left_out(effect.each), _pointer_of(effect.each), held)
-    return plan.Effect(of_several(write, endpoint, perspective), found, items)
+    return plan.Effect(of_several(write, operation, perspective), found, items)
 
 
 def given_by_items(effect: Effect) -> tuple[BodyLeaf, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ninefold.checked import endpoints as checked_endpoints
-from ninefold.checked.endpoints import Array, Choice, Content, Each, Leaf, Object, Rows
+from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object, Rows
 from ninefold.checked.service import Checked
 from ninefold.language.conditions import STATUSES, precedence
 from ninefold.plan import responses as planned

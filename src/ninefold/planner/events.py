@@ -8,8 +8,9 @@ from typing import Literal
 
 from msgspec import structs
 
-from ninefold.checked.endpoints import Admission, Endpoint
+from ninefold.checked.endpoints import Admission
 from ninefold.checked.events import Cause, EventKind, OlderKind
+from ninefold.checked.operations import Mutation, Operation
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import Checked
 from ninefold.expressions.before import unwritten
@@ -45,9 +46,9 @@ from ninefold.values import Boolean, Integer, Text, Timestamp
 # ── Writing ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def caused(verb: str, resource: Resource, endpoint: Endpoint, perspective: Perspective) -> tuple[Event, ...]:
+def caused(verb: str, resource: Resource, operation: Mutation, perspective: Perspective) -> tuple[Event, ...]:
     """The events of the row (or of the rows) that an operation has just written."""
-    return tuple(_events(verb, resource, was_written(endpoint, resource), perspective))
+    return tuple(_events(verb, resource, was_written(operation, resource), perspective))
 
 
 def caused_by_deletion(
@@ -181,7 +182,7 @@ def _snapshot(resource: Resource, checked: Checked) -> Fragment:
 # ── Seeing ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def stream(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> Stream:
+def stream(operation: Operation, admission: Admission, perspective: Perspective) -> Stream:
     """`stream events`. What is not seen is passed over, and its position counts all the same."""
     stated = perspective.checked.events.stream
     assert stated is not None
@@ -215,12 +216,12 @@ def stream(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
     )
     return Stream(
         response=Response(
-            endpoint.response.status,
+            operation.response.status,
             headers=tuple(
                 (name, FromExpression(leaf.expression, trace=traced(*leaf.trace)))
-                for name, leaf in endpoint.response.headers
+                for name, leaf in operation.response.headers
             ),
-            trace=traced(endpoint.response.place),
+            trace=traced(operation.response.place),
             places={"content-type": traced(stated.place)},
         ),
         select=_statement(text, columns),

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from msgspec import structs
 
-from ninefold.checked.endpoints import Admission, Endpoint
+from ninefold.checked.endpoints import Admission
+from ninefold.checked.operations import Mutation
 from ninefold.checked.service import Checked
 from ninefold.plan import operations as plan
 from ninefold.planner.effects import with_effects
@@ -16,34 +17,34 @@ from ninefold.planner.identified import taking
 from ninefold.planner.perspective import CONTRACT, Perspective
 
 
-def with_further(operation: plan.Write, endpoint: Endpoint, perspective: Perspective) -> plan.Write:
+def with_further(write: plan.Write, operation: Mutation, perspective: Perspective) -> plan.Write:
     """An operation with what is done with its row after that. Who may call and which rows are seen has been asked then:
     what follows is the contract's own."""
-    if not endpoint.further or endpoint.resource is None:
-        return operation
+    if not operation.further or operation.resource is None:
+        return write
     own = Perspective(perspective.checked, CONTRACT, perspective.dialect, perspective.told or perspective.who)
-    last = len(endpoint.further) - 1
-    resource = own.checked.resources[endpoint.resource]
-    is_known = endpoint.transition is not None or endpoint.kind.makes
+    last = len(operation.further) - 1
+    resource = own.checked.resources[operation.resource]
+    is_known = operation.transition is not None or operation.kind.makes
     following = []
-    for number, transition in enumerate(endpoint.further):
+    for number, transition in enumerate(operation.further):
         each = replace(
             taking(transition, resource, own.checked),
-            key=endpoint.key,
-            errors=endpoint.errors,
-            then=endpoint.then if number == last else (),
-            host=endpoint,
+            key=operation.key,
+            errors=operation.errors,
+            then=operation.then if number == last else (),
+            host=operation,
             follows="in its state" if is_known or number else "in any state",
         )
         following.append(_write(each, own))
-    return structs.replace(operation, further=tuple(following))
+    return structs.replace(write, further=tuple(following))
 
 
-def _write(endpoint: Endpoint, perspective: Perspective) -> plan.Write:
+def _write(operation: Mutation, perspective: Perspective) -> plan.Write:
     """Invariants see the row as all of it has left it: the first operation asks them, last of all."""
-    admission = Admission(CONTRACT, None, False, endpoint.place)
+    admission = Admission(CONTRACT, None, False, operation.place)
     before = replace(perspective, checked=_without_invariants(perspective.checked))
-    return with_effects(update(endpoint, admission, before), endpoint, perspective)
+    return with_effects(update(operation, admission, before), operation, perspective)
 
 
 def _without_invariants(checked: Checked) -> Checked:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ninefold.checked.endpoints import Endpoint, PathName, Response
+from ninefold.checked.contents import Response
+from ninefold.checked.operations import Mutation, PathName
 from ninefold.checked.resources import Resource, Transition
 from ninefold.checked.service import Checked
 from ninefold.expressions.tree import Select, Variable
@@ -28,17 +29,15 @@ def by_identifier(resource: Resource, checked: Checked) -> tuple[PathName, ...]:
     )
 
 
-def taking(transition: Transition, resource: Resource, checked: Checked) -> Endpoint:
-    """As if an endpoint took the transition of the row that its path names by the identifier."""
-    return Endpoint(
+def taking(transition: Transition, resource: Resource, checked: Checked) -> Mutation:
+    """A transition of the row that its identifier names."""
+    return Mutation(
         key=f"{transition.name} {resource.name}",
-        method="",
         segments=by_identifier(resource, checked),
         place=transition.place,
         kind=TRANSITION,
         resource=resource.name,
         response=Response(204, None, (), transition.place),
-        admissions=(),
         transition=transition,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ninefold.checked.endpoints import Endpoint
+from ninefold.checked.operations import Operation
 from ninefold.checked.resources import Resource
 from ninefold.expressions.reads import of_request
 from ninefold.expressions.tree import Typed
@@ -34,15 +34,16 @@ class Made:
 def judge(
     source: Fragment,
     requirements: Sequence[Requirement],
-    endpoint: Endpoint,
+    operation: Operation,
     resource: Resource,
     perspective: Perspective,
     made: Sequence[Made] = (),
+    of_one: bool = True,
 ) -> Judge:
     """One row that says of each requirement whether it fails. What is about a row that is not there or not seen
     is false, so that nothing is told of it; so is what reads of the request what it is refused for, and what may be
-    about any value while one of them is invalid."""
-    which = [each for each in (endpoint.row, endpoint.where) if each is not None]
+    about any value while one of them is invalid. `of_one`: there is one row, which details may read."""
+    which = [each for each in (operation.row, operation.where) if each is not None]
     present = all_of([each.holds for each in requirements if each.scope in (Scope.PATH, Scope.PRESENCE)])
     valid = [
         each.holds for each in requirements if each.scope is Scope.VALUES and each.condition.condition == "invalid"
@@ -68,7 +69,7 @@ def judge(
                 values = all_of([bind(inputs.VALUES_ARE_THERE), *valid])
                 there = "(" + column(resource.name, THERE) + " OR " + values + ")"
                 columns.append("(" + all_of([present, there, fails]) + ")")
-    told = details(requirements, endpoint, resource, perspective)
+    told = details(requirements, operation, resource, perspective) if of_one else []
     columns += ["CASE WHEN " + present + " THEN " + detail + " END" for _, detail in told]
     for value in made:
         asked = all_of([present, *_values_there(()), *value.asked])
@@ -76,7 +77,7 @@ def judge(
         if value.is_held:
             columns.append("CASE WHEN " + asked + " THEN " + value.value + " END")
     text = "SELECT " + join(", ", columns or [Fragment("1")]) + " FROM " + source
-    if endpoint.several:
+    if operation.several:
         text = text + ' ORDER BY "$n"'
     results = [ResultColumn(_condition_title(each.condition), Boolean()) for each in requirements]
     results += [ResultColumn(f"detail of {name}", Text(nullable=True)) for name, _ in told]
@@ -116,12 +117,9 @@ def _if_seen(seen: Fragment | None, detail: Fragment) -> Fragment:
 
 
 def details(
-    requirements: Sequence[Requirement], endpoint: Endpoint, resource: Resource, perspective: Perspective
+    requirements: Sequence[Requirement], operation: Operation, resource: Resource, perspective: Perspective
 ) -> list[tuple[str, Fragment]]:
-    """The codes that these requirements can end in and whose detail reads the row, each with the detail: text. A list
-    has no one row."""
-    if endpoint.verb == "list":
-        return []
+    """The codes that these requirements can end in and whose detail reads the row, each with the detail: text."""
     errors = perspective.checked.errors
     reachable = set()
     for requirement in requirements:
@@ -133,9 +131,9 @@ def details(
             condition.condition,
         )
         reachable |= {condition.code}
-        reachable |= {codes.get(name) for codes in (endpoint.errors, errors.conditions) for name in names}
+        reachable |= {codes.get(name) for codes in (operation.errors, errors.conditions) for name in names}
     teller, seen = perspective.teller, None
-    if perspective.told is not None and not endpoint.kind.makes:
+    if perspective.told is not None and not operation.kind.makes:
         seen = teller.present(resource.name, resource.name)
     return [
         (code.name, _if_seen(seen, teller.shown(code.detail, {resource.name: resource.name})))

@@ -8,28 +8,19 @@ from typing import Any
 
 from msgspec import structs
 
-from ninefold.checked.endpoints import (
-    Admission,
-    BodyLeaf,
-    Content,
-    Endpoint,
-    Filter,
-    Leaf,
-    Object,
-    Pages,
-    Response,
-    Rows,
-    Sorts,
-)
+from ninefold.checked.contents import Content, Leaf, Object, Response, Rows
+from ninefold.checked.endpoints import Admission
+from ninefold.checked.lists import Asked
+from ninefold.checked.operations import BodyLeaf, Filter, List, Mutation, Pages, Sorts, Takes
 from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Checked
 from ninefold.expressions.rewrite import free_variables
 from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.language.verbs import VERBS
 from ninefold.plan.operator import Adding, OperatorOperations
-from ninefold.planner.bodies import body
+from ninefold.planner.bodies import body_of
 from ninefold.planner.endpoints.create import create
-from ninefold.planner.endpoints.list import list_rows
+from ninefold.planner.endpoints.list import listing
 from ninefold.planner.perspective import OPERATOR, Perspective
 from ninefold.planner.which_rows import equals
 from ninefold.sql.dialect import Dialect
@@ -52,7 +43,7 @@ def operator_operations(checked: Checked, dialect: Dialect) -> Iterator[Operator
         adding = None if resource.creation_stopped else _adding(resource, checked.resources[resource.name], perspective)
         yield OperatorOperations(
             resource=resource.name,
-            list=list_rows(_listing(resource, own.resources), admission, perspective),
+            list=listing(Asked(_listing(resource, own.resources)), admission, perspective),
             secrets=tuple(field.name for field in resource.fields.values() if field.secret is not None),
             sensitive=tuple(field.name for field in resource.fields.values() if field.sensitive),
             adding=adding,
@@ -72,11 +63,11 @@ def adding_with_numbers(resource: Resource, checked: Checked, dialect: Dialect) 
 
 def _adding(resource: Resource, stated: Resource, perspective: Perspective) -> Adding:
     """`stated` is the resource as the contract has it, and `resource` as the operator has it."""
-    endpoint = _creating(resource)
-    given = body(endpoint, perspective.checked)
+    operation = _creating(resource)
+    given = body_of(operation, perspective.checked.requests, perspective.checked)
     assert given is not None
     given = structs.replace(given, schema=_naming_what_callers_give(given.schema, stated))
-    return Adding(given, create(endpoint, Admission(OPERATOR, None, False, resource.place), perspective))
+    return Adding(given, create(operation, Admission(OPERATOR, None, False, resource.place), perspective))
 
 
 def _naming_what_callers_give(schema: Mapping[str, Any], stated: Resource) -> dict[str, Any]:
@@ -122,7 +113,7 @@ def _of_the_contract(made: Typed | None) -> Typed | None:
     return None if made is None or free_variables(made) & _OF_REQUESTS else made
 
 
-def _creating(resource: Resource) -> Endpoint:
+def _creating(resource: Resource) -> Mutation:
     fields = [field for field in resource.fields.values() if _can_be_given(field, resource)]
     shown: list[tuple[str, Content]] = []
     for field in resource.fields.values():
@@ -131,16 +122,14 @@ def _creating(resource: Resource) -> Endpoint:
         elif field.secret == "token":
             issued = Select(Variable("issued", ObjectType()), field.name, Text(nullable=True))
             shown.append((field.name, Leaf(issued)))
-    return Endpoint(
+    return Mutation(
         key=f"create {resource.name}",
-        method="",
         segments=(),
         place=resource.place,
         kind=VERBS["create"],
         resource=resource.name,
         response=Response(201, Object(tuple(shown)), (), resource.place),
-        admissions=(),
-        body=tuple(BodyLeaf((field.name,), field.name) for field in fields),
+        takes=Takes(body=tuple(BodyLeaf((field.name,), field.name) for field in fields)),
     )
 
 
@@ -153,20 +142,18 @@ def _can_be_given(field: Field, resource: Resource) -> bool:
     return resource.machine is None or resource.machine.field != field.name
 
 
-def _listing(resource: Resource, resources: Mapping[str, Resource]) -> Endpoint:
+def _listing(resource: Resource, resources: Mapping[str, Resource]) -> List:
     fields = list(resource.fields.values())
     columns = [(field.name, _shown(resource, field)) for field in fields if field.secret is None]
     total = Leaf(Select(Variable("page", ObjectType()), "total", Integer()))
     sortable = [field.name for field in fields if field.secret is None]
-    return Endpoint(
+    return List(
         key=f"list {resource.name}",
-        method="",
         segments=(),
         place=resource.place,
         kind=VERBS["list"],
         resource=resource.name,
         response=Response(200, Object((("rows", Rows(Object(tuple(columns)))), ("total", total))), (), resource.place),
-        admissions=(),
         filters=tuple(_filters(resource, resources)),
         sorts=Sorts("sort", (), tuple(((name, descending),) for name in sortable for descending in (False, True))),
         pages=Pages("offset"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ninefold.checked.endpoints import Admission, BodyLeaf, Endpoint, Response
+from ninefold.checked.contents import Response
+from ninefold.checked.endpoints import Admission
+from ninefold.checked.operations import BodyLeaf, Mutation, Takes
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import Checked
 from ninefold.language.verbs import VERBS
@@ -44,15 +46,13 @@ def records(checked: Checked, dialect: Dialect) -> Records | None:
 
 
 def _change(resource: Resource, fields: tuple[str, ...], perspective: Perspective) -> Write:
-    endpoint = Endpoint(
+    operation = Mutation(
         key=f"update {resource.name}",
-        method="",
         segments=by_identifier(resource, perspective.checked),
         place=resource.place,
         kind=VERBS["update"],
         resource=resource.name,
         response=Response(204, None, (), resource.place),
-        admissions=(),
-        body=tuple(BodyLeaf((name,), name) for name in fields),
+        takes=Takes(body=tuple(BodyLeaf((name,), name) for name in fields)),
     )
-    return update(endpoint, Admission(OPERATOR, None, False, resource.place), perspective)
+    return update(operation, Admission(OPERATOR, None, False, resource.place), perspective)

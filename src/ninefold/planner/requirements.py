@@ -10,7 +10,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from ninefold.checked.endpoints import Admission, Endpoint
+from ninefold.checked.endpoints import Admission
+from ninefold.checked.operations import Operation
 from ninefold.checked.resources import Field, Guard, Resource
 from ninefold.checked.ways import by_way, ways
 from ninefold.diagnostics.source import Place
@@ -55,26 +56,26 @@ class Requirement:
     anew: tuple[str, ...] = ()
 
 
-def of_way(typed: Typed, which: Condition, endpoint: Endpoint, perspective: Perspective) -> Requirement:
+def of_way(typed: Typed, which: Condition, operation: Operation, perspective: Perspective) -> Requirement:
     """A condition that reads rows which the path leads through, and no row behind them."""
-    rows, source = on_the_way([typed], endpoint, perspective)
+    rows, source = on_the_way([typed], operation, perspective)
     holds = perspective.holds(typed, rows)
     return Requirement(which, "(SELECT " + holds + " FROM " + source + ")" if rows else holds, Scope.ROW)
 
 
-def parents(endpoint: Endpoint, perspective: Perspective) -> list[Requirement]:
+def parents(operation: Operation, perspective: Perspective) -> list[Requirement]:
     """The rows that the path names on its way to the row acted on, from the left: each must be there and seen,
     and belong to those before it."""
     found = []
-    for index, name in enumerate(endpoint.names):
+    for index, name in enumerate(operation.names):
         if not name.through:
             continue
-        alias, tests = named_on_the_way(endpoint, index, perspective)
+        alias, tests = named_on_the_way(operation, index, perspective)
         rows = f"EXISTS (SELECT 1 FROM {identifier(name.resource)} AS {identifier(alias)} WHERE "
         there = rows + all_of(tests) + ")"
         seen = perspective.visible(name.resource, alias)
         there_and_seen = there if seen is None else rows + all_of([*tests, "(" + seen + ")"]) + ")"
-        named, unseen = traced(endpoint.place), traced(*perspective.rule(name.resource))
+        named, unseen = traced(operation.place), traced(*perspective.rule(name.resource))
         missing = Condition("missing", subject=name.resource, trace=named)
         if seen is None or perspective.checked.unseen_rows == "missing":
             either = Condition("missing", subject=name.resource, trace=(*named, *unseen))
@@ -91,12 +92,12 @@ def parents(endpoint: Endpoint, perspective: Perspective) -> list[Requirement]:
     return found
 
 
-def presence(endpoint: Endpoint, resource: Resource, perspective: Perspective) -> list[Requirement]:
+def presence(operation: Operation, resource: Resource, perspective: Perspective) -> list[Requirement]:
     """The row acted on is there, and this caller sees it."""
     always = resource.identifier[0] if resource.identifier else REVISION_COLUMN
     there = column(resource.name, always) + " IS NOT NULL"
-    places, own = perspective.checked.places, ("endpoints", endpoint.key)
-    named = (*traced(endpoint.place), *stated(places, *own, "row"), *stated(places, *own, "where"))
+    places, own = perspective.checked.places, ("endpoints", operation.key)
+    named = (*traced(operation.place), *stated(places, *own, "row"), *stated(places, *own, "where"))
     missing = Condition("missing", subject=resource.name, trace=named)
     seen = perspective.visible(resource.name, resource.name)
     if seen is None:
@@ -113,13 +114,13 @@ def presence(endpoint: Endpoint, resource: Resource, perspective: Perspective) -
 
 
 def still_there(
-    endpoint: Endpoint, resource: Resource, perspective: Perspective, besides: Collection[str] = ()
+    operation: Operation, resource: Resource, perspective: Perspective, besides: Collection[str] = ()
 ) -> list[Requirement]:
     """The row acted on is not in a state of `gone`. `besides`: states from which the endpoint brings it back."""
     there = perspective.there(resource.name, resource.name, besides)
     if there is None:
         return []
-    trace = (*traced(endpoint.place), *_of_gone(resource.name, perspective))
+    trace = (*traced(operation.place), *_of_gone(resource.name, perspective))
     return [Requirement(Condition("gone", subject=resource.name, trace=trace), there, Scope.ROW)]
 
 
@@ -139,17 +140,17 @@ def permission(
 
 
 def permission_by_way(
-    admission: Admission, endpoint: Endpoint, resource: Resource, perspective: Perspective
+    admission: Admission, operation: Operation, resource: Resource, perspective: Perspective
 ) -> list[Requirement]:
     """One that reads no more of the row than what the path leads through: it is asked whatever the row is to become,
     and where there is none. Nothing, where it reads more."""
     if admission.condition is None or admission.of_request:
         return []
-    found = by_way(admission.condition, resource.name, ways(endpoint.segments, perspective.checked.resources))
+    found = by_way(admission.condition, resource.name, ways(operation.segments, perspective.checked.resources))
     if resource.name in free_variables(found):
         return []
     condition = Condition("forbidden", subject=resource.name, trace=traced(admission.place))
-    return [of_way(found, condition, endpoint, perspective)]
+    return [of_way(found, condition, operation, perspective)]
 
 
 def guard(stated: Guard, resource: Resource, perspective: Perspective, scope: Scope = Scope.ROW) -> Requirement:

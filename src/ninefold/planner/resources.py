@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ninefold.checked import lists
-from ninefold.checked.endpoints import SortKeys
 from ninefold.checked.lists import Wanted
+from ninefold.checked.operations import SortKeys
 from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Checked
 from ninefold.expressions.tree import Select, Typed, Variable
@@ -94,8 +94,9 @@ def _wanted(resource: Resource, checked: Checked) -> Iterator[Wanted]:
     if resource.expiry is not None and (expires := _field_alone(resource.expiry.at, resource)) is not None:
         yield Wanted((), ((expires, False),))
     for endpoint in checked.endpoints:
-        if endpoint.verb == "list" and endpoint.resource == resource.name:
-            yield from lists.indexes(endpoint, resource, checked.row_rules)
+        asked = lists.asked(endpoint)
+        if asked is not None and endpoint.resource == resource.name:
+            yield from lists.indexes(asked, resource, checked.row_rules)
     for field in resource.fields.values():
         if field.refers_to is not None and field.stored:
             yield Wanted((field.name,))

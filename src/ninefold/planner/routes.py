@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ninefold.checked import endpoints as checked_endpoints
+from ninefold.checked import operations as checked_operations
 from ninefold.checked.endpoints import Endpoint, Stopped
-from ninefold.checked.endpoints import Parameter as CheckedParameter
+from ninefold.checked.operations import Mutation
+from ninefold.checked.operations import Parameter as CheckedParameter
 from ninefold.checked.service import Checked
 from ninefold.plan.cross_origin import CrossOrigin
-from ninefold.plan.operations import Operation, Write
+from ninefold.plan.operations import Operation
 from ninefold.plan.places import Place
 from ninefold.plan.routes import Admission, Blocked, Parameter, PathParameter, Rule, Segment, Served
 from ninefold.planner import endpoints
@@ -34,7 +36,7 @@ def served(cases: Sequence[Endpoint], checked: Checked, dialect: Dialect) -> Ser
     """One operation for each kind of caller that can be told in this build, in each of the endpoint's cases."""
     endpoint = common(cases)
     several = () if endpoint.case is None else cases
-    responses = [each for case in cases for each in (case.response, case.untouched) if each is not None]
+    responses = [each for case in cases for each in case.operation.ends_well]
     return Served(
         key=endpoint.key,
         method=endpoint.method,
@@ -48,14 +50,14 @@ def served(cases: Sequence[Endpoint], checked: Checked, dialect: Dialect) -> Ser
         body=read_first(cases, checked) if several else body(endpoint, checked),
         cases=chosen(several, checked) if several else None,
         stored=tuple(_stored(endpoint, checked)),
-        path=tuple(_parameter(each, endpoint, "path", checked) for each in endpoint.path),
+        path=tuple(_parameter(each, endpoint, "path", checked) for each in endpoint.takes.path),
         offers=EVENT_STREAM + checked.media_type_parameter
         if endpoint.verb == "stream events"
         else None
         if all(each.content is None for each in responses)
         else checked.response_media_type,
-        query=tuple(_parameter(each, endpoint, "query", checked) for each in endpoint.query),
-        headers=tuple(_parameter(each, endpoint, "request headers", checked) for each in endpoint.request_headers),
+        query=tuple(_parameter(each, endpoint, "query", checked) for each in endpoint.takes.query),
+        headers=tuple(_parameter(each, endpoint, "request headers", checked) for each in endpoint.takes.headers),
         unknown_parameters=checked.requests_of(endpoint).unknown_parameters,
         idempotency_key=endpoint.idempotency_key,
         challenge=challenge(endpoint, checked),
@@ -86,12 +88,13 @@ _OWN = ("does", "body", "patch", "validators", "idempotency key", "pages", "issu
 
 
 def _operation(endpoint: Endpoint, admission: checked_endpoints.Admission, perspective: Perspective) -> Operation:
-    if endpoint.all_rows:
-        return sweep(endpoint, admission, perspective)
-    operation = endpoints.plan(endpoint, admission, perspective)
-    if not isinstance(operation, Write):
-        return operation
-    return with_further(with_effects(operation, endpoint, perspective), endpoint, perspective)
+    stated = endpoint.operation
+    if not isinstance(stated, Mutation):
+        return endpoints.plan(stated, admission, endpoint.admissions, perspective)
+    if stated.all_rows:
+        return sweep(stated, admission, perspective)
+    write = endpoints.written(stated, admission, perspective)
+    return with_further(with_effects(write, stated, perspective), stated, perspective)
 
 
 def _places(endpoint: Endpoint, checked: Checked) -> dict[str, Place]:
@@ -131,7 +134,7 @@ def cross_origin(stated: checked_endpoints.CrossOrigin) -> CrossOrigin:
     )
 
 
-def _segments(segments: Sequence[checked_endpoints.Segment]) -> tuple[Segment, ...]:
+def _segments(segments: Sequence[checked_operations.Segment]) -> tuple[Segment, ...]:
     return tuple(
         segment if isinstance(segment, str) else PathParameter(segment.text, segment.type, segment.resource)
         for segment in segments

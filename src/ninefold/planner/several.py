@@ -12,7 +12,7 @@ from itertools import groupby
 
 from msgspec.structs import replace
 
-from ninefold.checked.endpoints import Endpoint
+from ninefold.checked.operations import Mutation
 from ninefold.checked.resources import Resource
 from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.plan.environment import NEW
@@ -29,9 +29,9 @@ AS_IT_WAS = "as it was"
 """The switch of what asks for the revision that was read: here all is read in the transaction."""
 
 
-def of_several(write: Write, endpoint: Endpoint, perspective: Perspective) -> Write:
+def of_several(write: Write, operation: Mutation, perspective: Perspective) -> Write:
     """The write with its tables; unchanged where it is of one row."""
-    if not endpoint.several:
+    if not operation.several:
         return write
     tables = _Tables(write, perspective.checked.resources[write.resource], perspective)
     return replace(

@@ -11,10 +11,11 @@ from dataclasses import replace
 
 from msgspec import structs
 
-from ninefold.checked.endpoints import Admission, Array, Choice, Content, Endpoint, Object, Response, Rows
+from ninefold.checked.contents import Array, Choice, Content, Object, Response, Rows
+from ninefold.checked.endpoints import Admission
+from ninefold.checked.operations import Mutation, Operation
 from ninefold.checked.resources import Resource
 from ninefold.checked.ways import beside_rows
-from ninefold.language.verbs import VERBS
 from ninefold.plan import operations as plan
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.planner.contents import Columns
@@ -32,44 +33,44 @@ from ninefold.planner.which_rows import WANTED, WRITTEN, among, on_the_way, says
 from ninefold.sql.fragment import Fragment, all_of, column, identifier, join
 
 
-def sweep(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> plan.Sweep:
-    resource = acted_on(endpoint, perspective)
+def sweep(operation: Mutation, admission: Admission, perspective: Perspective) -> plan.Sweep:
+    resource = acted_on(operation, perspective)
     rows = row_columns(resource, perspective)
-    beside, source = on_the_way([*beside_rows(endpoint.response)], endpoint, perspective, seen=True)
+    beside, source = on_the_way([*beside_rows(operation.response)], operation, perspective, seen=True)
     head = Columns(perspective, beside, of_rows=rows)
-    response = answer(endpoint, head, perspective)
-    required = parents(endpoint, perspective)
-    required += permission_by_way(admission, endpoint, resource, perspective)
-    write = _of_each(endpoint, admission, perspective)
-    find = _found(endpoint, resource, required, write, rows, perspective)
+    response = answer(operation, head, perspective)
+    required = parents(operation, perspective)
+    required += permission_by_way(admission, operation, resource, perspective)
+    write = _of_each(operation, admission, perspective)
+    find = _found(operation, resource, required, write, rows, perspective)
     shown = None
-    if endpoint.response.content is not None and _shows_rows(endpoint.response.content):
-        shown = by_its_rows(_shown(endpoint, resource, rows), write, perspective)
+    if operation.response.content is not None and _shows_rows(operation.response.content):
+        shown = by_its_rows(_shown(operation, resource, rows), write, perspective)
     return plan.Sweep(
         resource=resource.name,
         response=response,
-        seen=which_rows(endpoint, resource, perspective),
-        change=plan.Effect(of_several(write, replace(endpoint, several=True), perspective), find),
-        filters=filter_parameters(endpoint),
+        seen=which_rows(operation, resource, perspective),
+        change=plan.Effect(of_several(write, replace(operation, several=True), perspective), find),
+        filters=filter_parameters(operation),
         items=shown,
         head=Statement(head.select(" FROM " + source), tuple(head.results)) if head.results else None,
-        judge=judge(Fragment("(SELECT 1)"), required, replace(endpoint, kind=VERBS["list"]), resource, perspective)
+        judge=judge(Fragment("(SELECT 1)"), required, operation, resource, perspective, of_one=False)
         if required
         else None,
     )
 
 
-def _of_each(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> plan.Write:
+def _of_each(operation: Mutation, admission: Admission, perspective: Perspective) -> plan.Write:
     """What is done to each row. Which rows these are has been said."""
-    none = Response(204, None, (), endpoint.response.place)
-    each = replace(endpoint, segments=(), where=None, filters=(), response=none, several=True)
-    write = (delete if endpoint.verb == "delete" else update)(each, admission, perspective)
-    places = givers(each, acted_on(endpoint, perspective), perspective)
+    none = Response(204, None, (), operation.response.place)
+    each = replace(operation, segments=(), where=None, filters=(), response=none, several=True)
+    write = (delete if operation.verb == "delete" else update)(each, admission, perspective)
+    places = givers(each, acted_on(operation, perspective), perspective)
     return with_effects(structs.replace(write, places=places), each, perspective)
 
 
 def _found(
-    endpoint: Endpoint,
+    operation: Mutation,
     resource: Resource,
     required: Sequence[Requirement],
     write: plan.Write,
@@ -78,8 +79,8 @@ def _found(
 ) -> Statement:
     """The identifier of each row, with what its values are made of. Those that are gone are not among them, but for
     states from which the transition brings them back."""
-    which = says_which(endpoint, rows.rows, perspective) + [each.holds for each in required]
-    taken = endpoint.transition
+    which = says_which(operation, rows.rows, perspective) + [each.holds for each in required]
+    taken = operation.transition
     there = perspective.there(resource.name, resource.name, () if taken is None else taken.origins)
     seen = perspective.visible(resource.name, resource.name)
     which += ["(" + each + ")" for each in (there, seen) if each is not None]
@@ -93,16 +94,16 @@ def _found(
     return Statement(
         (
             *pieces("SELECT " + join(", ", cells) + source),
-            *filter_pieces(endpoint, rows, perspective),
+            *filter_pieces(operation, rows, perspective),
             Piece(order.text, order.binds),
         ),
         tuple(ResultColumn(field.name, field.type) for field in fields),
     )
 
 
-def _shown(endpoint: Endpoint, resource: Resource, rows: Columns) -> Statement:
+def _shown(operation: Operation, resource: Resource, rows: Columns) -> Statement:
     """The rows as they have become; those that are to be deleted, as they are."""
-    which = among(WANTED if endpoint.verb == "delete" else WRITTEN, resource)
+    which = among(WANTED if operation.verb == "delete" else WRITTEN, resource)
     order = join(", ", [column(resource.name, key) for key in resource.identifier])
     source = " FROM " + rows.perspective.source(resource.name) + f" AS {identifier(resource.name)} WHERE "
     return Statement(pieces("SELECT " + rows.listed + source + which + " ORDER BY " + order), tuple(rows.results))

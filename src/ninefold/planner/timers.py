@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ninefold.checked.endpoints import Admission, Endpoint, Response
+from ninefold.checked.contents import Response
+from ninefold.checked.endpoints import Admission
+from ninefold.checked.operations import Mutation
 from ninefold.checked.resources import Expiry, Machine, Resource, Transition
 from ninefold.checked.service import Checked
 from ninefold.diagnostics.source import Place
@@ -111,23 +113,21 @@ def _timer_of_row(
 
 
 def _take(resource: Resource, transition: Transition, perspective: Perspective) -> Write:
-    endpoint = taking(transition, resource, perspective.checked)
-    return with_effects(update(endpoint, _everybody(transition.place), perspective), endpoint, perspective)
+    operation = taking(transition, resource, perspective.checked)
+    return with_effects(update(operation, _everybody(transition.place), perspective), operation, perspective)
 
 
 def _expiry(resource: Resource, expiry: Expiry, perspective: Perspective) -> Timer:
     """Deletes rows at the time that they say."""
     at = perspective.value(expiry.at, {resource.name: resource.name})
     due, waits, next = _due(resource, at, None, [], [])
-    endpoint = Endpoint(
+    operation = Mutation(
         key=f"expiry of {resource.name}",
-        method="",
         segments=by_identifier(resource, perspective.checked),
         place=expiry.place,
         kind=VERBS["delete"],
         resource=resource.name,
         response=Response(204, None, (), expiry.place),
-        admissions=(),
     )
     return Timer(
         resource=resource.name,
@@ -137,7 +137,7 @@ def _expiry(resource: Resource, expiry: Expiry, perspective: Perspective) -> Tim
         due=due,
         waits=waits,
         next=next,
-        take=delete(endpoint, _everybody(expiry.place), perspective),
+        take=delete(operation, _everybody(expiry.place), perspective),
         trace=traced(expiry.place),
     )
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ninefold.checked.endpoints import Endpoint
+from ninefold.checked.operations import Operation
 from ninefold.checked.resources import Field, Guard, Resource
 from ninefold.expressions.before import unwritten
 from ninefold.expressions.dependencies import Dependency, Step, dependencies
@@ -56,7 +56,7 @@ class _Affected:
 ALL = _Affected()
 
 
-def upheld(change: Change, endpoint: Endpoint, perspective: Perspective) -> tuple[Upheld, ...]:
+def upheld(change: Change, operation: Operation, perspective: Perspective) -> tuple[Upheld, ...]:
     """The invariants of other rows that a write may break."""
     found = []
     falling: tuple[_Falling, ...] | None = None
@@ -68,7 +68,7 @@ def upheld(change: Change, endpoint: Endpoint, perspective: Perspective) -> tupl
                     falling = tuple(_falling(change.resource, perspective.checked.resources)) if deletes else ()
                 affected = tuple(_affected(change, falling, resource, invariant, perspective))
                 if affected:
-                    found.append(_upheld(change, resource, invariant, affected, endpoint, perspective))
+                    found.append(_upheld(change, resource, invariant, affected, operation, perspective))
     return tuple(found)
 
 
@@ -278,7 +278,7 @@ def _upheld(
     resource: Resource,
     invariant: Guard,
     affected: tuple[_Affected, ...],
-    endpoint: Endpoint,
+    operation: Operation,
     perspective: Perspective,
 ) -> Upheld:
     number = resource.invariants.index(invariant)
@@ -303,7 +303,7 @@ def _upheld(
             which.append(
                 own + " IN (SELECT " + perspective.dialect.item(alias, type_.items) + " FROM " + remembered + ")"
             )
-    told = details([Requirement(condition, holds, Scope.ROW)], endpoint, resource, perspective)
+    told = details([Requirement(condition, holds, Scope.ROW)], operation, resource, perspective)
     seen = perspective.teller.present(resource.name, resource.name)
     shown = [detail if seen is None else "CASE WHEN " + seen + " THEN " + detail + " END" for _, detail in told]
     name = identifier(resource.name)

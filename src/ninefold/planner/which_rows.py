@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ninefold.checked.endpoints import Endpoint, PathName
 from ninefold.checked.lists import plainly
+from ninefold.checked.operations import Operation, PathName
 from ninefold.checked.resources import Resource
 from ninefold.checked.ways import ways
 from ninefold.expressions.rewrite import free_variables
@@ -32,20 +32,20 @@ def _chain(resources: dict[str, Resource], resource: str, fields: Sequence[str])
     return typed
 
 
-def path_conditions(endpoint: Endpoint, rows: Mapping[str, str | Item], perspective: Perspective) -> list[Fragment]:
+def path_conditions(operation: Operation, rows: Mapping[str, str | Item], perspective: Perspective) -> list[Fragment]:
     """What says which row is acted on, or which rows a list is of: the path, `row` and `where`. A row of which it
     does not hold is not there."""
     found = [
-        perspective.holds(equals(name.found, inputs.path_value(name.text, name.type)), rows) for name in endpoint.names
+        perspective.holds(equals(name.found, inputs.path_value(name.text, name.type)), rows) for name in operation.names
     ]
-    return [*found, *_further(endpoint, rows, perspective)]
+    return [*found, *_further(operation, rows, perspective)]
 
 
-def _further(endpoint: Endpoint, rows: Mapping[str, str | Item], perspective: Perspective) -> list[Fragment]:
+def _further(operation: Operation, rows: Mapping[str, str | Item], perspective: Perspective) -> list[Fragment]:
     """`row` and `where` say to a caller which rows there are: of others they read those that this one sees."""
-    found = (each for each in (endpoint.row, endpoint.where) if each is not None)
-    if endpoint.resource is not None:
-        resource = perspective.checked.resources[endpoint.resource]
+    found = (each for each in (operation.row, operation.where) if each is not None)
+    if operation.resource is not None:
+        resource = perspective.checked.resources[operation.resource]
         found = (plainly(each, resource) for each in found)
     return [perspective.shown(each, rows, condition=True) for each in found]
 
@@ -73,9 +73,9 @@ def is_wanted(resource: Resource) -> list[Fragment]:
     return [column(resource.name, key) + " = " + each for key, each in zip(resource.identifier, wanted, strict=True)]
 
 
-def was_written(endpoint: Endpoint, resource: Resource) -> list[Fragment]:
+def was_written(operation: Operation, resource: Resource) -> list[Fragment]:
     """That a row is one that the write has written."""
-    if endpoint.several:
+    if operation.several:
         return [among(WRITTEN, resource)]
     return [
         column(resource.name, key) + " = " + bind(inputs.row_key(key, resource.fields[key].type))
@@ -83,19 +83,19 @@ def was_written(endpoint: Endpoint, resource: Resource) -> list[Fragment]:
     ]
 
 
-def says_which(endpoint: Endpoint, rows: Mapping[str, str | Item], perspective: Perspective) -> list[Fragment]:
+def says_which(operation: Operation, rows: Mapping[str, str | Item], perspective: Perspective) -> list[Fragment]:
     """The same as SQL, of the row that goes by the resource's name. A name that leads through a reference is looked up
     once, and not for each row that refers to anything: that is how an index on the reference is of use."""
-    if endpoint.several and endpoint.resource is not None:
-        return [among(WANTED, perspective.checked.resources[endpoint.resource])]
+    if operation.several and operation.resource is not None:
+        return [among(WANTED, perspective.checked.resources[operation.resource])]
     found = []
-    for name in endpoint.names:
-        if len(name.through) == 1 and endpoint.resource is not None:
-            reference = column(endpoint.resource, name.through[0])
+    for name in operation.names:
+        if len(name.through) == 1 and operation.resource is not None:
+            reference = column(operation.resource, name.through[0])
             found.append("(" + reference + " = " + referred_to(name, perspective) + ")")
         else:
             found.append(perspective.holds(equals(name.found, inputs.path_value(name.text, name.type)), rows))
-    return [*found, *_further(endpoint, rows, perspective)]
+    return [*found, *_further(operation, rows, perspective)]
 
 
 def referred_to(name: PathName, perspective: Perspective) -> Fragment:
@@ -108,13 +108,13 @@ def referred_to(name: PathName, perspective: Perspective) -> Fragment:
     return f"(SELECT {key} FROM {table} WHERE {by} = " + value + ")"
 
 
-def named_on_the_way(endpoint: Endpoint, index: int, perspective: Perspective) -> tuple[str, list[Fragment]]:
+def named_on_the_way(operation: Operation, index: int, perspective: Perspective) -> tuple[str, list[Fragment]]:
     """Of a name in the path that leads through references: how its row is called, and what says which one it is."""
-    name, alias, resources = endpoint.names[index], f"parent {index + 1}", dict(perspective.checked.resources)
+    name, alias, resources = operation.names[index], f"parent {index + 1}", dict(perspective.checked.resources)
     target = Variable(name.resource, Row(resource=name.resource))
     field = resources[name.resource].fields[name.field]
     wanted = [equals(Select(target, name.field, field.type, "field"), inputs.path_value(name.text, name.type))]
-    for earlier in endpoint.names[:index]:
+    for earlier in operation.names[:index]:
         if earlier.through[: len(name.through)] == name.through and len(earlier.through) > len(name.through):
             rest = (*earlier.through[len(name.through) :], earlier.field)
             wanted.append(equals(_chain(resources, name.resource, rest), inputs.path_value(earlier.text, earlier.type)))
@@ -122,17 +122,17 @@ def named_on_the_way(endpoint: Endpoint, index: int, perspective: Perspective) -
 
 
 def on_the_way(
-    typed: Sequence[Typed], endpoint: Endpoint, perspective: Perspective, seen: bool = False
+    typed: Sequence[Typed], operation: Operation, perspective: Perspective, seen: bool = False
 ) -> tuple[dict[str, str], Fragment]:
     """The rows of the path that some expressions read (`ninefold.checked.ways`), each by its root, and one row of them
     all to select from. `seen`: as far as the caller sees them."""
-    known = ways(endpoint.segments, perspective.checked.resources)
+    known = ways(operation.segments, perspective.checked.resources)
     read = {name for each in typed for name in free_variables(each)}
     rows, source = dict[str, str](), Fragment("(SELECT 1)")
     for way in known:
-        root = way.row(endpoint.resource or "").name
+        root = way.row(operation.resource or "").name
         if root in read:
-            alias, tests = named_on_the_way(endpoint, way.number, perspective)
+            alias, tests = named_on_the_way(operation, way.number, perspective)
             present = perspective.present(way.resource, alias) if seen else None
             tests += [] if present is None else ["(" + present + ")"]
             rows[root] = alias

@@ -2,57 +2,71 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
 from msgspec.structs import replace
 
-from ninefold.checked.endpoints import Admission, Endpoint
-from ninefold.plan.operations import Compute, Operation, Stream, Write
+from ninefold.checked import operations as stated
+from ninefold.checked.endpoints import Admission
+from ninefold.checked.lists import Asked
+from ninefold.checked.operations import Mutation
+from ninefold.plan.operations import List, Operation, Read, Write
 from ninefold.planner.endpoints.compute import compute
 from ninefold.planner.endpoints.create import create
 from ninefold.planner.endpoints.delete import delete
 from ninefold.planner.endpoints.ensure import ensure
 from ninefold.planner.endpoints.givers import givers, which_rows
-from ninefold.planner.endpoints.list import list_rows
+from ninefold.planner.endpoints.list import listing
 from ninefold.planner.endpoints.read import read
 from ninefold.planner.endpoints.remove import remove
+from ninefold.planner.endpoints.rows import acted_on
 from ninefold.planner.endpoints.sign_in import sign_in
 from ninefold.planner.endpoints.sign_out import sign_out
 from ninefold.planner.endpoints.update import update, with_its_identifier
 from ninefold.planner.events import stream
 from ninefold.planner.perspective import Perspective
 
-
-def plan(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> Operation:
-    operation = _plan(endpoint, admission, perspective)
-    if isinstance(operation, Stream | Compute):
-        return operation
-    resource = perspective.checked.resources[operation.resource]
-    seen = which_rows(endpoint, resource, perspective)
-    if isinstance(operation, Write):
-        return replace(operation, seen=seen, places=givers(endpoint, resource, perspective))
-    return replace(operation, seen=seen)
+Shows: TypeAlias = stated.Read | stated.List | stated.Compute | stated.Stream
 
 
-def _plan(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> Operation:
-    match endpoint.verb:
-        case "create":
-            return create(endpoint, admission, perspective)
-        case "read":
-            return read(endpoint, admission, perspective)
-        case "list":
-            return list_rows(endpoint, admission, perspective)
-        case "update" | "replace" | "transition":
-            return update(with_its_identifier(endpoint, perspective), admission, perspective)
-        case "delete":
-            return delete(endpoint, admission, perspective)
-        case "ensure":
-            return ensure(endpoint, admission, perspective)
-        case "remove":
-            return remove(endpoint, admission, perspective)
-        case "sign in" | "grant token":
-            return sign_in(endpoint, admission, perspective)
-        case "sign out":
-            return sign_out(endpoint, admission, perspective)
-        case "stream events":
-            return stream(endpoint, admission, perspective)
-        case _:
-            return compute(endpoint, perspective)
+def plan(
+    operation: Shows, admission: Admission, admissions: tuple[Admission, ...], perspective: Perspective
+) -> Operation:
+    """What an operation becomes that changes nothing, for one of the `admissions` to it."""
+    match operation:
+        case stated.Stream():
+            return stream(operation, admission, perspective)
+        case stated.Compute():
+            return compute(operation, perspective)
+        case stated.Read():
+            shown: Read | List = read(operation, admission, perspective)
+        case stated.List():
+            shown = listing(Asked(operation, admissions), admission, perspective)
+    resource = acted_on(operation, perspective)
+    return replace(shown, seen=which_rows(operation, resource, perspective))
+
+
+def written(operation: Mutation, admission: Admission, perspective: Perspective) -> Write:
+    """What one becomes that changes a row."""
+    resource = acted_on(operation, perspective)
+    write = _write(operation, admission, perspective)
+    seen = which_rows(operation, resource, perspective)
+    return replace(write, seen=seen, places=givers(operation, resource, perspective))
+
+
+def _write(operation: Mutation, admission: Admission, perspective: Perspective) -> Write:
+    if operation.kind.changes:
+        return update(with_its_identifier(operation, perspective), admission, perspective)
+    return _WRITES[operation.verb](operation, admission, perspective)
+
+
+_WRITES: Mapping[str, Callable[[Mutation, Admission, Perspective], Write]] = {
+    "create": create,
+    "delete": delete,
+    "ensure": ensure,
+    "remove": remove,
+    "sign in": sign_in,
+    "grant token": sign_in,
+    "sign out": sign_out,
+}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ninefold.checked.endpoints import Endpoint
+from ninefold.checked.operations import Operation
 from ninefold.plan.operations import Compute
 from ninefold.plan.statement import Statement
 from ninefold.planner.contents import Columns
@@ -10,10 +10,10 @@ from ninefold.planner.endpoints.rows import answer, pieces
 from ninefold.planner.perspective import Perspective
 
 
-def compute(endpoint: Endpoint, perspective: Perspective) -> Compute:
+def compute(operation: Operation, perspective: Perspective) -> Compute:
     columns = Columns(perspective, {})
-    planned = answer(endpoint, columns, perspective)
+    planned = answer(operation, columns, perspective)
     if not columns.fragments:
-        return Compute(response=planned, validator=endpoint.validator)
+        return Compute(response=planned, validator=operation.validator)
     select = Statement(pieces("SELECT " + columns.listed), tuple(columns.results))
-    return Compute(response=planned, select=select, validator=endpoint.validator)
+    return Compute(response=planned, select=select, validator=operation.validator)

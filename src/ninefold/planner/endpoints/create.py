@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from ninefold.checked.endpoints import Admission, Endpoint
+from ninefold.checked.endpoints import Admission
+from ninefold.checked.operations import Mutation, Operation
 from ninefold.checked.resources import Resource
 from ninefold.expressions.given import in_statement
 from ninefold.expressions.rewrite import free_variables
@@ -39,40 +40,40 @@ from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, jo
 from ninefold.values import Text
 
 
-def create(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> Write:
-    resource = acted_on(endpoint, perspective)
-    given = pointers(endpoint)
-    from_path = references_from_path(endpoint, perspective)
-    assigns, made = values_made(endpoint, resource, from_path, perspective)
+def create(operation: Mutation, admission: Admission, perspective: Perspective) -> Write:
+    resource = acted_on(operation, perspective)
+    given = pointers(operation)
+    from_path = references_from_path(operation, perspective)
+    assigns, made = values_made(operation, resource, from_path, perspective)
 
-    required = parents(endpoint, perspective)
-    required += belonging(endpoint, resource, perspective, Scope.VALUES)
-    required += references_there(resource, given, from_path, made, perspective, endpoint.several)
+    required = parents(operation, perspective)
+    required += belonging(operation, resource, perspective, Scope.VALUES)
+    required += references_there(resource, given, from_path, made, perspective, operation.several)
     required += values_there(resource, made, given)
-    by_path = permission_by_way(admission, endpoint, resource, perspective)
+    by_path = permission_by_way(admission, operation, resource, perspective)
     required += by_path or permission(admission, resource, perspective, Scope.VALUES)
-    required += [guard(each, resource, perspective, Scope.VALUES) for each in endpoint.guards]
-    distinct = uniques(endpoint, resource, perspective, on_update=False)
+    required += [guard(each, resource, perspective, Scope.VALUES) for each in operation.guards]
+    distinct = uniques(operation, resource, perspective, on_update=False)
     required += distinct
 
     of_row = {name: of_the_row(name, resource) for name in made}
-    held_values, held_to = making(endpoint, resource, perspective).as_made(made, of_row)
-    row, targets = row_to_store(endpoint, resource, from_path, made, perspective)
-    if endpoint.several:
+    held_values, held_to = making(operation, resource, perspective).as_made(made, of_row)
+    row, targets = row_to_store(operation, resource, from_path, made, perspective)
+    if operation.several:
         row, among_themselves = distinct_among_themselves(row, distinct, resource)
         required += among_themselves
     name = identifier(resource.name)
     source = "(" + row + f") AS {name}"
     columns = row_columns(resource, perspective)
-    response = answer(endpoint, columns, perspective)
+    response = answer(operation, columns, perspective)
     checks = invariants(resource, perspective)
-    events = caused("create", resource, endpoint, perspective)
-    issues = issue(endpoint, resource, perspective)
+    events = caused("create", resource, operation, perspective)
+    issues = issue(operation, resource, perspective)
     subscribes = resource.name == SUBSCRIPTION
     version = kept_version(resource, perspective.checked)
-    held = upheld(Change("create", resource, several=endpoint.several), endpoint, perspective)
-    by_key = bool(events or issues or held or endpoint.goes_on) or subscribes or version is not None
-    returning, read, told = read_after(endpoint, resource, columns, checks, perspective, by_key)
+    held = upheld(Change("create", resource, several=operation.several), operation, perspective)
+    by_key = bool(events or issues or held or operation.goes_on) or subscribes or version is not None
+    returning, read, told = read_after(operation, resource, columns, checks, perspective, by_key)
     statement = (
         f"INSERT INTO {name} ({', '.join(targets)}) SELECT "
         + ", ".join(f"{name}.{target}" for target in targets)
@@ -80,11 +81,11 @@ def create(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
         + source
         + " WHERE "
         + all_of([*(each.holds for each in required), *can_be_made(held_values)])
-        + (f' ORDER BY {name}."$n"' if endpoint.several else "")
+        + (f' ORDER BY {name}."$n"' if operation.several else "")
         + " ON CONFLICT DO NOTHING RETURNING "
         + returning
     )
-    judged = judge(source, required, endpoint, resource, perspective, held_values)
+    judged = judge(source, required, operation, resource, perspective, held_values)
     return Write(
         resource=resource.name,
         response=response,
@@ -122,20 +123,22 @@ def distinct_among_themselves(
     return row, found
 
 
-def references_from_path(endpoint: Endpoint, perspective: Perspective) -> dict[str, Fragment]:
+def references_from_path(operation: Operation, perspective: Perspective) -> dict[str, Fragment]:
     """References that the path sets: `{project.id}` of a task sets `task.project`."""
     found = {}
-    for name in endpoint.names:
+    for name in operation.names:
         if len(name.through) == 1:
             found[name.through[0]] = referred_to(name, perspective)
     return found
 
 
-def belonging(endpoint: Endpoint, resource: Resource, perspective: Perspective, scope: Scope) -> Iterator[Requirement]:
+def belonging(
+    operation: Operation, resource: Resource, perspective: Perspective, scope: Scope
+) -> Iterator[Requirement]:
     """The rows that the path names on its way belong together through the references of the new row."""
     rows = {resource.name: resource.name}
-    on_the_way = parents(endpoint, perspective)
-    for named in endpoint.names:
+    on_the_way = parents(operation, perspective)
+    for named in operation.names:
         if len(named.through) > 1:
             belongs = perspective.holds(equals(named.found, inputs.path_value(named.text, named.type)), rows)
             parent = next(each for each in on_the_way if each.condition.subject == named.resource)
@@ -173,7 +176,7 @@ def values_there(resource: Resource, made: Mapping[str, Typed], given: Mapping[s
 
 
 def row_to_store(
-    endpoint: Endpoint,
+    operation: Mutation,
     resource: Resource,
     from_path: Mapping[str, Fragment],
     made: Mapping[str, Typed],
@@ -193,24 +196,24 @@ def row_to_store(
     # A number that the database gives is none before: what reads it (a guard, say) is an error, and does not hold.
     numbers = [field.name for field in resource.fields.values() if field.serial]
     values += [Fragment(f"NULL AS {identifier(each)}") for each in numbers]
-    if endpoint.several:
+    if operation.several:
         values.append(Fragment(f'{WANTED}."$n" AS "$n"'))
         numbers.append("$n")
-    row = "SELECT " + join(", ", values) + (f" FROM {WANTED}" if endpoint.several else "")
-    row = with_made(row, [*columns, *numbers], made, pointers(endpoint), resource, perspective)
+    row = "SELECT " + join(", ", values) + (f" FROM {WANTED}" if operation.several else "")
+    row = with_made(row, [*columns, *numbers], made, pointers(operation), resource, perspective)
     return row, [identifier(each) for each in columns]
 
 
 def values_made(
-    endpoint: Endpoint, resource: Resource, from_path: Collection[str], perspective: Perspective
+    operation: Mutation, resource: Resource, from_path: Collection[str], perspective: Perspective
 ) -> tuple[tuple[Assign, ...], dict[str, Typed]]:
     """How each field of a new row has its value: what is given comes before what the contract makes of it
     (`slug(article.title)`), and a field of the row itself that the path names has its value from there. Beside what is
     known before the statement, what the statement makes."""
-    given = pointers(endpoint)
-    sets = dict(endpoint.sets)
+    given = pointers(operation)
+    sets = dict(operation.sets)
     named: dict[str, Typed] = {
-        each.field: inputs.path_value(each.text, each.type) for each in endpoint.names if not each.through
+        each.field: inputs.path_value(each.text, each.type) for each in operation.names if not each.through
     }
     fields = [
         field for field in resource.fields.values() if field.stored and not field.serial and field.name not in from_path
@@ -224,7 +227,7 @@ def values_made(
             otherwise[field.name] = made
     otherwise = {name: left_out(typed) for name, typed in otherwise.items()}
     by_statement = in_statement(otherwise, resource.name, perspective.checked.model)
-    hold = making(endpoint, resource, perspective).held
+    hold = making(operation, resource, perspective).held
     assigns = [
         Assign(
             field.name,

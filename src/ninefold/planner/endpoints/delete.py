@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ninefold.checked.endpoints import Admission, Endpoint
+from ninefold.checked.endpoints import Admission
+from ninefold.checked.operations import Mutation
 from ninefold.plan.operations import Write
 from ninefold.plan.statement import Statement
 from ninefold.planner.before import as_deleted, shown_before
@@ -19,18 +20,18 @@ from ninefold.planner.which_rows import says_which
 from ninefold.sql.fragment import Fragment, all_of, identifier, join
 
 
-def delete(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> Write:
+def delete(operation: Mutation, admission: Admission, perspective: Perspective) -> Write:
     """A response may show the row as it was: its own fields, which DELETE returns, and what was computed of it."""
-    resource = acted_on(endpoint, perspective)
-    endpoint = as_deleted(endpoint, resource)
-    required = requirements_of_row(endpoint, admission, resource, perspective)
-    if endpoint.validator:
-        required.append(unchanged(resource, endpoint.place, perspective))
-    required += [guard(each, resource, perspective) for each in endpoint.guards]
+    resource = acted_on(operation, perspective)
+    operation = as_deleted(operation, resource)
+    required = requirements_of_row(operation, admission, resource, perspective)
+    if operation.validator:
+        required.append(unchanged(resource, operation.place, perspective))
+    required += [guard(each, resource, perspective) for each in operation.guards]
     required += not_referred_to(resource, perspective)
     columns = row_columns(resource, perspective)
-    response = answer(endpoint, columns, perspective)
-    found = says_which(endpoint, columns.rows, perspective)
+    response = answer(operation, columns, perspective)
+    found = says_which(operation, columns.rows, perspective)
     which = [*found, *[each.holds for each in required]]
     text = (
         f"DELETE FROM {identifier(resource.name)} WHERE "
@@ -43,11 +44,11 @@ def delete(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
         response=response,
         verb="delete",
         statement=Statement(pieces(text), tuple(columns.results)),
-        judge=judge(outer_join(resource, endpoint, perspective), required, endpoint, resource, perspective),
+        judge=judge(outer_join(resource, operation, perspective), required, operation, resource, perspective),
         key=resource.identifier,
-        validator=endpoint.validator,
-        represented=represented(endpoint, admission, resource, perspective),
-        upholds=upheld(Change("delete", resource, found=found), endpoint, perspective),
+        validator=operation.validator,
+        represented=represented(operation, admission, resource, perspective),
+        upholds=upheld(Change("delete", resource, found=found), operation, perspective),
         before=caused_by_deletion("delete", resource, which, perspective),
-        was=shown_before(endpoint, resource, found, perspective),
+        was=shown_before(operation, resource, found, perspective),
     )

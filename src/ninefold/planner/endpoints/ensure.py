@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from enum import Enum
 
-from ninefold.checked.endpoints import Admission, Endpoint
+from ninefold.checked.endpoints import Admission
+from ninefold.checked.operations import Mutation
 from ninefold.checked.resources import Field, Resource
 from ninefold.expressions.functions import AT_RANDOM
 from ninefold.expressions.rewrite import free_variables, walk
@@ -64,29 +65,29 @@ class _Row(Enum):
     EITHER = "either"
 
 
-def ensure(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> Write:
-    resource = acted_on(endpoint, perspective)
-    from_path = references_from_path(endpoint, perspective)
-    assigns, made = values_made(endpoint, resource, from_path, perspective)
-    new_row, targets = row_to_store(endpoint, resource, from_path, made, perspective)
+def ensure(operation: Mutation, admission: Admission, perspective: Perspective) -> Write:
+    resource = acted_on(operation, perspective)
+    from_path = references_from_path(operation, perspective)
+    assigns, made = values_made(operation, resource, from_path, perspective)
+    new_row, targets = row_to_store(operation, resource, from_path, made, perspective)
     name = identifier(resource.name)
     wanted = {each: "(SELECT " + column(resource.name, each) + " FROM (" + new_row + f") AS {name})" for each in made}
     of_row = {each: of_the_row(each, resource) for each in made}
     not_there = "NOT " + column(resource.name, THERE)
-    held_values, held_to = making(endpoint, resource, perspective).as_made(made, of_row, not_there)
+    held_values, held_to = making(operation, resource, perspective).as_made(made, of_row, not_there)
     columns = row_columns(resource, perspective)
-    created = answer(endpoint, columns, perspective)
-    unchanged_ = answer(endpoint, columns, perspective, endpoint.untouched)
+    created = answer(operation, columns, perspective)
+    unchanged_ = answer(operation, columns, perspective, operation.untouched)
     checks = invariants(resource, perspective)
-    events = caused("ensure", resource, endpoint, perspective)
-    held = upheld(Change("create", resource), endpoint, perspective)
-    shown = represented(endpoint, admission, resource, perspective)
+    events = caused("ensure", resource, operation, perspective)
+    held = upheld(Change("create", resource), operation, perspective)
+    shown = represented(operation, admission, resource, perspective)
     version = kept_version(resource, perspective.checked)
-    by_key = bool(events or held or shown or endpoint.goes_on) or version is not None
-    returning, read, told = read_after(endpoint, resource, columns, checks, perspective, by_key)
+    by_key = bool(events or held or shown or operation.goes_on) or version is not None
+    returning, read, told = read_after(operation, resource, columns, checks, perspective, by_key)
 
     def requirements(row: _Row) -> list[Requirement]:
-        return _requirements(endpoint, admission, resource, from_path, wanted, made, perspective, row)
+        return _requirements(operation, admission, resource, from_path, wanted, made, perspective, row)
 
     insert = (
         f"INSERT INTO {name} ({', '.join(targets)}) SELECT "
@@ -98,14 +99,14 @@ def ensure(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
         + " ON CONFLICT DO NOTHING RETURNING "
         + returning
     )
-    which = [_is_the_one(resource.name, endpoint, resource, from_path, wanted)]
+    which = [_is_the_one(resource.name, operation, resource, from_path, wanted)]
     which += [each.holds for each in requirements(_Row.AS_IT_IS)]
     found = "SELECT " + returning + f" FROM {name} AS {name} WHERE " + all_of(which)
     results = tuple(columns.results)
     judged = judge(
-        _either(endpoint, resource, from_path, wanted, new_row),
+        _either(operation, resource, from_path, wanted, new_row),
         requirements(_Row.EITHER),
-        endpoint,
+        operation,
         resource,
         perspective,
         held_values,
@@ -124,7 +125,7 @@ def ensure(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
         read=read,
         invariants=tuple(each.condition for each in checks),
         details=told,
-        validator=endpoint.validator,
+        validator=operation.validator,
         represented=shown,
         upholds=held,
         after=events,
@@ -132,7 +133,7 @@ def ensure(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
 
 
 def _requirements(
-    endpoint: Endpoint,
+    operation: Mutation,
     admission: Admission,
     resource: Resource,
     from_path: dict[str, Fragment],
@@ -141,22 +142,22 @@ def _requirements(
     perspective: Perspective,
     row: _Row,
 ) -> list[Requirement]:
-    given = pointers(endpoint)
-    required = parents(endpoint, perspective)
-    required += belonging(endpoint, resource, perspective, Scope.EITHER)
-    of_the_row = [*presence(endpoint, resource, perspective), *still_there(endpoint, resource, perspective)]
+    given = pointers(operation)
+    required = parents(operation, perspective)
+    required += belonging(operation, resource, perspective, Scope.EITHER)
+    of_the_row = [*presence(operation, resource, perspective), *still_there(operation, resource, perspective)]
     required += _where(row, _Row.AS_IT_IS, of_the_row, resource)
     required += references_there(resource, given, from_path, made, perspective)
     required += _where(row, _Row.AS_IT_WOULD_BE, values_there(resource, by_statement, given), resource)
     required += permission(admission, resource, perspective, Scope.EITHER)
-    if endpoint.validator:
-        stale = unchanged(resource, endpoint.place, perspective)
+    if operation.validator:
+        stale = unchanged(resource, operation.place, perspective)
         no_condition = Requirement(stale.condition, bind(inputs.MUST_BE_THERE) + " IS NULL", Scope.EITHER)
         required += _where(row, _Row.AS_IT_WOULD_BE, [no_condition], resource)
         required += _where(row, _Row.AS_IT_IS, [stale], resource)
-    required += [guard(each, resource, perspective, Scope.EITHER) for each in endpoint.guards]
-    required += _where(row, _Row.AS_IT_WOULD_BE, uniques(endpoint, resource, perspective, on_update=False), resource)
-    required += _where(row, _Row.AS_IT_IS, list(_same(endpoint, resource, made, perspective)), resource)
+    required += [guard(each, resource, perspective, Scope.EITHER) for each in operation.guards]
+    required += _where(row, _Row.AS_IT_WOULD_BE, uniques(operation, resource, perspective, on_update=False), resource)
+    required += _where(row, _Row.AS_IT_IS, list(_same(operation, resource, made, perspective)), resource)
     return required
 
 
@@ -172,15 +173,15 @@ def _where(row: _Row, about: _Row, requirements: list[Requirement], resource: Re
 
 
 def _same(
-    endpoint: Endpoint, resource: Resource, made: Mapping[str, Fragment], perspective: Perspective
+    operation: Mutation, resource: Resource, made: Mapping[str, Fragment], perspective: Perspective
 ) -> Iterator[Requirement]:
     """The row is as it is wanted: what the request gives is what it has, and what `sets` gives."""
-    sets = dict(endpoint.sets)
-    given = pointers(endpoint)
-    named = {(*name.through, name.field)[0] for name in endpoint.names}
+    sets = dict(operation.sets)
+    given = pointers(operation)
+    named = {(*name.through, name.field)[0] for name in operation.names}
     tests = []
     for field in resource.fields.values():
-        if field.secret is not None or field.name in endpoint.known_by or field.name in named:
+        if field.secret is not None or field.name in operation.known_by or field.name in named:
             continue
         if field.name in sets and not (field.name in given or _new_each_time(sets[field.name])):
             tests.append(_is(field, resource, made, perspective))
@@ -191,7 +192,7 @@ def _same(
             left_out = "(" + bind(inputs.is_given(field.name)) + " IS NOT TRUE OR " + same + ")"
             tests.append(left_out if made_of_nothing else same)
     if tests:
-        condition = Condition("different", subject=resource.name, trace=traced(endpoint.place))
+        condition = Condition("different", subject=resource.name, trace=traced(operation.place))
         yield Requirement(condition, "(" + all_of(tests) + ")", Scope.EITHER)
 
 
@@ -211,22 +212,22 @@ def _new_each_time(made_by: Typed) -> bool:
 
 def _is_the_one(
     alias: str,
-    endpoint: Endpoint,
+    operation: Mutation,
     resource: Resource,
     from_path: dict[str, Fragment],
     made: Mapping[str, Fragment],
 ) -> Fragment:
     """The row under `alias` is the one that is meant."""
-    named = {each.field: inputs.path_value(each.text, each.type) for each in endpoint.names if not each.through}
+    named = {each.field: inputs.path_value(each.text, each.type) for each in operation.names if not each.through}
     values = (
         from_path.get(key) or made.get(key) or bind(named.get(key) or inputs.new_value(key, resource.fields[key].type))
-        for key in endpoint.known_by
+        for key in operation.known_by
     )
-    return all_of([column(alias, key) + " = " + value for key, value in zip(endpoint.known_by, values, strict=True)])
+    return all_of([column(alias, key) + " = " + value for key, value in zip(operation.known_by, values, strict=True)])
 
 
 def _either(
-    endpoint: Endpoint,
+    operation: Mutation,
     resource: Resource,
     from_path: dict[str, Fragment],
     made: Mapping[str, Fragment],
@@ -240,7 +241,7 @@ def _either(
         shown.append(ENTERED_COLUMN)
     shown += [field.name for field in resource.fields.values() if field.serial]
     failed = [failing(each) for each in made]
-    the_one = f" FROM {name} AS {identifier(alias)} WHERE " + _is_the_one(alias, endpoint, resource, from_path, made)
+    the_one = f" FROM {name} AS {identifier(alias)} WHERE " + _is_the_one(alias, operation, resource, from_path, made)
     cells = [column(resource.name, each) for each in (*shown, *failed)]
     would = "SELECT " + join(", ", cells) + f", FALSE AS {identifier(THERE)}"
     would = would + " FROM (" + new_row + f") AS {name} WHERE NOT EXISTS (SELECT 1" + the_one + ")"

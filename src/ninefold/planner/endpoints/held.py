@@ -11,7 +11,7 @@ from typing import Any
 import jsonschema_rs
 from msgspec.structs import replace
 
-from ninefold.checked.endpoints import Endpoint, Parameter
+from ninefold.checked.operations import Mutation, Parameter
 from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Checked
 from ninefold.expressions.given import fields_read
@@ -107,7 +107,7 @@ def _way(typed: Typed) -> tuple[str, ...] | None:
 class Making:
     """What gives the fields of a row their values in one write. `made`: by field, what the contract gives."""
 
-    endpoint: Endpoint
+    operation: Mutation
     resource: Resource
     made: Mapping[str, Typed]
     checked: Checked
@@ -121,7 +121,7 @@ class Making:
         sure = again[0] if len(again) == 1 else None
         found = (replace(each, given=None) if each.given == sure else each for each in self.origins(typed))
         origins = tuple(dict.fromkeys(found))
-        given = giver(field.name, self.endpoint, self.resource, self.checked.places)
+        given = giver(field.name, self.operation, self.resource, self.checked.places)
         reads = tuple(sorted(fields_read(typed, self.resource.name, self.checked.model) - {field.name}))
         trace = (*given, *traced(field.place))
         return Held(self.resource.name, field.name, field.type, schema, origins, reads, trace)
@@ -131,7 +131,7 @@ class Making:
         if not may_fail(each):
             return None
         origins = tuple(dict.fromkeys(self.origins(each)))
-        return Held(self.resource.name, "", each.type, None, origins, trace=traced(self.endpoint.place))
+        return Held(self.resource.name, "", each.type, None, origins, trace=traced(self.operation.place))
 
     def as_made(
         self,
@@ -188,7 +188,7 @@ class Making:
         if way is None or way[0] != "request" or len(way) < 3:
             return None
         _, part, name, *within = way
-        stated = self._host.members if part == "body" else self._parameters(part)
+        stated = self._host.takes.members if part == "body" else self._parameters(part)
         schema: Any = next((each.schema for each in stated if each.name == name), None)
         for step in within:
             schema = schema.get("properties", {}).get(step) if isinstance(schema, Mapping) else None
@@ -197,21 +197,21 @@ class Making:
     # ── Where a request gives what a value is made of ─────────────────────────────────────────────────────────
 
     @property
-    def _host(self) -> Endpoint:
+    def _host(self) -> Mutation:
         """The endpoint that takes the request."""
-        endpoint = self.endpoint
-        while endpoint.host is not None:
-            endpoint = endpoint.host
-        return endpoint
+        operation = self.operation
+        while operation.host is not None:
+            operation = operation.host
+        return operation
 
     def _parameters(self, part: str) -> tuple[Parameter, ...]:
-        host = self._host
-        return {"query": host.query, "headers": host.request_headers, "path": host.path}.get(part, ())
+        takes = self._host.takes
+        return {"query": takes.query, "headers": takes.headers, "path": takes.path}.get(part, ())
 
     @cached_property
     def _acting(self) -> Making | None:
         """What made the row that an effect follows from."""
-        host = self.endpoint.host
+        host = self.operation.host
         if host is None or host.resource is None:
             return None
         resource = self.checked.resources[host.resource]
@@ -234,11 +234,11 @@ class Making:
             yield from self._of_request(names)
         elif root == environment.PATH:
             yield Origin(_location("path", names), subject=self.resource.name)
-        elif root == environment.EACH and self.endpoint.each is not None:
-            yield from self._of_items(self.endpoint.each, names, beyond)
+        elif root == environment.EACH and self.operation.each is not None:
+            yield from self._of_items(self.operation.each, names, beyond)
         elif names and root == self.resource.name:
             yield from self._of_field(names[0], beyond)
-            if self.endpoint.follows is not None and acting is not None:
+            if self.operation.follows is not None and acting is not None:
                 yield from acting._of_field(names[0], frozenset())
         elif names and acting is not None and root in (environment.THIS, acting.resource.name):
             yield from acting._of_field(names[0], frozenset())
@@ -262,27 +262,27 @@ class Making:
         """Through a field of the row: what the request gives it, or what it is made of."""
         if name in beyond:
             return
-        leaf = next((each for each in self.endpoint.body or () if each.field == name), None)
-        if leaf is not None and self.endpoint.host is None:
+        leaf = next((each for each in self.operation.takes.body or () if each.field == name), None)
+        if leaf is not None and self.operation.host is None:
             subject = f"{self.resource.name}.{name}"
             # What a whole row is not given has no value by that, unless the contract makes one.
-            is_whole = self.endpoint.kind.is_whole and name not in self.made
+            is_whole = self.operation.kind.is_whole and name not in self.made
             yield Origin(_location("body", leaf.pointer), None if is_whole else name, subject)
-        named = next((each for each in self.endpoint.names if each.field == name and not each.through), None)
-        if named is not None and self.endpoint.kind.makes:
+        named = next((each for each in self.operation.names if each.field == name and not each.through), None)
+        if named is not None and self.operation.kind.makes:
             yield Origin(_location("path", (named.text,)), subject=self.resource.name)
         if name in self.made:
             yield from self.origins(self.made[name], beyond | {name})
 
 
-def making(endpoint: Endpoint, resource: Resource, perspective: Perspective) -> Making:
-    return Making(endpoint, resource, stated_values(endpoint, resource), perspective.checked)
+def making(operation: Mutation, resource: Resource, perspective: Perspective) -> Making:
+    return Making(operation, resource, stated_values(operation, resource), perspective.checked)
 
 
-def stated_values(endpoint: Endpoint, resource: Resource) -> dict[str, Typed]:
+def stated_values(operation: Mutation, resource: Resource) -> dict[str, Typed]:
     """What the contract gives the fields of a row in a write, whatever the body gives."""
-    sets = dict(endpoint.sets) | dict(() if endpoint.transition is None else endpoint.transition.sets)
-    creates = endpoint.kind.makes
+    sets = dict(operation.sets) | dict(() if operation.transition is None else operation.transition.sets)
+    creates = operation.kind.makes
     found = {
         field.name: made
         for field in resource.fields.values()

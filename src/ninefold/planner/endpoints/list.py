@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ninefold.checked.endpoints import Admission, Endpoint, Filter, Pages, SortKeys
-from ninefold.checked.lists import growing, plainly
+from msgspec import structs
+
+from ninefold.checked import operations as checked
+from ninefold.checked.endpoints import Admission
+from ninefold.checked.lists import Asked, growing, plainly
+from ninefold.checked.operations import Filter, Mutation, Pages, SortKeys
 from ninefold.checked.resources import Resource
 from ninefold.checked.ways import beside_rows
 from ninefold.expressions.rewrite import substitute
@@ -27,19 +31,26 @@ from ninefold.sql.fragment import TRUE, Fragment, all_of, bind, identifier, join
 from ninefold.values import Integer, Row
 
 
-def list_rows(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> List:
-    resource = acted_on(endpoint, perspective)
-    columns = row_columns(resource, perspective)
-    beside, source_beside = on_the_way([*beside_rows(endpoint.response)], endpoint, perspective, seen=True)
-    head = Columns(perspective, beside, of_rows=columns)
-    response = answer(endpoint, head, perspective)
-    required = parents(endpoint, perspective)
-    required += permission_by_way(admission, endpoint, resource, perspective)
-    for each in endpoint.guards:
-        broken = Condition("guard", resource.name, code=each.code, trace=traced(each.place))
-        required.append(of_way(each.when, broken, endpoint, perspective))
+def listing(asked: Asked, admission: Admission, perspective: Perspective) -> List:
+    """A list, with what makes it cost the more, the more rows there are, whoever asks for it."""
+    rows = list_rows(asked.list, admission, perspective)
+    resource = acted_on(asked.list, perspective)
+    return structs.replace(rows, grows=growing(asked, resource, perspective.checked.row_rules))
 
-    conditions = says_which(endpoint, columns.rows, perspective)
+
+def list_rows(operation: checked.List, admission: Admission, perspective: Perspective) -> List:
+    resource = acted_on(operation, perspective)
+    columns = row_columns(resource, perspective)
+    beside, source_beside = on_the_way([*beside_rows(operation.response)], operation, perspective, seen=True)
+    head = Columns(perspective, beside, of_rows=columns)
+    response = answer(operation, head, perspective)
+    required = parents(operation, perspective)
+    required += permission_by_way(admission, operation, resource, perspective)
+    for each in operation.guards:
+        broken = Condition("guard", resource.name, code=each.code, trace=traced(each.place))
+        required.append(of_way(each.when, broken, operation, perspective))
+
+    conditions = says_which(operation, columns.rows, perspective)
     # Said so, SQLite asks it once, and does not join it to the rows, whose order would be lost.
     conditions += ["(" + each.holds + ") IS TRUE" for each in required]
     seen = perspective.present(resource.name, resource.name)
@@ -47,9 +58,9 @@ def list_rows(endpoint: Endpoint, admission: Admission, perspective: Perspective
         conditions.append("(" + seen + ")")
     name = identifier(resource.name)
     source = " FROM " + perspective.source(resource.name) + f" AS {name} WHERE " + all_of(conditions)
-    filters = filter_pieces(endpoint, columns, perspective)
+    filters = filter_pieces(operation, columns, perspective)
 
-    orders = _orders(endpoint, resource)
+    orders = _orders(operation, resource)
     sorts, sort_pieces, after_pieces = [], [], []
     for title, keys in orders.items():
         expressions = [(_field(resource, field), descending) for field, descending in keys]
@@ -58,73 +69,73 @@ def list_rows(endpoint: Endpoint, admission: Admission, perspective: Perspective
         sorts.append(Sort(title, numbers))
         order = " ORDER BY " + join(", ", [_ordered(f, e, d) for f, e, d in fragments] or [TRUE])
         sort_pieces.append(Piece(order.text, order.binds, f"sort {title}"))
-        if endpoint.pages is not None and endpoint.pages.by == "cursor":
+        if operation.pages.by == "cursor":
             after = " AND (" + _after(fragments) + ")"
             after_pieces.append(Piece(after.text, after.binds, f"after {title}"))
 
-    paged = endpoint.pages is not None and endpoint.pages.by != "none"
     tail = []
-    if paged:
+    if operation.pages.by != "none":
         limit = " LIMIT " + bind(inputs.LIMIT)
-        if endpoint.pages is not None and endpoint.pages.by in ("offset", "page"):
+        if operation.pages.by in ("offset", "page"):
             limit = limit + " OFFSET " + bind(inputs.OFFSET)
         tail.append(Piece(limit.text, limit.binds))
     statement = Statement(
         (*columns.select(source), *filters, *after_pieces, *sort_pieces, *tail), tuple(columns.results)
     )
     count = None
-    if endpoint.total:
+    if operation.total:
         counted = "SELECT count(*)" + source
         count = Statement((Piece(counted.text, counted.binds), *filters), (ResultColumn("total", Integer()),))
     return List(
         resource=resource.name,
         response=response,
         select=statement,
-        paging=_paging(endpoint, perspective),
+        paging=_paging(operation, perspective),
         sorts=tuple(sorts),
-        filters=filter_parameters(endpoint),
-        sort_parameter=None if endpoint.sorts is None else endpoint.sorts.parameter,
-        sort_trace=stated(perspective.checked.places, "endpoints", endpoint.key, "sorts"),
+        filters=filter_parameters(operation),
+        sort_parameter=operation.sorts.parameter,
+        sort_trace=stated(perspective.checked.places, "endpoints", operation.key, "sorts"),
         count=count,
-        judge=judge(Fragment("(SELECT 1)"), required, endpoint, resource, perspective) if required else None,
+        judge=judge(Fragment("(SELECT 1)"), required, operation, resource, perspective, of_one=False)
+        if required
+        else None,
         head=Statement(head.select(" FROM " + source_beside), tuple(head.results)) if head.results else None,
-        validator=endpoint.validator,
-        choices=choices(endpoint),
-        grows=growing(endpoint, resource, perspective.checked.row_rules),
+        validator=operation.validator,
+        choices=choices(operation),
     )
 
 
-def _paging(endpoint: Endpoint, perspective: Perspective) -> Paging:
-    pages = endpoint.pages
-    if pages is None or pages.by == "none":
+def _paging(operation: checked.List, perspective: Perspective) -> Paging:
+    pages = operation.pages
+    if pages.by == "none":
         return Paging(by="none")
-    places = _page_places(endpoint, pages, perspective)
+    places = _page_places(operation, pages, perspective)
     return Paging(
         pages.by, pages.default, pages.largest, pages.size, pages.next, pages.start, pages.number, pages.first, places
     )
 
 
-def _page_places(endpoint: Endpoint, pages: Pages, perspective: Perspective) -> dict[str, Place]:
+def _page_places(operation: checked.List, pages: Pages, perspective: Perspective) -> dict[str, Place]:
     """Those of the list itself, and of all lists where it says nothing."""
     places, found = perspective.checked.places, dict[str, Place]()
-    for path in (("limits", "pages"), ("endpoints", endpoint.key, "pages")):
+    for path in (("limits", "pages"), ("endpoints", operation.key, "pages")):
         found |= by_key(places, ("default", "largest", "by", "parameters"), *path)
         found |= by_key(places, ("size", "next", "start", "number", "index"), *path, "parameters")
     # One name stands for both, as a list has but one of them.
     return found | ({"number": found["index"]} if pages.first == 0 else {})
 
 
-def filter_parameters(endpoint: Endpoint) -> tuple[FilterParameter, ...]:
+def filter_parameters(operation: checked.List | Mutation) -> tuple[FilterParameter, ...]:
     return tuple(
         FilterParameter(each.name, each.type, each.default, each.written, traced(each.place))
-        for each in endpoint.filters
+        for each in operation.filters
     )
 
 
-def filter_pieces(endpoint: Endpoint, columns: Columns, perspective: Perspective) -> list[Piece]:
+def filter_pieces(operation: checked.List | Mutation, columns: Columns, perspective: Perspective) -> list[Piece]:
     """What narrows the rows, each under its switch."""
-    resource = acted_on(endpoint, perspective)
-    return [_filter(each, resource, columns, perspective) for each in endpoint.filters]
+    resource = acted_on(operation, perspective)
+    return [_filter(each, resource, columns, perspective) for each in operation.filters]
 
 
 def _filter(stated: Filter, resource: Resource, columns: Columns, perspective: Perspective) -> Piece:
@@ -133,12 +144,12 @@ def _filter(stated: Filter, resource: Resource, columns: Columns, perspective: P
     return Piece(holds.text, holds.binds, f"filter {stated.name}")
 
 
-def _orders(endpoint: Endpoint, resource: Resource) -> dict[str, SortKeys]:
+def _orders(operation: checked.List, resource: Resource) -> dict[str, SortKeys]:
     """Each order by its name: `""` is the default. The identifier is added where an order does not hold it, so
     that no two rows are equal."""
-    stated: dict[str, SortKeys] = {"": () if endpoint.sorts is None else endpoint.sorts.default}
-    if endpoint.sorts is not None and endpoint.sorts.parameter is not None:
-        for keys in endpoint.sorts.offered:
+    stated: dict[str, SortKeys] = {"": operation.sorts.default}
+    if operation.sorts.parameter is not None:
+        for keys in operation.sorts.offered:
             names = [(resource.fields[field].called or field, descending) for field, descending in keys]
             stated[",".join(f"-{name}" if descending else name for name, descending in names)] = keys
     return {title: _with_identifier(keys, resource) for title, keys in stated.items()}

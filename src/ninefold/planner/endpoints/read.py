@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ninefold.checked.endpoints import Admission, Endpoint
+from ninefold.checked import operations as stated
+from ninefold.checked.endpoints import Admission
+from ninefold.checked.operations import Mutation, Operation
 from ninefold.checked.resources import Resource
 from ninefold.plan.operations import Read
 from ninefold.plan.statement import Statement
@@ -16,25 +18,25 @@ from ninefold.sql.fragment import all_of, identifier
 
 
 def requirements_of_row(
-    endpoint: Endpoint, admission: Admission, resource: Resource, perspective: Perspective
+    operation: Operation, admission: Admission, resource: Resource, perspective: Perspective
 ) -> list[Requirement]:
     """What every verb that acts on a row that is there requires. A transition may bring back what is gone."""
-    transition = endpoint.transition
+    transition = operation.transition if isinstance(operation, Mutation) else None
     return [
-        *parents(endpoint, perspective),
-        *presence(endpoint, resource, perspective),
-        *still_there(endpoint, resource, perspective, () if transition is None else transition.origins),
+        *parents(operation, perspective),
+        *presence(operation, resource, perspective),
+        *still_there(operation, resource, perspective, () if transition is None else transition.origins),
         *permission(admission, resource, perspective),
     ]
 
 
-def read(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> Read:
-    resource = acted_on(endpoint, perspective)
-    required = requirements_of_row(endpoint, admission, resource, perspective)
-    required += [guard(each, resource, perspective) for each in endpoint.guards]
+def read(operation: stated.Read, admission: Admission, perspective: Perspective) -> Read:
+    resource = acted_on(operation, perspective)
+    required = requirements_of_row(operation, admission, resource, perspective)
+    required += [guard(each, resource, perspective) for each in operation.guards]
     columns = row_columns(resource, perspective)
-    response = answer(endpoint, columns, perspective)
-    found = says_which(endpoint, columns.rows, perspective)
+    response = answer(operation, columns, perspective)
+    found = says_which(operation, columns.rows, perspective)
     name = identifier(resource.name)
     holds = all_of([*found, *[each.holds for each in required]])
     source = " FROM " + perspective.source(resource.name) + f" AS {name} WHERE " + holds
@@ -42,7 +44,7 @@ def read(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> 
         resource=resource.name,
         response=response,
         select=Statement(columns.select(source), tuple(columns.results)),
-        judge=judge(outer_join(resource, endpoint, perspective), required, endpoint, resource, perspective),
-        validator=endpoint.validator,
-        choices=choices(endpoint),
+        judge=judge(outer_join(resource, operation, perspective), required, operation, resource, perspective),
+        validator=operation.validator,
+        choices=choices(operation),
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ninefold.checked.endpoints import Admission, Endpoint
+from ninefold.checked.endpoints import Admission
+from ninefold.checked.operations import Mutation, Operation
 from ninefold.checked.resources import Field, Resource
 from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.plan.operations import Untouched, Write
@@ -26,22 +27,22 @@ from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, jo
 from ninefold.values import Row
 
 
-def remove(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> Write:
+def remove(operation: Mutation, admission: Admission, perspective: Perspective) -> Write:
     """The response shows the row's own fields as they were (where there was none, as far as the request names them),
     and all else as it is afterwards."""
-    resource = acted_on(endpoint, perspective)
+    resource = acted_on(operation, perspective)
     name = identifier(resource.name)
     rows = {resource.name: resource.name}
     # What says which row is meant: the path, `row` and `where`, and what the contract makes of the caller.
-    found = says_which(endpoint, rows, perspective)
-    found += [perspective.holds(equals(field, made), rows) for field, made in _made(endpoint, resource).values()]
-    on_the_way = parents(endpoint, perspective)
+    found = says_which(operation, rows, perspective)
+    found += [perspective.holds(equals(field, made), rows) for field, made in _made(operation, resource).values()]
+    on_the_way = parents(operation, perspective)
     seen = perspective.visible(resource.name, resource.name)
     of_the_row = [
-        *still_there(endpoint, resource, perspective),
+        *still_there(operation, resource, perspective),
         *permission(admission, resource, perspective),
-        *((unchanged(resource, endpoint.place, perspective),) if endpoint.validator else ()),
-        *(guard(each, resource, perspective) for each in endpoint.guards),
+        *((unchanged(resource, operation.place, perspective),) if operation.validator else ()),
+        *(guard(each, resource, perspective) for each in operation.guards),
         *not_referred_to(resource, perspective),
     ]
     which = [*found, *(each.holds for each in on_the_way)]
@@ -56,18 +57,18 @@ def remove(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
         + " RETURNING "
         + join(", ", [column(resource.name, field.name) for field in fields])
     )
-    as_named = _as_named(endpoint, resource, perspective)
+    as_named = _as_named(operation, resource, perspective)
     absent = (
         "SELECT "
         + join(", ", [as_named.get(field.name, Fragment("NULL")) for field in fields])
         + " WHERE "
-        + all_of([*(each.holds for each in on_the_way), *_none(endpoint, resource, found, seen, perspective)])
+        + all_of([*(each.holds for each in on_the_way), *_none(operation, resource, found, seen, perspective)])
     )
 
     columns = row_columns(resource, perspective)
-    shown = as_deleted(endpoint, resource)
+    shown = as_deleted(operation, resource)
     removed = answer(shown, columns, perspective)
-    absent_ = answer(endpoint, columns, perspective, endpoint.untouched)
+    absent_ = answer(operation, columns, perspective, operation.untouched)
     read = "SELECT " + join(", ", columns.fragments or [Fragment("1")]) + " FROM " + as_removed(resource)
     required = [*on_the_way, *_of_the_row(resource, seen, of_the_row, perspective)]
     return Write(
@@ -77,13 +78,13 @@ def remove(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
         statement=Statement(pieces(delete), results),
         untouched=Untouched(Statement(pieces(absent), results), absent_),
         judge=judge(
-            f"(SELECT 1) LEFT JOIN {name} AS {name} ON " + all_of(found), required, endpoint, resource, perspective
+            f"(SELECT 1) LEFT JOIN {name} AS {name} ON " + all_of(found), required, operation, resource, perspective
         ),
         key=tuple(field.name for field in fields),
         read=Statement(pieces(read), tuple(columns.results)),
-        validator=endpoint.validator,
-        represented=represented(endpoint, admission, resource, perspective),
-        upholds=upheld(Change("delete", resource, found=found), endpoint, perspective),
+        validator=operation.validator,
+        represented=represented(operation, admission, resource, perspective),
+        upholds=upheld(Change("delete", resource, found=found), operation, perspective),
         before=caused_by_deletion("remove", resource, which, perspective),
         was=shown_before(shown, resource, found, perspective),
     )
@@ -102,29 +103,29 @@ def as_removed(resource: Resource) -> Fragment:
     return "(SELECT " + join(", ", as_it_was) + f") AS {identifier(resource.name)}"
 
 
-def _made(endpoint: Endpoint, resource: Resource) -> dict[str, tuple[Typed, Typed]]:
+def _made(operation: Mutation, resource: Resource) -> dict[str, tuple[Typed, Typed]]:
     """The fields that say which row is meant and that the path does not name, with what gives them on create."""
-    named = {(*name.through, name.field)[0] for name in endpoint.names}
+    named = {(*name.through, name.field)[0] for name in operation.names}
     row = Variable(resource.name, Row(resource=resource.name))
     found: dict[str, tuple[Typed, Typed]] = {}
-    for name in endpoint.known_by:
+    for name in operation.known_by:
         field = resource.fields[name]
         if name not in named and field.on_create is not None:
             found[name] = (Select(row, name, field.type, "field"), field.on_create)
     return found
 
 
-def _as_named(endpoint: Endpoint, resource: Resource, perspective: Perspective) -> dict[str, Fragment]:
+def _as_named(operation: Mutation, resource: Resource, perspective: Perspective) -> dict[str, Fragment]:
     """The values of a row that is not there, as far as the request names them."""
-    values = references_from_path(endpoint, perspective)
-    for name in endpoint.names:
+    values = references_from_path(operation, perspective)
+    for name in operation.names:
         if not name.through:
             values[name.field] = bind(inputs.path_value(name.text, name.type))
-    return values | {name: perspective.value(made, {}) for name, (_, made) in _made(endpoint, resource).items()}
+    return values | {name: perspective.value(made, {}) for name, (_, made) in _made(operation, resource).items()}
 
 
 def _none(
-    endpoint: Endpoint, resource: Resource, found: Sequence[Fragment], seen: Fragment | None, perspective: Perspective
+    operation: Operation, resource: Resource, found: Sequence[Fragment], seen: Fragment | None, perspective: Perspective
 ) -> list[Fragment]:
     """There is no such row, or none that this caller may know of; and no `If-Match` asks for one."""
     tests = list(found)
@@ -132,7 +133,7 @@ def _none(
         tests.append("(" + seen + ")")
     name = identifier(resource.name)
     none = [f"NOT EXISTS (SELECT 1 FROM {name} AS {name} WHERE " + all_of(tests) + ")"]
-    return [*none, bind(inputs.MUST_BE_THERE) + " IS NULL"] if endpoint.validator else none
+    return [*none, bind(inputs.MUST_BE_THERE) + " IS NULL"] if operation.validator else none
 
 
 def _of_the_row(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ninefold.checked.endpoints import Admission, Endpoint
+from ninefold.checked.endpoints import Admission
+from ninefold.checked.operations import Operation, Read
 from ninefold.checked.resources import Resource
 from ninefold.plan.operations import Represented
 from ninefold.plan.statement import Statement
@@ -17,27 +18,28 @@ from ninefold.sql.fragment import all_of, bind, column, identifier
 
 
 def represented(
-    endpoint: Endpoint, admission: Admission, resource: Resource, perspective: Perspective
+    operation: Operation, admission: Admission, resource: Resource, perspective: Perspective
 ) -> Represented | None:
     """None: the tags are of the row alone, or this caller is given none by GET."""
-    if not endpoint.validator:
+    if not operation.validator:
         return None
-    for shown in perspective.checked.endpoints:
+    for endpoint in perspective.checked.endpoints:
+        shown = endpoint.operation
         if (
-            shown.verb == "read"
+            isinstance(shown, Read)
             and shown.resource == resource.name
             and shown.digested
-            and is_at_path_of(shown, endpoint)
+            and is_at_path_of(shown, operation)
         ):
-            own = next((each for each in shown.admissions if each.who == perspective.who), None)
+            own = next((each for each in endpoint.admissions if each.who == perspective.who), None)
             if own is None or (own.of_request and own.condition not in (None, admission.condition)):
                 return None
-            return _represented(endpoint, shown, own, resource, perspective)
+            return _represented(operation, shown, own, resource, perspective)
     return None
 
 
 def _represented(
-    endpoint: Endpoint, shown: Endpoint, admission: Admission, resource: Resource, perspective: Perspective
+    operation: Operation, shown: Read, admission: Admission, resource: Resource, perspective: Perspective
 ) -> Represented:
     columns = row_columns(resource, perspective)
     response = answer(shown, columns, perspective, unchosen(shown.response))
@@ -46,12 +48,12 @@ def _represented(
     holds = [each.holds for each in required]
     name = identifier(resource.name)
     select = "SELECT " + columns.listed + f" FROM {name} AS {name} WHERE "
-    by_path = path_conditions(endpoint, columns.rows, perspective)
+    by_path = path_conditions(operation, columns.rows, perspective)
     by_key = [
         column(resource.name, key) + " = " + bind(inputs.row_key(key, resource.fields[key].type))
         for key in resource.identifier
     ]
     results = tuple(columns.results)
-    gone = endpoint.kind.removes
+    gone = operation.kind.removes
     after = None if gone else Statement(pieces(select + all_of([*by_key, *holds])), results)
     return Represented(Statement(pieces(select + all_of([*by_path, *holds])), results), response, after)

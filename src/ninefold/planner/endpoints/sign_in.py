@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ninefold.checked.endpoints import Admission, Endpoint
+from ninefold.checked.endpoints import Admission
+from ninefold.checked.operations import Mutation, Operation
 from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Issued
 from ninefold.plan.environment import REVISION_COLUMN
@@ -30,31 +31,31 @@ from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier
 from ninefold.values import Digest
 
 
-def sign_in(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> Write:
+def sign_in(operation: Mutation, admission: Admission, perspective: Perspective) -> Write:
     """`sign in R`, and `grant token R`, which is the same for clients. Whether there is such a row at all, only its
     password opens: guards, permissions and their details are asked of the row whose hash was verified, and of no other.
     No row rule hides it from whoever knows the password."""
-    resource = acted_on(endpoint, perspective)
-    named = [resource.fields[leaf.field] for leaf in endpoint.body or ()]
+    resource = acted_on(operation, perspective)
+    named = [resource.fields[leaf.field] for leaf in operation.takes.body or ()]
     password = next(field for field in named if field.secret is not None)
     name = identifier(resource.name)
 
-    found = _found(endpoint, resource, [field for field in named if field is not password], perspective)
+    found = _found(operation, resource, [field for field in named if field is not password], perspective)
     find = f"SELECT {column(resource.name, password.name).text} FROM {name} AS {name} WHERE " + all_of(found)
     found.append(column(resource.name, password.name) + " = " + bind(inputs.VERIFIED_HASH))
 
-    required = parents(endpoint, perspective)
+    required = parents(operation, perspective)
     there = column(resource.name, resource.identifier[0]) + " IS NOT NULL"
-    refused = Condition("sign in refused", subject=resource.name, trace=traced(endpoint.place))
+    refused = Condition("sign in refused", subject=resource.name, trace=traced(operation.place))
     required.append(Requirement(refused, there, Scope.PRESENCE))
     required += permission(admission, resource, perspective)
-    required += _granted(endpoint, resource, perspective)
-    required += [guard(each, resource, perspective) for each in endpoint.guards]
+    required += _granted(operation, resource, perspective)
+    required += [guard(each, resource, perspective) for each in operation.guards]
     computed: dict[str, Fragment] = {}
     held_values, held_to = list[Made](), dict[str, Held]()
     assigns: tuple[Assign, ...] = ()
-    if endpoint.sets:
-        writes = replace(endpoint, body=())  # what the body gives says which row it is, and is not stored
+    if operation.sets:
+        writes = replace(operation, takes=replace(operation.takes, body=()))  # that says which row it is
         changed = changes(writes, resource, perspective)
         values, assigns = values_computed(changed, writes, resource, perspective), changed.assigns
         computed = {field: value for field, (value, _) in values.items()}
@@ -63,14 +64,14 @@ def sign_in(endpoint: Endpoint, admission: Admission, perspective: Perspective) 
         required += uniques(writes, resource, perspective, on_update=True, in_statement=computed)
 
     columns = row_columns(resource, perspective)
-    response = answer(endpoint, columns, perspective)
-    checks = invariants(resource, perspective) if endpoint.sets or endpoint.further else []
-    written = {*computed, *(each.field for each in assigns)} | written_further(endpoint, resource, perspective)
-    keys, read, told = read_after(endpoint, resource, columns, checks, perspective, by_key=True)
+    response = answer(operation, columns, perspective)
+    checks = invariants(resource, perspective) if operation.sets or operation.further else []
+    written = {*computed, *(each.field for each in assigns)} | written_further(operation, resource, perspective)
+    keys, read, told = read_after(operation, resource, columns, checks, perspective, by_key=True)
     which = " WHERE " + all_of([*found, *(each.holds for each in required), *can_be_made(held_values)])
     source = f"(SELECT 1) LEFT JOIN {name} AS {name} ON " + all_of(found)
-    judged = judge(source, required, endpoint, resource, perspective, held_values)
-    if endpoint.sets:
+    judged = judge(source, required, operation, resource, perspective, held_values)
+    if operation.sets:
         begin = f"UPDATE {name} SET {identifier(REVISION_COLUMN)} = " + bind(inputs.REVISION)
         sets = [Piece(f", {identifier(field)} = {value.text}", value.binds) for field, value in computed.items()]
         text = (
@@ -85,45 +86,45 @@ def sign_in(endpoint: Endpoint, admission: Admission, perspective: Perspective) 
     return Write(
         resource=resource.name,
         response=response,
-        verb="grant token" if endpoint.verb == "grant token" else "sign in",
+        verb="grant token" if operation.verb == "grant token" else "sign in",
         statement=Statement(text, tuple(columns.results)),
         judge=judged,
         assigns=assigns,
         held=made_columns(held_values, held_to, judged),
         key=resource.identifier,
         read=read,
-        was=as_it_was(endpoint, resource, found, perspective) if endpoint.sets or endpoint.further else None,
+        was=as_it_was(operation, resource, found, perspective) if operation.sets or operation.further else None,
         invariants=tuple(each.condition for each in checks),
         details=told,
-        upholds=upheld(Change("update", resource, frozenset(written), found), endpoint, perspective),
-        after=caused(endpoint.verb, resource, endpoint, perspective),
+        upholds=upheld(Change("update", resource, frozenset(written), found), operation, perspective),
+        after=caused(operation.verb, resource, operation, perspective),
         password=PasswordCheck(
             password.name,
             Statement(pieces(find), (ResultColumn("hash", Digest(nullable=True)),))
             if password.secret == "password"
             else None,
         ),
-        issues=issue(endpoint, resource, perspective),
-        ends=endings(endpoint, resource, perspective.checked, _passwords(assigns)),
+        issues=issue(operation, resource, perspective),
+        ends=endings(operation, resource, perspective.checked, _passwords(assigns)),
     )
 
 
-def _granted(endpoint: Endpoint, resource: Resource, perspective: Perspective) -> list[Requirement]:
+def _granted(operation: Mutation, resource: Resource, perspective: Perspective) -> list[Requirement]:
     """Of a grant: what is asked for is no more than the client may have."""
-    if endpoint.verb != "grant token":
+    if operation.verb != "grant token":
         return []
-    issued = next(each.verified for each in perspective.checked.schemes if each.name == endpoint.issues)
+    issued = next(each.verified for each in perspective.checked.schemes if each.name == operation.issues)
     assert isinstance(issued, Issued)
-    return [only_granted(resource, issued, endpoint.place, perspective)]
+    return [only_granted(resource, issued, operation.place, perspective)]
 
 
 def _passwords(assigns: tuple[Assign, ...]) -> tuple[str, ...]:
     return tuple(each.field for each in assigns if each.secret == "password")
 
 
-def _found(endpoint: Endpoint, resource: Resource, named: list[Field], perspective: Perspective) -> list[Fragment]:
+def _found(operation: Operation, resource: Resource, named: list[Field], perspective: Perspective) -> list[Fragment]:
     """What says which row it is: the path, and the body. One that is gone has no credential."""
-    found = path_conditions(endpoint, {resource.name: resource.name}, perspective)
+    found = path_conditions(operation, {resource.name: resource.name}, perspective)
     for each in named:
         found.append(column(resource.name, each.name) + " = " + bind(inputs.body_value(each.name, each.type)))
     there = perspective.there(resource.name, resource.name)

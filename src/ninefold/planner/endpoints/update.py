@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from ninefold.checked.endpoints import Admission, Endpoint
+from ninefold.checked.endpoints import Admission
+from ninefold.checked.operations import Mutation
 from ninefold.checked.resources import Field, Resource
 from ninefold.expressions.given import in_statement
 from ninefold.expressions.reads import needs_database
@@ -37,44 +38,45 @@ from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, jo
 from ninefold.values import Anything, Object, Row, Text
 
 
-def with_its_identifier(endpoint: Endpoint, perspective: Perspective) -> Endpoint:
+def with_its_identifier(operation: Mutation, perspective: Perspective) -> Mutation:
     """The same of a body that leaves an identifier alone which does not change: what it gives for that is what the row
     has, and is held to it where the body is read (`ninefold.plan.routes`)."""
-    resource = acted_on(endpoint, perspective)
-    if endpoint.body is None:
-        return endpoint
+    resource = acted_on(operation, perspective)
+    if operation.takes.body is None:
+        return operation
     fixed = {name for name in resource.identifier if resource.is_fixed(name)}
-    return dataclasses.replace(endpoint, body=tuple(leaf for leaf in endpoint.body if leaf.field not in fixed))
+    body = tuple(leaf for leaf in operation.takes.body if leaf.field not in fixed)
+    return dataclasses.replace(operation, takes=dataclasses.replace(operation.takes, body=body))
 
 
-def update(endpoint: Endpoint, admission: Admission, perspective: Perspective) -> Write:
-    resource = acted_on(endpoint, perspective)
+def update(operation: Mutation, admission: Admission, perspective: Perspective) -> Write:
+    resource = acted_on(operation, perspective)
     rows = {resource.name: resource.name}
-    given = pointers(endpoint)
-    transition = endpoint.transition
+    given = pointers(operation)
+    transition = operation.transition
 
-    required = [] if endpoint.follows else requirements_of_row(endpoint, admission, resource, perspective)
+    required = [] if operation.follows else requirements_of_row(operation, admission, resource, perspective)
     to_read = [each.holds for each in required]
-    if endpoint.validator:
-        required.append(unchanged(resource, endpoint.place, perspective))
+    if operation.validator:
+        required.append(unchanged(resource, operation.place, perspective))
     if transition is not None and resource.machine is not None:
-        if endpoint.follows != "in its state":
+        if operation.follows != "in its state":
             origins = [Constant(state, Text()) for state in transition.origins]
             required.append(in_state(resource, origins, resource.machine.field, transition.place))
         if transition.guard is not None:
             required.append(guard(transition.guard, resource, perspective))
-    required += [guard(each, resource, perspective) for each in endpoint.guards]
+    required += [guard(each, resource, perspective) for each in operation.guards]
     for field in resource.fields.values():
         if field.refers_to is not None and field.name in given:
             required.append(reference_there(field, given[field.name], resource, perspective))
 
-    changed = changes(endpoint, resource, perspective)
+    changed = changes(operation, resource, perspective)
     assigns = changed.assigns
-    computed = values_computed(changed, endpoint, resource, perspective)
+    computed = values_computed(changed, operation, resource, perspective)
     values = {field_name: value for field_name, (value, _) in computed.items()}
     by_statement = {**dict(changed.sets), **changed.made}
-    held_values, held_to = making(endpoint, resource, perspective).as_made(by_statement, computed, again=changed.again)
-    required += uniques(endpoint, resource, perspective, on_update=True, in_statement=values)
+    held_values, held_to = making(operation, resource, perspective).as_made(by_statement, computed, again=changed.again)
+    required += uniques(operation, resource, perspective, on_update=True, in_statement=values)
     for field_name, (value, fails) in computed.items():
         if by_statement[field_name].type.nullable and not resource.fields[field_name].type.nullable:
             pointer = given.get(field_name) if field_name in changed.made else None
@@ -92,32 +94,32 @@ def update(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
         pieces.append(_piece(f", {identifier(assign.field)} = " + value, f"new {assign.field}"))
 
     columns = row_columns(resource, perspective)
-    response = answer(endpoint, columns, perspective)
+    response = answer(operation, columns, perspective)
     checks = invariants(resource, perspective)
     passwords = tuple(each.field for each in assigns if each.secret == "password")
-    issues = issue(endpoint, resource, perspective)
-    ends = endings(endpoint, resource, perspective.checked, passwords)
-    events = caused(endpoint.verb if transition is None else transition.name, resource, endpoint, perspective)
-    shown = represented(endpoint, admission, resource, perspective)
-    found = says_which(endpoint, rows, perspective)
-    written = {*values, *(assign.field for assign in assigns)} | written_further(endpoint, resource, perspective)
-    was = None if endpoint.follows else as_it_was(endpoint, resource, found, perspective)
-    held = upheld(Change("update", resource, frozenset(written), found, endpoint.several), endpoint, perspective)
-    by_key = any((events, issues, ends, shown, held, endpoint.goes_on))
-    returning, read, told = read_after(endpoint, resource, columns, checks, perspective, by_key)
-    if endpoint.several:
+    issues = issue(operation, resource, perspective)
+    ends = endings(operation, resource, perspective.checked, passwords)
+    events = caused(operation.verb if transition is None else transition.name, resource, operation, perspective)
+    shown = represented(operation, admission, resource, perspective)
+    found = says_which(operation, rows, perspective)
+    written = {*values, *(assign.field for assign in assigns)} | written_further(operation, resource, perspective)
+    was = None if operation.follows else as_it_was(operation, resource, found, perspective)
+    held = upheld(Change("update", resource, frozenset(written), found, operation.several), operation, perspective)
+    by_key = any((events, issues, ends, shown, held, operation.goes_on))
+    returning, read, told = read_after(operation, resource, columns, checks, perspective, by_key)
+    if operation.several:
         pieces.append(_piece(Fragment(f" FROM {WANTED}")))
         found = is_wanted(resource)
     asked = [*(each.holds for each in required), *can_be_made(held_values)]
     pieces.append(_piece(" WHERE " + all_of([*found, *asked])))
-    current = _current(resource, endpoint, assigns, [*found, *to_read], perspective)
+    current = _current(resource, operation, assigns, [*found, *to_read], perspective)
     if current is not None:
         as_read = " AND " + column(resource.name, REVISION_COLUMN) + " = " + bind(inputs.REVISION_AS_READ)
         pieces.append(_piece(as_read, "as it was"))
     pieces.append(_piece(" RETURNING " + returning))
-    source = outer_join(resource, endpoint, perspective)
-    judged = judge(source, required, endpoint, resource, perspective, held_values)
-    verb = "transition" if transition is not None else "replace" if endpoint.verb == "replace" else "update"
+    source = outer_join(resource, operation, perspective)
+    judged = judge(source, required, operation, resource, perspective, held_values)
+    verb = "transition" if transition is not None else "replace" if operation.verb == "replace" else "update"
     return Write(
         resource=resource.name,
         response=response,
@@ -131,7 +133,7 @@ def update(endpoint: Endpoint, admission: Admission, perspective: Perspective) -
         current=current,
         invariants=tuple(each.condition for each in checks),
         details=told,
-        validator=endpoint.validator,
+        validator=operation.validator,
         represented=shown,
         upholds=held,
         was=was,
@@ -156,13 +158,13 @@ class Changes:
     again: Mapping[str, tuple[str, ...]]
 
 
-def changes(endpoint: Endpoint, resource: Resource, perspective: Perspective) -> Changes:
-    given = pointers(endpoint)
-    stated = {name: left_out(typed) for name, typed in endpoint.sets}
-    if endpoint.transition is not None:
-        stated |= {name: left_out(typed) for name, typed in endpoint.transition.sets}
+def changes(operation: Mutation, resource: Resource, perspective: Perspective) -> Changes:
+    given = pointers(operation)
+    stated = {name: left_out(typed) for name, typed in operation.sets}
+    if operation.transition is not None:
+        stated |= {name: left_out(typed) for name, typed in operation.transition.sets}
         if resource.machine is not None:
-            stated[resource.machine.field] = Constant(endpoint.transition.to, Text())
+            stated[resource.machine.field] = Constant(operation.transition.to, Text())
     in_database = {name: typed for name, typed in stated.items() if needs_database(typed, (resource.name,))}
     assigns: list[Assign] = []
     for field in resource.fields.values():
@@ -170,7 +172,7 @@ def changes(endpoint: Endpoint, resource: Resource, perspective: Perspective) ->
             continue
         otherwise = stated.get(field.name) or field.on_change
         is_given = field.name in given and field.name not in stated
-        replaced = endpoint.verb == "replace" and is_given
+        replaced = operation.verb == "replace" and is_given
         if is_given or otherwise is not None or field.again_on:
             again = () if otherwise is not None or replaced else field.again_on
             made_of = otherwise or (field.on_create if again or replaced else None)
@@ -190,7 +192,7 @@ def changes(endpoint: Endpoint, resource: Resource, perspective: Perspective) ->
     assigns = [
         replace(each, otherwise=None, again=(), in_statement=True) if each.field in made else each for each in assigns
     ]
-    hold = making(endpoint, resource, perspective).held
+    hold = making(operation, resource, perspective).held
     assigns = [
         each
         if each.otherwise is None
@@ -206,12 +208,12 @@ def changes(endpoint: Endpoint, resource: Resource, perspective: Perspective) ->
 
 
 def values_computed(
-    changed: Changes, endpoint: Endpoint, resource: Resource, perspective: Perspective
+    changed: Changes, operation: Mutation, resource: Resource, perspective: Perspective
 ) -> dict[str, tuple[Fragment, Fragment]]:
     """What the statement computes, over the row that it writes, each with when it cannot be. What is made of the row as
     it becomes is made of a row beside that one."""
     rows = {resource.name: resource.name}
-    becoming = {name: as_it_becomes(typed, endpoint, resource) for name, typed in changed.sets}
+    becoming = {name: as_it_becomes(typed, operation, resource) for name, typed in changed.sets}
     sets = {name: perspective.value(typed, rows) for name, typed in becoming.items()}
     found = {
         name: (value, perspective.failing(becoming[name], rows) or "((" + value + ") IS NULL)")
@@ -229,7 +231,7 @@ def values_computed(
             cell = sets[field.name]
         elif assign is not None and field.secret is None:
             new = bind(inputs.new_value(field.name, field.type))
-            always = endpoint.verb == "replace" or (assign.otherwise is not None and not assign.again)
+            always = operation.verb == "replace" or (assign.otherwise is not None and not assign.again)
             if always and not assign.in_statement:
                 cell = new
             elif assign.given or assign.again:
@@ -248,10 +250,10 @@ def values_computed(
     }
 
 
-def written_further(endpoint: Endpoint, resource: Resource, perspective: Perspective) -> set[str]:
+def written_further(operation: Mutation, resource: Resource, perspective: Perspective) -> set[str]:
     """The fields that what follows with the same row gives values to."""
     found = set[str]()
-    for transition in endpoint.further:
+    for transition in operation.further:
         changed = changes(taking(transition, resource, perspective.checked), resource, perspective)
         found |= {name for name, _ in changed.sets} | {each.field for each in changed.assigns}
     return found
@@ -269,7 +271,7 @@ def _fields_in(typed: Typed, resource: Resource) -> Iterator[str]:
 
 def _current(
     resource: Resource,
-    endpoint: Endpoint,
+    operation: Mutation,
     assigns: Sequence[Assign],
     found: Sequence[Fragment],
     perspective: Perspective,
@@ -277,15 +279,15 @@ def _current(
     """The row as it is, for whoever may change it; to a client of an older version, also as it was then."""
     wanted = dict.fromkeys(name for assign in assigns for name in assign.reads)
     older: list[Field] = []
-    if endpoint.verb == "update":
-        named = [resource.as_given(leaf.field) for leaf in endpoint.body or ()]
-        edits = endpoint.patch == "json-patch"
+    if operation.verb == "update":
+        named = [resource.as_given(leaf.field) for leaf in operation.takes.body or ()]
+        edits = operation.patch == "json-patch"
         edited = [field for field in named if edits or isinstance(field.type, Anything | Object)]
         older = [field for field in edited if not field.stored]
         wanted |= dict.fromkeys(field.name for field in edited)
     fields = [resource.fields[name] for name in wanted if name in resource.fields]
     fields = [field for field in fields if (field.stored or field in older) and field.secret is None]
-    if not fields and endpoint.patch != "json-patch":
+    if not fields and operation.patch != "json-patch":
         return None
     columns = [column(resource.name, REVISION_COLUMN), *(_as_it_is(field, resource, perspective) for field in fields)]
     name = identifier(resource.name)

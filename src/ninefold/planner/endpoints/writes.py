@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ninefold.checked.endpoints import Endpoint
+from ninefold.checked.operations import Mutation, Operation
 from ninefold.checked.resources import Field, Resource
 from ninefold.expressions.functions import AT_RANDOM, NEVER_TWICE
 from ninefold.expressions.reads import reads_beyond
@@ -29,13 +29,13 @@ def pointer(names: tuple[str, ...]) -> str:
     return "".join("/" + name.replace("~", "~0").replace("/", "~1") for name in names)
 
 
-def pointers(endpoint: Endpoint) -> dict[str, str]:
+def pointers(operation: Mutation) -> dict[str, str]:
     """Where in the body each field is given."""
-    return {leaf.field: pointer(leaf.pointer) for leaf in endpoint.body or ()}
+    return {leaf.field: pointer(leaf.pointer) for leaf in operation.takes.body or ()}
 
 
 def uniques(
-    endpoint: Endpoint,
+    operation: Mutation,
     resource: Resource,
     perspective: Perspective,
     on_update: bool,
@@ -43,7 +43,7 @@ def uniques(
 ) -> list[Requirement]:
     """The keys and unique fields that this endpoint may bring to collide. What is never the same twice is not among
     them, nor is what `ensure` knows its row by. `in_statement`: what an update makes as it writes."""
-    written = pointers(endpoint)
+    written = pointers(operation)
     groups = [
         resource.identifier,
         *((field.name,) for field in resource.fields.values() if field.unique),
@@ -51,33 +51,33 @@ def uniques(
     ]
     found = []
     for group in dict.fromkeys(groups):
-        if group == endpoint.known_by:
+        if group == operation.known_by:
             continue
         fields = [resource.fields[name] for name in group]
         made = {
-            each.name: _made(each, endpoint, on_update)
+            each.name: _made(each, operation, on_update)
             for each in fields
-            if each.name not in written or _is_set(each.name, endpoint)
+            if each.name not in written or _is_set(each.name, operation)
         }
         touched = not on_update or any(name in written or made[name] is not None for name in group)
         if touched and not any(_is_never_taken(resource.fields[name], typed) for name, typed in made.items()):
             computed = {}
             if on_update and len(group) > 1:
                 computed = {
-                    each.name: _cleared_or_kept(each, endpoint, resource)
+                    each.name: _cleared_or_kept(each, operation, resource)
                     for each in fields
                     if each.name in written and each.type.nullable and each.name not in made
                 }
             computed |= {name: value for name, value in (in_statement or {}).items() if name in group}
-            at_random = (each.name for each in fields if _at_random(_made(each, endpoint, on_update)))
+            at_random = (each.name for each in fields if _at_random(_made(each, operation, on_update)))
             own = unique(fields, written, resource, perspective, on_update, computed)
             found.append(replace(own, anew=tuple(at_random)))
     return found
 
 
-def as_it_becomes(typed: Typed, endpoint: Endpoint, resource: Resource) -> Typed:
+def as_it_becomes(typed: Typed, operation: Mutation, resource: Resource) -> Typed:
     """What a write gives, over the row as it becomes: a field that the body gives is what the body gives."""
-    given = {leaf.field for leaf in endpoint.body or ()}
+    given = {leaf.field for leaf in operation.takes.body or ()}
 
     def change(node: Typed) -> Typed | None:
         match node:
@@ -92,28 +92,28 @@ def as_it_becomes(typed: Typed, endpoint: Endpoint, resource: Resource) -> Typed
     return rewrite(typed, change)
 
 
-def _cleared_or_kept(field: Field, endpoint: Endpoint, resource: Resource) -> Fragment:
+def _cleared_or_kept(field: Field, operation: Operation, resource: Resource) -> Fragment:
     """The value that a field will have which the body may give: null is a value too."""
     given = bind(inputs.new_value(field.name, field.type))
-    if endpoint.verb == "replace":
+    if operation.verb == "replace":
         return given
     kept = column(resource.name, field.name)
     return "CASE WHEN " + bind(inputs.is_given(field.name)) + " THEN " + given + " ELSE " + kept + " END"
 
 
-def _sets(endpoint: Endpoint) -> dict[str, Typed]:
-    return dict(endpoint.sets) | dict(() if endpoint.transition is None else endpoint.transition.sets)
+def _sets(operation: Mutation) -> dict[str, Typed]:
+    return dict(operation.sets) | dict(() if operation.transition is None else operation.transition.sets)
 
 
-def _is_set(name: str, endpoint: Endpoint) -> bool:
-    return name in _sets(endpoint)
+def _is_set(name: str, operation: Mutation) -> bool:
+    return name in _sets(operation)
 
 
-def _made(field: Field, endpoint: Endpoint, on_update: bool) -> Typed | None:
+def _made(field: Field, operation: Mutation, on_update: bool) -> Typed | None:
     """What gives the field its value in this write, where the body does not."""
     if on_update:
-        return _sets(endpoint).get(field.name) or field.on_change or (field.on_create if field.again_on else None)
-    return _sets(endpoint).get(field.name) or field.on_create or field.on_change
+        return _sets(operation).get(field.name) or field.on_change or (field.on_create if field.again_on else None)
+    return _sets(operation).get(field.name) or field.on_create or field.on_change
 
 
 def _is_never_taken(field: Field, made: Typed | None) -> bool:
@@ -137,7 +137,7 @@ def invariants(resource: Resource, perspective: Perspective) -> list[Requirement
 
 
 def read_after(
-    endpoint: Endpoint,
+    operation: Mutation,
     resource: Resource,
     columns: Columns,
     checks: list[Requirement],
@@ -149,16 +149,16 @@ def read_after(
     Sub-selects in RETURNING see the tables before or after
     the write, as the database likes: the write then returns the identifier, by which the select finds the row."""
     model = perspective.checked.model
-    told = details(checks, endpoint, resource, perspective)
+    told = details(checks, operation, resource, perspective)
     codes = tuple(name for name, _ in told)
     fails = ["((" + each.holds + ") IS NOT TRUE)" for each in checks]
     returned = [*columns.fragments, *(detail for _, detail in told), *fails] or [Fragment("1")]
     read = [*columns.expressions, *(each.when for each in resource.invariants)]
     read += [each.detail for each in perspective.checked.errors.codes if each.name in codes and each.detail is not None]
-    if not (by_key or endpoint.several) and not any(reads_beyond(typed, (resource.name,), model) for typed in read):
+    if not (by_key or operation.several) and not any(reads_beyond(typed, (resource.name,), model) for typed in read):
         return join(", ", returned), None, codes
     keys = join(", ", [column(resource.name, key) for key in resource.identifier] or [Fragment("1")])
     name = identifier(resource.name)
-    same = was_written(endpoint, resource)
+    same = was_written(operation, resource)
     text = "SELECT " + join(", ", returned) + f" FROM {name} AS {name} WHERE " + all_of(same)
     return keys, Statement((Piece(text.text, text.binds),), tuple(columns.results)), codes

@@ -1,0 +1,111 @@
+"""What responses and errors show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import field
+from typing import TypeAlias
+
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.source import Place
+from ninefold.expressions.tree import Typed
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """`trace`, here and below: where it is stated, and under which name. It makes no difference to what it is: what
+    stands on another line is the same."""
+
+    expression: Typed
+    null_shown: bool = False
+    trace: tuple[Place, ...] = field(default=(), repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Object:
+    """`present`: the row that this shows, where it may not be there or not be seen; then there is no such object.
+    `named`: what the contract calls it, where it is a whole row (`order`) or a view of one (`article.full`).
+    `optional`: the members that a request may leave out. `expanded`: what it may ask for, by name: it is shown in the
+    place of the member of that name, or behind the others."""
+
+    members: tuple[tuple[str, Content], ...]
+    present: Typed | None = None
+    null_shown: bool = False
+    named: str | None = None
+    optional: tuple[str, ...] = ()
+    expanded: tuple[tuple[str, Content], ...] = ()
+    trace: tuple[Place, ...] = field(default=(), repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Array:
+    items: tuple[Content, ...]
+    trace: tuple[Place, ...] = field(default=(), repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """`page.items`, each shown as `item`, whose row is the resource's own name."""
+
+    item: Content
+    trace: tuple[Place, ...] = field(default=(), repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Each:
+    """The items of an array that the database gives (rows that refer back, say), each shown as `item`, which reads it
+    by the variable."""
+
+    range: Typed
+    variable: str
+    item: Content
+    trace: tuple[Place, ...] = field(default=(), repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """`yes` where the condition is true, else `no`. It has no schema of its own: where the one that is shown has no
+    value, it is left out."""
+
+    condition: Typed
+    yes: Content
+    no: Content
+    trace: tuple[Place, ...] = field(default=(), repr=False, compare=False)
+
+
+Content: TypeAlias = Leaf | Object | Array | Rows | Each | Choice
+
+
+def expressions_of(content: Content, *, of_rows: bool = True) -> Iterator[Typed]:
+    """Every expression of a content; without `of_rows` those that stand beside the rows of a page."""
+    match content:
+        case Leaf():
+            yield content.expression
+        case Object():
+            if content.present is not None:
+                yield content.present
+            for _, value in (*content.members, *content.expanded):
+                yield from expressions_of(value, of_rows=of_rows)
+        case Array():
+            for item in content.items:
+                yield from expressions_of(item, of_rows=of_rows)
+        case Rows():
+            if of_rows:
+                yield from expressions_of(content.item)
+        case Each():
+            yield content.range
+            yield from expressions_of(content.item, of_rows=of_rows)
+        case Choice():
+            yield content.condition
+            yield from expressions_of(content.yes, of_rows=of_rows)
+            yield from expressions_of(content.no, of_rows=of_rows)
+
+
+@dataclass(frozen=True)
+class Response:
+    """`content` None: stated `none`."""
+
+    status: int
+    content: Content | None
+    headers: tuple[tuple[str, Leaf], ...]
+    place: Place

@@ -1,0 +1,270 @@
+"""Operations: what an endpoint does, or the service by itself, with plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Any, Literal, TypeAlias
+
+from ninefold.checked.contents import Response
+from ninefold.checked.resources import Effect, Guard, Rule, Transition
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.source import Place
+from ninefold.expressions.tree import Typed
+from ninefold.language.verbs import TRANSITION as TRANSITION
+from ninefold.language.verbs import Verb
+from ninefold.values import Type
+
+
+@dataclass(frozen=True)
+class PathName:
+    """A name in braces. `found` is the expression over the acted-on row that has to equal the value; `resource`
+    is the resource whose unique field it is, reached through `through` (the reference fields, left to right)."""
+
+    text: str
+    type: Type
+    resource: str
+    field: str
+    through: tuple[str, ...]
+    found: Typed
+
+
+@dataclass(frozen=True)
+class PathValue:
+    """A name in braces that is no field: a value of the request, in `request.path`. Text that is none is `missing`
+    (narrowed to `resource`, which the endpoint acts on)."""
+
+    text: str
+    type: Type
+    resource: str | None
+
+
+Segment: TypeAlias = str | PathName | PathValue
+
+
+@dataclass(frozen=True)
+class BodyLeaf:
+    """The value at `pointer` (member names from the root) is the field's."""
+
+    pointer: tuple[str, ...]
+    field: str
+
+
+@dataclass(frozen=True)
+class BodyMember:
+    """A member of the body that is no field: `request.body.NAME`."""
+
+    name: str
+    type: Type
+    schema: Mapping[str, Any]
+    required: bool
+    place: Place
+    rules: tuple[Rule, ...] = ()
+
+
+@dataclass(frozen=True)
+class BodyConstant:
+    """A member of the body that is this and nothing else, and is there wherever the object around it is."""
+
+    pointer: tuple[str, ...]
+    value: str | int | float | bool
+    place: Place
+
+
+@dataclass(frozen=True)
+class Parameter:
+    name: str
+    type: Type
+    schema: Mapping[str, Any]
+    required: bool
+    code: str | None
+    place: Place
+    rules: tuple[Rule, ...] = ()
+
+
+@dataclass(frozen=True)
+class Filter:
+    """`condition` reads the row and the root `value`, which has the type `type`: an array where several values are
+    `written`."""
+
+    name: str
+    type: Type
+    condition: Typed
+    default: Typed | None
+    place: Place
+    written: Literal["repeated", "comma separated"] | None = None
+
+
+SortKeys: TypeAlias = tuple[tuple[str, bool], ...]
+"""Fields, each with whether it descends."""
+
+
+@dataclass(frozen=True)
+class Sorts:
+    parameter: str | None
+    default: SortKeys
+    offered: tuple[SortKeys, ...]
+
+
+@dataclass(frozen=True)
+class Pages:
+    """`largest` None: stated `none`. `first`: the number of the first page."""
+
+    by: Literal["cursor", "offset", "page", "none"]
+    default: int = 0
+    largest: int | None = None
+    size: str | None = None
+    next: str | None = None
+    start: str | None = None
+    number: str | None = None
+    first: Literal[0, 1] = 1
+
+
+@dataclass(frozen=True)
+class Projection:
+    """Where the query parameter `parameter` is given, of `members` only those are shown that it names, each one of
+    `offered`."""
+
+    parameter: str
+    offered: tuple[str, ...]
+    members: tuple[str, ...]
+    written: Literal["repeated", "comma separated"] | None = None
+    places: tuple[Place, ...] = field(default=(), repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """What the query parameter `parameter` names, each one of `offered`, is shown as a row."""
+
+    parameter: str
+    offered: tuple[str, ...]
+    written: Literal["repeated", "comma separated"] | None = None
+    places: tuple[Place, ...] = field(default=(), repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Takes:
+    """What of a request is declared. `body`: the fields that its body gives; None: nothing is said of one; `()`: stated
+    `none`."""
+
+    path: tuple[Parameter, ...] = ()
+    query: tuple[Parameter, ...] = ()
+    headers: tuple[Parameter, ...] = ()
+    body: tuple[BodyLeaf, ...] | None = None
+    members: tuple[BodyMember, ...] = ()
+    constants: tuple[BodyConstant, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Operation:
+    """What operations have in common. `key`: the endpoint's that it is of, as written, or what it is called where no
+    endpoint asks for it. `segments`, `row` and `where` say which rows it is about, `guards` what has to hold of them.
+    `errors`: the conditions that have a code of their own here. `validator`: there are entity tags."""
+
+    key: str
+    place: Place
+    kind: Verb
+    resource: str | None
+    response: Response
+    segments: tuple[Segment, ...] = ()
+    row: Typed | None = None
+    where: Typed | None = None
+    guards: tuple[Guard, ...] = ()
+    validator: bool = False
+    errors: Mapping[str, str] = field(default_factory=dict)
+    takes: Takes = Takes()
+    several: bool = False
+    """It acts on all the rows of `$wanted` (`ninefold.planner.several`)."""
+
+    @property
+    def verb(self) -> str:
+        return self.kind.name
+
+    @property
+    def names(self) -> tuple[PathName, ...]:
+        return tuple(segment for segment in self.segments if isinstance(segment, PathName))
+
+    @property
+    def ends_well(self) -> tuple[Response, ...]:
+        """What it answers where nothing is wrong."""
+        return (self.response,)
+
+
+@dataclass(frozen=True)
+class Read(_Operation):
+    """`digested`: its entity tag is of what is shown, which is more than the row."""
+
+    digested: bool = False
+    projection: Projection | None = None
+    expansion: Expansion | None = None
+
+
+@dataclass(frozen=True)
+class List(_Operation):
+    """`total`: it tells how many rows there are."""
+
+    sorts: Sorts = Sorts(None, (), ())
+    pages: Pages = Pages("none")
+    filters: tuple[Filter, ...] = ()
+    total: bool = False
+    projection: Projection | None = None
+    expansion: Expansion | None = None
+
+
+@dataclass(frozen=True)
+class Compute(_Operation):
+    """It acts on no row."""
+
+
+@dataclass(frozen=True)
+class Stream(_Operation):
+    """The event log, followed."""
+
+
+@dataclass(frozen=True)
+class Mutation(_Operation):
+    """A change of a row, or of several. Of `ensure` and `remove`, `untouched` answers where there was nothing to do,
+    and `known_by` are the fields that say which row is meant: those that the path does not name are made as on create
+    (`()`: `row` or `where` says which). `issues`: the scheme of which a credential is made for the row; `ends`: which
+    of those that were issued to it end."""
+
+    patch: Literal["merge", "json-patch"] = "merge"
+    transition: Transition | None = None
+    sets: tuple[tuple[str, Typed], ...] = ()
+    then: tuple[Effect, ...] = ()
+    untouched: Response | None = None
+    known_by: tuple[str, ...] = ()
+    issues: str | None = None
+    ends: Literal["presented", "others", "all"] | None = None
+    further: tuple[Transition, ...] = ()
+    """What is done with the same row after that, in this order."""
+    all_rows: bool = False
+    """It acts on all the rows that its path, `where` and `filters` leave, and shows them as a list does."""
+    filters: tuple[Filter, ...] = ()
+    follows: Literal["in its state", "in any state"] | None = None
+    """Of what is done with a row that an operation has just written: whether that has left it in a state from which
+    the transition leads."""
+    host: Mutation | None = None
+    """Of an effect: the operation that it follows from."""
+    each: Typed | None = None
+    """Of an effect: the array for each item of which a row is made."""
+
+    @property
+    def ends_well(self) -> tuple[Response, ...]:
+        return (self.response,) if self.untouched is None else (self.response, self.untouched)
+
+    @property
+    def effects(self) -> tuple[Effect, ...]:
+        """What else it does with other rows, before anything `further`: what the transition does that it takes, then,
+        where nothing follows, what the endpoint states."""
+        own = () if self.transition is None else self.transition.then
+        return own if self.further else (*own, *self.then)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether more is done once the row is written."""
+        return bool(self.effects or self.further)
+
+
+Operation: TypeAlias = Read | List | Compute | Stream | Mutation
+"""What is done: by an endpoint, after another operation, at a time, or by the operator."""
