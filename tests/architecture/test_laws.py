@@ -11,98 +11,9 @@ import grimp
 import pytest
 
 import ninefold
-from ninefold.syntax.nodes import PARTS
 
 PACKAGE = Path(ninefold.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
-
-STAGES = {
-    "vocabulary": {"built_in", "calls", "chosen", "effects", "json_schema", "key", "shapes", "sight", "table", "verbs"},
-    "contract": {"effects", "expression", "fact", "given", "known_by", "reach", "service", "shared_types", "survey"},
-    "questions": {"ask", "conditions", "open", "question"},
-    "resolve": {
-        *("contract", "declared", "names"),
-        *(
-            "actions",
-            "meant_actions",
-            "parameters",
-            "calls",
-            "cases",
-            "chosen",
-            "effects",
-            "consequences",
-            "includes",
-            "meant_actions",
-            "written",
-            "terms",
-            "responses",
-            "routes",
-        ),
-    },
-    "checked": {"contents", "lists", "operations", "places", "service", "ways"},
-    "checks": {
-        *(
-            "check",
-            "codes",
-            "growth",
-            "nobody",
-            "storable",
-            "due",
-            "event_log",
-            "disclosed",
-            "narrowed",
-            "requests",
-            "findings",
-            "given",
-            "forms",
-            "granted",
-            "granting",
-            "seen",
-            "bodies",
-            "calls",
-            "cases",
-            "chosen",
-            "contents",
-            "showing",
-            "lists",
-            "model",
-            "operations",
-            "parameters",
-            "paths",
-        ),
-        *("credentials", "effects_in_effects", "places", "records", "responses", "rules", "schemas", "storable"),
-        *("timers", "without_effect"),
-        *("certificates", "cross_origin", "effects", "further", "known_by", "made", "pinned"),
-        *("all_rows", "scopes", "subscribers"),
-    },
-    "openapi": {"document", "service", "bodies", "cases", "parameters", "responses", "schemas"},
-    "planner": {
-        *(
-            "bodies",
-            "calls",
-            "cases",
-            "chosen",
-            "concerned",
-            "service",
-            "operator",
-            "records",
-            "upheld",
-            "timers",
-            "contents",
-            "falling",
-            "granting",
-            "inputs",
-            "effects",
-            "further",
-            "identified",
-            "perspective",
-            "places",
-            "several",
-        ),
-        *("before", "credentials", "judge", "requirements", "routes", "stored", "subscribers", "sweep", "which_rows"),
-    },
-}
-"""The folders whose files are named after the parts of a contract, and the files of each that are not."""
 
 COMPILER = (
     "answers.py",
@@ -162,18 +73,6 @@ def test_no_module_is_in_an_import_cycle() -> None:
         TopologicalSorter(imports).prepare()
     except CycleError as error:
         pytest.fail("a cycle: " + " imported by ".join(error.args[1]))
-
-
-@pytest.mark.parametrize("stage", STAGES)
-def test_a_stage_has_files_named_after_the_parts(stage: str) -> None:
-    """A part that outgrows its file becomes a folder of its name; what is in there is its own affair."""
-    allowed = {"__init__", *PARTS, *STAGES[stage]}
-    found = {
-        entry.stem
-        for entry in (PACKAGE / stage).iterdir()
-        if entry.suffix == ".py" or (entry.is_dir() and any(entry.glob("*.py")))
-    }
-    assert found <= allowed, f"{stage}/ has {sorted(found - allowed)}: neither a part nor listed here"
 
 
 @pytest.mark.parametrize("path", MODULES, ids=named)

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import MutableMapping
 from typing import Any
 
-from ninefold.development import switch as module
-from ninefold.development.switch import Application, Receive, Scope, Send, Switch
+from ninefold.development import reload as module
+from ninefold.development.reload import Application, Receive, Scope, Send, Switch
 
 SCOPE = {"type": "http"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ninefold.development.watch import Watch
+from ninefold.development.reload import Watch
 
 
 def test_a_save_counts_once_it_has_settled(tmp_path: Path) -> None:

@@ -14,12 +14,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from ninefold.ablate.ablate import ablate
-from ninefold.ablate.facts import written
+from ninefold.ablate.ablate import Work, ablate
+from ninefold.ablate.facts import Removal, written
 from ninefold.ablate.fixed import Whole
 from ninefold.ablate.law import Found
-from ninefold.ablate.removal import Removal
-from ninefold.ablate.shards import Work
 from ninefold.pipeline import Loaded, compile_tree
 from ninefold.plan.limits import RateHeader
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Style

@@ -10,12 +10,10 @@ from functools import cache
 import msgspec
 import pytest
 
-from ninefold.ablate.ablate import ablate
-from ninefold.ablate.facts import Written, written
+from ninefold.ablate.ablate import Work, ablate
+from ninefold.ablate.facts import Removal, Written, written
 from ninefold.ablate.fixed import Whole
 from ninefold.ablate.law import Found
-from ninefold.ablate.removal import Removal
-from ninefold.ablate.shards import Work
 from ninefold.diagnostics.diagnostic import has_errors
 from ninefold.language.reading import Reading
 from ninefold.pipeline import Loaded, compile_tree

@@ -6,13 +6,11 @@ from functools import cache
 
 import pytest
 
-from ninefold.ablate.ablate import ablate
+from ninefold.ablate.ablate import Work, ablate
 from ninefold.ablate.compare import body_is_less
-from ninefold.ablate.facts import written
+from ninefold.ablate.facts import Removal, written
 from ninefold.ablate.fixed import Whole
 from ninefold.ablate.law import Found
-from ninefold.ablate.removal import Removal
-from ninefold.ablate.shards import Work
 from ninefold.pipeline import compile_tree
 
 CONTRACT = b"""

@@ -1,15 +1,16 @@
 """The facts of a contract one by one: every entry of a mapping and every item of a list, with the kind that says what
-its absence costs."""
+its absence costs; and a document with one of them taken away."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
 
 from ninefold.diagnostics.source import Span
 from ninefold.language.json_schema import HOLDING, NARROWING
 from ninefold.language.shapes import JSON, JSONSchema, ListOf, MappingOf, OneOf, Shape, Template
-from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence
+from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence, Style
 from ninefold.vocabulary import Key, Kind, is_open, key_at, key_named, keys_under
 
 
@@ -125,3 +126,49 @@ def _has(shape: Shape, wanted: type) -> bool:
             return wanted is JSONSchema and "schemas" in of
         case _:
             return isinstance(shape, wanted)
+
+
+Removal: TypeAlias = Literal["taken out", "not shown", "none"]
+"""What stands in the place of a fact: nothing, `not shown`, or `none`."""
+
+REMOVALS: tuple[Removal, ...] = ("taken out", "not shown", "none")
+
+
+def without(document: Document, fact: Written, removal: Removal) -> Document:
+    """The document as if this had been written instead of the fact."""
+    part = document.parts[fact.part - 1]
+    facts = _edited(part.facts, fact.route, None if removal == "taken out" else removal)
+    assert isinstance(facts, Mapping)
+    parts = list(document.parts)
+    parts[fact.part - 1] = replace(part, facts=facts)
+    return replace(document, parts=tuple(parts))
+
+
+def _edited(node: Node, route: tuple[int, ...], word: str | None) -> Node:
+    """The node with `word` at the end of the route; None: without what stands there."""
+    first, *rest = route
+
+    def below(value: Node) -> Node | None:
+        if rest:
+            return _edited(value, tuple(rest), word)
+        return None if word is None else _keyword(value, word)
+
+    match node:
+        case Mapping(entries=entries):
+            value = below(entries[first].value)
+            entry = () if value is None else (replace(entries[first], value=value),)
+            return replace(node, entries=(*entries[:first], *entry, *entries[first + 1 :]))
+        case Sequence(items=items):
+            item = below(items[first])
+            kept = () if item is None else (item,)
+            return replace(node, items=(*items[:first], *kept, *items[first + 1 :]))
+        case Scalar():
+            raise ValueError("a route leads through mappings and sequences")
+
+
+def _keyword(value: Node, word: str) -> Scalar:
+    """An unquoted word at the place of a value. All of it is at the value's beginning: the place has its own length."""
+    start = value.span.start
+    return Scalar(
+        value.span, word, word, Style.PLAIN, tuple(min(start + i, value.span.end) for i in range(len(word) + 1))
+    )

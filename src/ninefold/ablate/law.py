@@ -21,11 +21,10 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from ninefold.ablate.compare import is_blocked, is_less, refuses, says_the_same, shows_more
-from ninefold.ablate.facts import Written, written
+from ninefold.ablate.facts import Removal, Written, written
 from ninefold.ablate.fixed import Asked, Whole
 from ninefold.ablate.provenance import Words
 from ninefold.ablate.rehearsal import Seen
-from ninefold.ablate.removal import Removal
 from ninefold.ablate.traced import attributed, inside, named, without_cause
 from ninefold.contract.fact import value_of
 from ninefold.contract.survey import Survey

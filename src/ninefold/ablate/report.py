@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from ninefold.ablate.facts import Written
+from ninefold.ablate.facts import REMOVALS, Written
 from ninefold.ablate.law import OUTCOMES, Found
-from ninefold.ablate.removal import REMOVALS
 from ninefold.ablate.requests import Excuse
 from ninefold.diagnostics.source import Source
 from ninefold.vocabulary import Kind

@@ -11,7 +11,8 @@ from typing import Annotated, Literal, assert_never
 
 import msgspec
 
-from ninefold.ablate import shards
+from ninefold.ablate.ablate import Work
+from ninefold.ablate.ablate import found as found_by
 from ninefold.ablate.facts import written
 from ninefold.ablate.report import Report, report, to_json, to_markdown, to_text
 from ninefold.ablate.requests import Excuse, Unreadable, excuses
@@ -67,10 +68,10 @@ def ablate(
         raise Unusable(f"no fact of the contract is called `{only}`", "facts are called as the command prints them")
     operator = operator_values([value.name for value in loaded.plan.operator], settings, None, os.environ)
     files = tuple(_files(requests))
-    work = shards.Work(file, data, files, operator, only)
+    work = Work(file, data, files, operator, only)
     try:
         asked = len(work.whole().asked)
-        found = shards.found(work, processes or os.cpu_count() or 1)
+        found = found_by(work, processes or os.cpu_count() or 1)
     except Unreadable as error:
         first, *rest = str(error).split("\n")
         raise Unusable(first, details=rest) from None

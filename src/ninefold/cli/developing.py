@@ -31,8 +31,7 @@ from ninefold.development.bodies import Bodies, lines
 from ninefold.development.callers import Known, callers
 from ninefold.development.database import Prepared, prepared
 from ninefold.development.identity import Identity
-from ninefold.development.switch import Switch
-from ninefold.development.watch import SECONDS, Watch
+from ninefold.development.reload import SECONDS, Switch, Watch
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import visible
 from ninefold.operator.app import application

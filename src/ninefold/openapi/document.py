@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ninefold.openapi import authentication, errors, events, limits, purpose, resources, states, versioning
+from ninefold.openapi import authentication, errors, extensions, info, limits, resources
 from ninefold.openapi.endpoints import paths
 from ninefold.openapi.responses import TEXT
 from ninefold.openapi.schemas import component
@@ -25,8 +25,8 @@ def openapi(service: Service) -> Json:
     }
     return {
         "openapi": VERSION,
-        "info": purpose.info(service),
-        "servers": versioning.servers(service),
+        "info": info.info(service),
+        "servers": info.servers(service),
         "paths": by_path,
         "components": {kind: members for kind, members in components.items() if members},
         "x-ninefold": _beyond(service),
@@ -68,8 +68,8 @@ def _beyond(service: Service) -> Json:
             for each in service.plan.not_in_force
         ],
         "precedence": list(service.plan.problems.precedence),
-        **states.states(service),
+        **extensions.states(service),
         **authentication.rows(service),
-        **events.events(service),
+        **extensions.events(service),
         **limits.limits(service),
     }

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ninefold.contract.fact import value_of
-from ninefold.openapi import cases, states
+from ninefold.openapi import cases, extensions
 from ninefold.openapi.authentication import callers, security
 from ninefold.openapi.bodies import request_body
 from ninefold.openapi.parameters import parameters
@@ -83,9 +83,9 @@ def _beyond(endpoint: Endpoint, service: Service) -> Iterator[tuple[str, object]
             yield name, {"is": expression.text, "line": service.line(expression.span)}
     mutation = endpoint.checked.mutation
     if mutation is not None and mutation.transition is not None:
-        yield "transition", states.taken(mutation.transition.name, endpoint, service)
+        yield "transition", extensions.taken(mutation.transition.name, endpoint, service)
     if mutation is not None and (further := mutation.further):
-        yield "further", [{"takes": each.name, **states.taken(each.name, endpoint, service)} for each in further]
+        yield "further", [{"takes": each.name, **extensions.taken(each.name, endpoint, service)} for each in further]
     guards = [
         {
             "when": guard.when.text,

@@ -8,10 +8,10 @@ from ninefold.checked import operations as checked
 from ninefold.checked.operations import PathValue
 from ninefold.contract.fact import value_of
 from ninefold.expressions.tree import Constant
+from ninefold.openapi.info import version_parameters
 from ninefold.openapi.limits import page_parameters
 from ninefold.openapi.schemas import field_schema, stated, type_schema
 from ninefold.openapi.service import Endpoint, Json, Service
-from ninefold.openapi.versioning import version_parameters
 from ninefold.plan.operations import Compute, List, Read, Stream, Sweep
 from ninefold.plan.routes import Parameter
 

@@ -18,11 +18,7 @@ from ninefold.contract.resources import Field, Resource
 from ninefold.contract.survey import Survey, actions, is_transition
 from ninefold.language.limits import LIMITS, PAGES, RATES
 from ninefold.language.question import Question
-from ninefold.propose.facts import Proposed, Value
-from ninefold.propose.paging import pages
-from ninefold.propose.problems import codes, shape, status
-from ninefold.propose.responses import responses
-from ninefold.propose.sources import (
+from ninefold.propose.facts import (
     ADDING,
     BY_IDENTIFIER,
     CLOUD_EVENTS,
@@ -41,7 +37,12 @@ from ninefold.propose.sources import (
     STRICT,
     UUID,
     WEBHOOKS,
+    Proposed,
+    Value,
 )
+from ninefold.propose.paging import pages
+from ninefold.propose.problems import codes, shape, status
+from ninefold.propose.responses import responses
 from ninefold.questions.question import (
     CODES,
     COMPATIBLE,

@@ -1,10 +1,35 @@
-"""What is to be proposed, before it has a place in a text: a tree of keys whose leaves have a source each."""
+"""What is to be proposed, before it has a place in a text: a tree of keys whose leaves each have a source, which stands
+in the comment beside the proposal."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
+
+UUID = "RFC 9562: UUIDs, which the service makes"
+JSON = "RFC 8259: JSON"
+STRICT = "RFC 9413: what nobody specified is refused, not tolerated"
+MERGE = "RFC 7396: JSON merge patch"
+NEWEST_FIRST = "newest first, as GitHub and Stripe list"
+BY_IDENTIFIER = "by identifier: an order in which no row moves"
+DELETED = "RFC 9110, section 9.3.5: done, and nothing to show"
+CREATED = "RFC 9110, section 9.3.3: 201, the row, and where it is"
+SHOWN = "RFC 9110, section 15.3.1: 200 and the row"
+LISTED = "RFC 9110, section 15.3.1: 200 and the page"
+TOKEN = "RFC 6749, section 5.1: an access token"
+STATELESS = "no field is a state, and no endpoint moves one"
+REFERENTIAL = "SQL (ISO/IEC 9075-2): where nothing is said, the deletion is refused"
+HIDDEN = "RFC 9110, section 15.5.4: 404 hides what is there"
+PAGED = "20, and at most 100, as GitLab; `limit` and `cursor` as Slack"
+WEBHOOKS = "Standard Webhooks 1.0, with the retries that it gives as an example"
+CLOUD_EVENTS = "CloudEvents 1.0"
+EVENT_STREAM = "HTML, section 9.2: server-sent events"
+PROBLEM = "RFC 9457: problem details"
+CODED = "RFC 9110, section 15, and RFC 6585"
+RATE_HEADERS = "draft-ietf-httpapi-ratelimit-headers; RFC 9110, section 10.2.3: Retry-After"
+ADDING = "AIP-180: adding is compatible"
+
 
 Value: TypeAlias = "str | tuple[tuple[str, Value], ...]"
 """YAML on one line, or members that stand below one another."""

@@ -10,8 +10,7 @@ from ninefold.contract.fact import Fact, Name, StatedNone, is_open, value_of
 from ninefold.contract.survey import Survey, actions
 from ninefold.expressions import ast
 from ninefold.language.limits import Pages
-from ninefold.propose.facts import Proposed
-from ninefold.propose.sources import PAGED
+from ninefold.propose.facts import PAGED, Proposed
 from ninefold.syntax.nodes import Mapping, Scalar, Sequence
 
 DEFAULT, LARGEST = 20, 100

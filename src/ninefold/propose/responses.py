@@ -7,9 +7,8 @@ from ninefold.contract.fact import StatedNone, is_open, value_of
 from ninefold.contract.resources import Field, Resource
 from ninefold.contract.survey import Survey, actions
 from ninefold.language.verbs import kind_of
-from ninefold.propose.facts import Proposed
+from ninefold.propose.facts import CREATED, DELETED, EVENT_STREAM, LISTED, SHOWN, TOKEN, WEBHOOKS, Proposed
 from ninefold.propose.paging import reached_by
-from ninefold.propose.sources import CREATED, DELETED, EVENT_STREAM, LISTED, SHOWN, TOKEN, WEBHOOKS
 
 _SUBSCRIBED = "{201: {id: subscription.id, url: subscription.url, kinds: subscription.kinds, secret: issued.secret}}"
 _SIGNED_IN = "{200: {access_token: caller.credential, token_type: \"'Bearer'\"}}"

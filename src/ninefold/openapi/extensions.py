@@ -1,4 +1,5 @@
-"""Part 3: states and transitions, for which OpenAPI has no words."""
+"""What OpenAPI has no words for: states with their transitions, and the kinds of event, which leave the service
+elsewhere than in its responses."""
 
 from __future__ import annotations
 
@@ -62,3 +63,15 @@ def _names(fact: Fact[tuple[Name, ...]] | None) -> list[str] | None:
 
 def _given(**members: object) -> Json:
     return {name: value for name, value in members.items() if value is not None}
+
+
+def events(service: Service) -> Json:
+    kinds = [
+        {
+            "kind": kind.name,
+            "upon": [f"{action.verb} {action.subject or ''}".strip() for action in value_of(kind.upon) or ()],
+            "line": service.line(kind.span),
+        }
+        for kind in value_of(service.contract.events.kinds) or ()
+    ]
+    return {"events": kinds} if kinds else {}
