@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
+import zipfile
 from collections import Counter
 from pathlib import Path
+
+from flit_core.wheel import make_wheel_in  # type: ignore[import-untyped]
 
 import ninefold
 from ninefold.catalogue import CODES, TABLES
@@ -36,3 +42,20 @@ def test_each_code_has_one_section_and_sections_stand_in_order() -> None:
 def test_a_code_has_a_title_and_says_more() -> None:
     assert [code for code in CODES if not re.fullmatch(r"NF\d{4}", code)] == []
     assert [code for code in CODES if explanation(code).title.endswith(".") or not explanation(code).says] == []
+
+
+def test_the_pages_are_in_the_wheel(tmp_path: Path) -> None:
+    wheel = tmp_path / make_wheel_in(PACKAGE.parents[1] / "pyproject.toml", tmp_path).file.name
+    with zipfile.ZipFile(wheel) as files:
+        files.extractall(tmp_path / "installed")
+    command = "import sys; from ninefold.cli import main; sys.exit(main(['explain', 'NF0706']))"
+    done = subprocess.run(
+        [sys.executable, "-c", command],
+        env={**os.environ, "PYTHONPATH": str(tmp_path / "installed")},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.startswith("# NF0706: no request can name this version\n"), done.stderr
+    pages = {path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.md")}
+    assert pages and all((tmp_path / "installed" / "ninefold" / page).is_file() for page in pages)
