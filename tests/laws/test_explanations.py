@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.contracts import ALL, EXAMPLES, ROOT, compiled, title
-from tests.laws.test_refusals_are_told_alike import told_otherwise
 from tests.slices import examples, some
 
 from ninefold.contract.endpoints import Endpoint
@@ -28,7 +27,8 @@ from ninefold.pipeline import Loaded, compile_document
 from ninefold.plan.operations import Compute, Stream, Write
 from ninefold.plan.routes import Served
 from ninefold.questions.conditions import arising
-from ninefold.server.problems import Failure, Problems, failed_condition
+from ninefold.refusals.served import of_operation
+from ninefold.server.problems import Failure, Problems
 
 CONTRACTS = some(ALL, 4)
 ORDERS = (ROOT / "examples" / "orders.md").read_text(encoding="utf-8").split("\n")
@@ -118,13 +118,9 @@ def test_every_condition_of_the_judge_is_told_with_the_code_of_the_service(path:
             operation = admission.operation
             if isinstance(operation, Compute | Stream):
                 continue
-            conditions = operation.judge.conditions if operation.judge is not None else ()
-            if isinstance(operation, Write):
-                conditions += operation.invariants
-                conditions += tuple(each for following in operation.further for each in following.judge.conditions)
-            for condition in conditions:
-                code = problems.code(failed_condition(condition), route.errors)
-                assert (condition.condition, condition.subject, code) in told, f"{route.key}: {condition}"
+            for each in of_operation(operation):
+                code = problems.code(Failure(each.condition, each.subject, each.code), route.errors)
+                assert (each.condition, each.subject, code) in told, f"{route.key}: {each}"
 
 
 @pytest.mark.long
@@ -164,15 +160,13 @@ def _further(route: Served) -> int:
 @pytest.mark.long
 @pytest.mark.parametrize("path", CONTRACTS, ids=title)
 def test_every_condition_that_can_arise_is_told(path: Path) -> None:
-    """`invalid` and `conflict` are said to arise where nobody can tell without a plan; the judge knows of those."""
     loaded = compiled(path)
     for endpoint in endpoints_of(loaded):
         page = explained(path)[endpoint.key]
         told = {item.cause.condition for item in all_items(page) if item.cause is not None}
         for each in arising(Survey(loaded.contract)):
-            if each.endpoint == endpoint.key and each.condition not in ("invalid", "conflict"):
-                row = f"{title(path)}: {endpoint.key}: {each.condition} does not arise"
-                assert each.condition in told or row in told_otherwise(), f"{endpoint.key}: {each.text}"
+            if each.endpoint == endpoint.key:
+                assert each.condition in told, f"{endpoint.key}: {each.text}"
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=title)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import value_of
@@ -37,16 +38,22 @@ NEVER_FAILING = frozenset({"==", "!=", "&&", "||"})
 
 
 def may_break(
-    survey: Survey, resource: str, sets: dict[str, Expression], inserts: bool, changed: frozenset[str] = frozenset()
+    survey: Survey,
+    resource: str,
+    sets: dict[str, Expression],
+    inserts: bool,
+    changed: frozenset[str] = frozenset(),
+    requested: frozenset[tuple[str, str]] = frozenset(),
 ) -> bool:
     """Whether a write may be refused for what the contract gives a field, and not the request. `sets`: what its
-    endpoint or effect gives; `changed`: the fields that its body gives."""
+    endpoint or effect gives; `changed`: the fields that its body gives; `requested`: fields of other rows, each with
+    its resource, that the request gives as well."""
     own = survey.graph.resources.get(resource)
     if own is None:
         return False
     for name, field in survey.graph.fields.get(resource, {}).items():
         given = sets.get(name) or next(_stated(field, inserts, changed), None)
-        if given is None or _reads_request(given.ast) or _fits(survey, own, field, given.ast):
+        if given is None or _reads_request(given.ast, requested) or _fits(survey, own, field, given.ast):
             continue
         # What the body gives, or leaves out of a new row, is the request's.
         again = {each.text for each in value_of(field.again_on) or ()} if name not in sets else set()
@@ -78,8 +85,14 @@ def _stated(field: Field, inserts: bool, changed: frozenset[str]) -> Iterator[Ex
     yield from (each for each in map(value_of, facts) if isinstance(each, Expression))
 
 
-def _reads_request(ast: Ast) -> bool:
-    return any(isinstance(node, Name) and node.name == "request" for node in every(ast))
+def _reads_request(ast: Ast, requested: frozenset[tuple[str, str]]) -> bool:
+    for node in every(ast):
+        match node:
+            case Name("request"):
+                return True
+            case Member(Name(resource), name) if (resource, name) in requested:
+                return True
+    return False
 
 
 def _fits(survey: Survey, own: Resource, field: Field, ast: Ast) -> bool:
@@ -88,11 +101,14 @@ def _fits(survey: Survey, own: Resource, field: Field, ast: Ast) -> bool:
         return sides and _never_fails(survey, ast.condition)
     if all(isinstance(node, Literal | ListLiteral | MapLiteral) for node in every(ast)):
         return True  # it is held to the schema before anything is served
+    schema = value_of(field.schema)
+    result = _schema_of_result(survey, ast)
+    if result is not None and schema is not None and all(result.get(key) == each for key, each in schema.json.items()):
+        return True
     if not _never_fails(survey, ast):
         return False
     if field.refers_to is not None or field.state is not None:
         return True
-    schema = value_of(field.schema)
     stated = None if schema is None else {name: each for name, each in schema.json.items() if name not in ANNOTATIONS}
     if isinstance(ast, Member) and isinstance(ast.operand, Name):
         read = survey.graph.fields.get(ast.operand.name, {}).get(ast.name)
@@ -108,6 +124,26 @@ def _fits(survey: Survey, own: Resource, field: Field, ast: Ast) -> bool:
     return not said
 
 
+def _schema_of_result(survey: Survey, ast: Ast) -> Mapping[str, Any] | None:
+    """The schema of a member of what a function gives: it is held to that where it comes from."""
+    match ast:
+        case Member(Member(Name("result"), function), name):
+            pass
+        case _:
+            return None
+    for each in value_of(survey.contract.endpoints.functions) or ():
+        gives = value_of(each.gives) if each.name == function else None
+        shared = None if gives is None else survey.contract.shared_types.by_name.get(_type_named(gives.json))
+        for member, schema in (value_of(shared.fields) or ()) if shared is not None else ():
+            if member.text == name:
+                return schema.json
+    return None
+
+
+def _type_named(schema: Mapping[str, Any]) -> str:
+    return str(schema.get("$ref", "")).removeprefix("#/types/")
+
+
 def _never_fails(survey: Survey, ast: Ast) -> bool:
     match ast:
         case Literal() | Name():
@@ -121,9 +157,9 @@ def _never_fails(survey: Survey, ast: Ast) -> bool:
         case Invocation(function="random", target=None, arguments=(Literal(),)):
             return True
         case Invocation(function=function, target=target, arguments=arguments) if function in TOTAL:
-            return all(_is_there(survey, each) for each in (*arguments, *(() if target is None else (target,))))
+            return all(always_gives(survey, each) for each in (*arguments, *(() if target is None else (target,))))
         case Binary(operator="+") if _is_text(ast):
-            return _is_there(survey, ast.left) and _is_there(survey, ast.right)
+            return always_gives(survey, ast.left) and always_gives(survey, ast.right)
         case Unary(operator="!"):
             return _never_fails(survey, ast.operand)
         case Binary(operator=operator) if operator in NEVER_FAILING:
@@ -132,7 +168,7 @@ def _never_fails(survey: Survey, ast: Ast) -> bool:
             return False
 
 
-def _is_there(survey: Survey, ast: Ast) -> bool:
+def always_gives(survey: Survey, ast: Ast) -> bool:
     """Whether it always has a value."""
     match ast:
         case Literal() | Name():
@@ -141,7 +177,9 @@ def _is_there(survey: Survey, ast: Ast) -> bool:
             own = survey.graph.resources.get(resource)
             needed = {each.text for each in (value_of(own.required) if own is not None else None) or ()}
             identifier = {each.text for each in (value_of(own.identifier) if own is not None else None) or ()}
-            return name in needed | identifier
+            machine = survey.machine(resource)
+            state = None if machine is None else value_of(machine.field)
+            return name in needed | identifier or (state is not None and state.text == name)
         case Invocation() | Binary():
             return _never_fails(survey, ast)
         case _:

@@ -19,7 +19,6 @@ from ninefold.contract.shared_types import types_in
 from ninefold.contract.states import Machine, Transition
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.ast import Ast, Member, Name
-from ninefold.language.check import Check
 from ninefold.language.verbs import GRANT, VERBS, kind_of
 
 SUBSCRIPTION = "subscription"
@@ -189,29 +188,6 @@ class Survey:
         own = {a.subject for a in actions(endpoint) if kind_of(a.verb).removes and a.subject}
         own |= {each.subject for each in self.effects(endpoint) if each.verb == "delete"}
         return frozenset().union(*(self.falling_with(each) for each in own))
-
-    def upheld_by(self, endpoint: Endpoint) -> tuple[tuple[str, Check], ...]:
-        """The invariants that read other rows than their own, and rows that an endpoint writes: each with its
-        resource."""
-        if not self._invariants:
-            return ()
-        deleted = self.deleted_by(endpoint)
-        written = {a.subject for a in actions(endpoint) if kind_of(a.verb).gives_values}
-        written |= {each.subject for each in self.effects(endpoint) if each.verb != "delete"}
-        changed = written | deleted | {name for each in deleted for name, _ in self.referring.get(each, ())}
-        return tuple((name, invariant) for name, invariant, read in self._invariants if read & changed)
-
-    @cached_property
-    def _invariants(self) -> tuple[tuple[str, Check, frozenset[str]], ...]:
-        """The invariants that read more than their own row, each with its resource and the resources of those rows."""
-        found = []
-        for name, each in self.graph.resources.items():
-            for invariant in value_of(each.invariants) or ():
-                walk = Walk(self.graph)
-                walk.read(invariant.when.ast, {name: name})
-                if read := walk.finish():
-                    found.append((name, invariant, read))
-        return tuple(found)
 
     @cached_property
     def referring(self) -> Mapping[str, tuple[tuple[str, Field], ...]]:

@@ -11,14 +11,12 @@ from ninefold.contract.survey import actions
 from ninefold.explain import events
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
-from ninefold.explain.quantities import duration
-from ninefold.explain.requests import GRANTED
+from ninefold.language.amounts import duration
 from ninefold.language.verbs import kind_of
+from ninefold.meanings import GRANTED, PASSWORDS, SIGNED
+from ninefold.refusals.callers import is_signed
 
 ANYONE = "anyone"
-
-SIGNED = 39
-"""The fixed meaning of tokens that somebody else signs."""
 
 SCOPES = 42
 """Of what such tokens were granted."""
@@ -28,9 +26,6 @@ CERTIFICATES = 43
 
 ISSUED = 45
 """Of credentials that the service issues."""
-
-PASSWORDS = 46
-CHALLENGES = 47
 
 
 def callers(g: Grounds, endpoint: Endpoint) -> list[Item]:
@@ -105,11 +100,6 @@ def _meanings(own: Scheme) -> tuple[int, ...]:
     if isinstance(own.issued_to, Shown):
         return (ISSUED, GRANTED) if own.scopes is not None else (ISSUED,)
     return (SIGNED, SCOPES) if is_signed(own) and own.scopes is not None else (SIGNED,) if is_signed(own) else ()
-
-
-def is_signed(own: Scheme) -> bool:
-    """Whether somebody else signs the credentials."""
-    return any(isinstance(fact, Shown) for fact in (own.open_id_connect_url, own.issuer, own.keys))
 
 
 def _named(name: Name) -> str:

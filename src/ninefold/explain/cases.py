@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable
 from ninefold.contract.endpoints import Endpoint
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
-
-CASES = 57  # the fixed meaning of them
+from ninefold.meanings import CASES
 
 
 def of(g: Grounds, endpoint: Endpoint) -> tuple[Endpoint, ...]:

@@ -8,9 +8,7 @@ from ninefold.contract.endpoints import Endpoint, Expanded
 from ninefold.contract.fact import Name, value_of
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
-
-CHOSEN = 65
-"""What the language says of it."""
+from ninefold.meanings import CHOSEN
 
 
 def choices(g: Grounds, endpoint: Endpoint) -> list[Item]:

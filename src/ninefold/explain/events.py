@@ -8,7 +8,7 @@ from ninefold.contract.events import EventKind
 from ninefold.contract.fact import value_of
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
-from ninefold.explain.quantities import duration
+from ninefold.language.amounts import duration
 
 
 def kind(g: Grounds, own: EventKind) -> Item:

@@ -22,13 +22,11 @@ from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.diagnostics.source import Place, Span
 from ninefold.explain.explanation import Cause, Item
 from ninefold.explain.precedence import Codes
-from ninefold.openapi.errors import conditions
-from ninefold.openapi.service import Service
 from ninefold.pipeline import Loaded
-from ninefold.plan.problems import Condition
 from ninefold.plan.routes import Served
-from ninefold.questions.conditions import arising
 from ninefold.questions.question import OpenQuestion
+from ninefold.refusals.refusal import Refusal
+from ninefold.refusals.served import refusals
 from ninefold.syntax.nodes import Mapping, Node, Part, Scalar, Sequence
 
 NOT_IN_FORCE = "NF0601"
@@ -62,31 +60,16 @@ class Grounds:
         return {key: tuple(every) for key, every in found.items()}
 
     @cached_property
-    def arising(self) -> dict[str | None, tuple[str, ...]]:
-        """The conditions that can arise at each endpoint, and under None those of every request."""
-        found: dict[str | None, dict[str, None]] = {}
-        for each in arising(self.survey):
-            found.setdefault(each.endpoint, {})[each.condition] = None
-        return {key: tuple(conditions) for key, conditions in found.items()}
-
-    @cached_property
     def routes(self) -> dict[str, Served]:
         """What is served, by the endpoint's key; nothing where there is no plan."""
         routes = self.loaded.plan.routes if self.loaded.plan is not None else ()
         return {route.key: route for route in routes if isinstance(route, Served)}
 
     @cached_property
-    def planned(self) -> dict[str, tuple[Condition, ...]]:
+    def planned(self) -> dict[str, tuple[Refusal, ...]]:
         """What can refuse a request to each endpoint that is served, in each of its cases, by its key."""
-        loaded = self.loaded
-        if loaded.plan is None or loaded.checked is None:
-            return {}
-        service = Service(loaded.contract, loaded.checked, loaded.plan, loaded.open_questions)
-        found: dict[str, tuple[Condition, ...]] = {}
-        for each in service.endpoints:
-            key = each.stated.key
-            found[key] = (*found.get(key, ()), *conditions(each, service))
-        return found
+        plan = self.loaded.plan
+        return {} if plan is None else {key: refusals(route, plan) for key, route in self.routes.items()}
 
     @cached_property
     def blocking(self) -> dict[str, list[OpenQuestion]]:

@@ -7,16 +7,7 @@ from ninefold.contract.fact import Fact, Shown, value_of
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
 from ninefold.explain.told import named, told
-from ninefold.language.limits import Pages, Rate, narrowed
-
-
-def applying(g: Grounds, endpoint: Endpoint) -> list[Rate]:
-    """The rates that count requests to an endpoint: those that name it, or name none."""
-    return [
-        each
-        for each in value_of(g.contract.limits.rates) or ()
-        if each.endpoints is None or endpoint.key in {name.text for name in value_of(each.endpoints) or ()}
-    ]
+from ninefold.language.limits import Pages, Rate, applying, narrowed
 
 
 def rate(g: Grounds, own: Rate) -> Item:
@@ -29,7 +20,7 @@ def holding(g: Grounds, endpoint: Endpoint) -> list[Item]:
     if value_of(limits.rates) is None:
         items = told(g, limits, "rates")
     else:
-        items = [rate(g, each) for each in applying(g, endpoint)]
+        items = [rate(g, each) for each in applying(g.contract.limits, endpoint.key)]
         items += told(g, limits, "headers") if items else []
     # Where one word speaks for the whole part, it is told once.
     if isinstance(endpoint.body, Shown) and limits.body_size is not limits.rates:

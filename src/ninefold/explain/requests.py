@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
 
+from ninefold.contract.bodies import Given, given
 from ninefold.contract.endpoints import Action, Endpoint, Filter, Parameter, PathName, PathValue, SortKey
-from ninefold.contract.expression import Expression, Items, Leaf, Members, Template
+from ninefold.contract.expression import Expression, Leaf, Members, Template
 from ninefold.contract.fact import Fact, StatedNone, is_open, value_of
 from ninefold.contract.known_by import known_by
 from ninefold.contract.resources import Field
 from ninefold.contract.survey import actions, is_transition, signs_out_caller
-from ninefold.diagnostics.source import Span
 from ninefold.explain import resources
 from ninefold.explain.chosen import choices
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
 from ninefold.explain.limits import pages
-from ninefold.expressions.ast import Literal, Member, Name
+from ninefold.expressions.ast import Literal
 from ninefold.language.shapes import FORM
 from ninefold.language.verbs import GRANT, TRANSITION, kind_of
+from ninefold.meanings import BESIDE_FIELDS, ENDED, FORMS, GRANTED, GRANTS, PATHS
 
-ENDED, SEVERAL, FORMS, GRANTED, GRANTS, PATHS, ALL_ROWS, CALLED = 62, 66, 67, 68, 69, 72, 75, 76
-"""The fixed meanings of credentials that end, several operations, forms as bodies, the scopes of issued credentials,
-tokens that are granted, values in paths, operations on all rows, and functions that are called."""
+SEVERAL, ALL_ROWS, CALLED = 66, 75, 76
+"""The fixed meanings of several operations, operations on all rows, and functions that are called."""
 
 
 def deeds(g: Grounds, endpoint: Endpoint) -> list[Item]:
@@ -115,70 +114,6 @@ def _path_name(g: Grounds, endpoint: Endpoint, segment: PathName, first: str | N
     return g.item(words, segment.span, (resources.field(g, own, key),), meanings=(6,))
 
 
-@dataclass(frozen=True)
-class Given:
-    """A field that a body gives: at `pointer`, the names of members from the root. `beside`: a shared type names it,
-    and where it is no field, it is a member that expressions read."""
-
-    pointer: tuple[str, ...]
-    resource: str
-    field: str
-    span: Span
-    beside: bool = False
-
-
-BESIDE_FIELDS = 71
-"""The fixed meaning of members that are no fields."""
-
-
-def given(g: Grounds, endpoint: Endpoint) -> tuple[Given, ...]:
-    """The fields that the body names, as far as they are fields."""
-    stated, own = value_of(endpoint.body), g.acted_on(endpoint)
-    if stated is None or (own is None and stated.reference is None):
-        return ()
-    own = own or ""
-    if stated.reference is not None:
-        name = stated.reference.text.removeprefix(resources.REFERENCE)
-        shared = g.contract.shared_types.by_name.get(name)
-        members = () if shared is None else value_of(shared.fields) or ()
-        found = (Given((each.text,), own, each.text, stated.reference.span, True) for each, _ in members)
-        return tuple(_as_called(g, found))
-    return () if stated.template is None else tuple(_as_called(g, _given(stated.template, own, ())))
-
-
-def _as_called(g: Grounds, found: Iterable[Given]) -> Iterator[Given]:
-    """Under the names that callers of an older version know; what they do not know is not among them."""
-    for each in found:
-        field = g.fields(each.resource).get(each.field)
-        if field is None or field.seen is None:
-            yield each
-        elif field.called is not None:
-            is_its_name = each.pointer[-1:] == (each.field,)
-            yield replace(each, pointer=(*each.pointer[:-1], field.called)) if is_its_name else each
-
-
-def _given(template: Template, own: str, pointer: tuple[str, ...]) -> Iterator[Given]:
-    match template:
-        case Members(members):
-            for member in members:
-                yield from _given(member.value, own, (*pointer, member.name))
-        case Items(items):
-            for item in items:
-                if isinstance(item, Leaf) and isinstance(item.expression.ast, Name):
-                    name = item.expression.ast.name
-                    yield Given((*pointer, name), own, name, item.expression.span)
-                else:
-                    yield from _given(item, own, pointer)
-        case Leaf(expression):
-            match expression.ast:
-                case Name(name=name):
-                    yield Given(pointer, own, name, expression.span)
-                case Member(operand=Name(name=root), name=name):
-                    yield Given(pointer, root, name, expression.span)
-                case _:
-                    pass
-
-
 def body(g: Grounds, endpoint: Endpoint) -> list[Item]:
     """The media type, each member with the rules of its field, and what happens to any other."""
     items: list[Item] = []
@@ -200,7 +135,7 @@ def body(g: Grounds, endpoint: Endpoint) -> list[Item]:
             (*((FORMS,) if forms else ()), *((19,) if len(forms) < len(types) else ())),
         )
     items += g.fact("patch", endpoint.patch, lambda word: f"{word.text}, by RFC {PATCHES.get(word.text, '')}", (7, 2))
-    items += [_member(g, each) for each in given(g, endpoint)]
+    items += [_member(g, each) for each in given(g.survey, endpoint)]
     items += _constants(g, stated.template, ()) if stated is not None and stated.template is not None else []
     if any(action.verb == GRANT for action in actions(endpoint)):
         words = "`/grant_type` and `/scope` say what is asked for"

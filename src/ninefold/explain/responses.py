@@ -11,12 +11,12 @@ from ninefold.contract.resources import View
 from ninefold.contract.survey import actions
 from ninefold.explain import resources
 from ninefold.explain.authentication import ISSUED
-from ninefold.explain.chosen import CHOSEN, on_request
+from ninefold.explain.chosen import on_request
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
-from ninefold.explain.requests import ENDED
 from ninefold.expressions.ast import Ast, Conditional, Invocation, Member, Name
 from ninefold.expressions.functions import overloads
+from ninefold.meanings import CHOSEN, ENDED
 from ninefold.vocabulary.built_in import BUILT_IN
 
 CHOICES = 77

@@ -8,7 +8,7 @@ from ninefold.contract.fact import Name, Shown, value_of
 from ninefold.contract.states import Machine, ResourceStates, Transition
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
-from ninefold.explain.quantities import duration
+from ninefold.language.amounts import duration
 
 
 def transition(g: Grounds, own: Transition) -> Item:

@@ -8,8 +8,8 @@ from typing import Any, Final
 from ninefold.contract.fact import Fact, Shown
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
-from ninefold.explain.quantities import duration, size
 from ninefold.language import shapes
+from ninefold.language.amounts import duration, size
 from ninefold.language.declaration import Declared, Each, members
 
 WORDS: Final[Mapping[type, Callable[[Any], str]]] = {

@@ -10,7 +10,9 @@ from ninefold.diagnostics.frozen import dataclass
 
 
 class Step(IntEnum):
-    """The steps of a request, in their order (`ninefold.server.steps`). ANY: at whatever step it is."""
+    """The steps of a request, in their order (`ninefold.server.steps`). JUDGED: what rows hold already, and what is to
+    be stored; DONE: what is found as the operation is done, once nothing else refuses it; ANY: at whatever step it
+    is."""
 
     ROUTE = 0
     PATH = 1
@@ -19,8 +21,9 @@ class Step(IntEnum):
     RATES = 4
     PARAMETERS = 5
     BODY = 6
-    OPERATION = 7
-    ANY = 8
+    JUDGED = 7
+    DONE = 8
+    ANY = 9
 
 
 FIELD = "field"
@@ -29,7 +32,7 @@ SCHEME = "scheme"
 MEMBER = "member"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Condition:
     """`status`: its bare status, where no code gives one (meaning 12). `steps`: those that may find it. `narrowed`:
     what it may be narrowed to, a RESOURCE (`missing article`), a FIELD (`conflict user.email`), a SCHEME, or a MEMBER
@@ -43,10 +46,10 @@ class Condition:
     name: str
     status: int
     steps: tuple[Step, ...]
+    words: str
     narrowed: tuple[str, ...] = ()
     of_row: bool = False
     alone: bool = False
-    words: str
     called: tuple[str, ...] = ()
     meanings: tuple[int, ...] = ()
     requested: str | None = None
@@ -99,7 +102,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
     Condition(
         name="unauthenticated",
         status=401,
-        steps=(Step.CALLER, Step.OPERATION),
+        steps=(Step.CALLER, Step.JUDGED),
         narrowed=(SCHEME,),
         words="the request has no credential, or one that is not known",
         called=("unauthorized", "unauthorised", "not authenticated"),
@@ -109,7 +112,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
     Condition(
         name="sign in refused",
         status=401,
-        steps=(Step.OPERATION,),
+        steps=(Step.JUDGED,),
         narrowed=(RESOURCE,),
         of_row=True,
         words="there is no such row, or its secret is another",
@@ -117,7 +120,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
     Condition(
         name="forbidden",
         status=403,
-        steps=(Step.CALLER, Step.PARAMETERS, Step.OPERATION),
+        steps=(Step.CALLER, Step.PARAMETERS, Step.JUDGED),
         narrowed=(RESOURCE,),
         of_row=True,
         words="the caller is not permitted",
@@ -162,7 +165,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
     Condition(
         name="invalid",
         status=422,
-        steps=(Step.PATH, Step.PARAMETERS, Step.BODY, Step.OPERATION),
+        steps=(Step.PATH, Step.PARAMETERS, Step.BODY, Step.JUDGED),
         narrowed=(RESOURCE, FIELD, MEMBER),
         of_row=True,
         words="a value is not as its rules say",
@@ -171,7 +174,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
     Condition(
         name="idempotency mismatch",
         status=422,
-        steps=(Step.OPERATION,),
+        steps=(Step.JUDGED,),
         of_row=True,
         words="the key came before, with another request",
         meanings=(28,),
@@ -181,7 +184,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
     Condition(
         name="idempotency in progress",
         status=409,
-        steps=(Step.OPERATION,),
+        steps=(Step.JUDGED,),
         of_row=True,
         words="the first request with the key is not answered yet",
         meanings=(28,),
@@ -191,7 +194,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
     Condition(
         name="missing",
         status=404,
-        steps=(Step.PATH, Step.PARAMETERS, Step.OPERATION),
+        steps=(Step.PATH, Step.PARAMETERS, Step.JUDGED),
         narrowed=(RESOURCE,),
         of_row=True,
         words="there is no such row, or this caller may not see it",
@@ -201,7 +204,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
     Condition(
         name="gone",
         status=410,
-        steps=(Step.OPERATION,),
+        steps=(Step.JUDGED,),
         narrowed=(RESOURCE,),
         of_row=True,
         words="the row is in a state of those that are gone",
@@ -217,7 +220,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
     Condition(
         name="stale",
         status=412,
-        steps=(Step.OPERATION,),
+        steps=(Step.JUDGED,),
         narrowed=(RESOURCE,),
         of_row=True,
         words="the row is not as If-Match says",
@@ -228,7 +231,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
     Condition(
         name="illegal transition",
         status=409,
-        steps=(Step.OPERATION,),
+        steps=(Step.JUDGED,),
         narrowed=(RESOURCE,),
         of_row=True,
         words="the row is in another state",
@@ -236,7 +239,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
     Condition(
         name="guard",
         status=409,
-        steps=(Step.OPERATION,),
+        steps=(Step.JUDGED,),
         narrowed=(RESOURCE,),
         of_row=True,
         words="a guard does not hold",
@@ -245,7 +248,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
     Condition(
         name="invariant",
         status=409,
-        steps=(Step.OPERATION,),
+        steps=(Step.JUDGED,),
         narrowed=(RESOURCE,),
         of_row=True,
         words="an invariant would not hold",
@@ -254,7 +257,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
     Condition(
         name="different",
         status=409,
-        steps=(Step.BODY, Step.OPERATION),
+        steps=(Step.BODY, Step.JUDGED),
         narrowed=(RESOURCE,),
         of_row=True,
         words="the row is there, with other values",
@@ -262,7 +265,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
     Condition(
         name="conflict",
         status=409,
-        steps=(Step.BODY, Step.OPERATION),
+        steps=(Step.BODY, Step.JUDGED),
         narrowed=(RESOURCE, FIELD),
         of_row=True,
         words="another row stands in the way",

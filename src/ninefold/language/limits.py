@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 
 from ninefold.contract.expression import Expression
-from ninefold.contract.fact import Fact, Name
+from ninefold.contract.fact import Fact, Name, value_of
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language import leaves, shapes
@@ -175,3 +175,12 @@ class Limits:
         "kept", shapes.Duration(), "How long a key and its response are kept.", KEYS,
         "endpoints that take keys are not served", says_none=True, group=KEPT, told="idempotency keys",
         sentence="idempotency keys are kept for {}")
+
+
+def applying(limits: Limits, key: str) -> tuple[Rate, ...]:
+    """The rates that count requests to an endpoint: those that name it, or name none."""
+    return tuple(
+        each
+        for each in value_of(limits.rates) or ()
+        if each.endpoints is None or key in {name.text for name in value_of(each.endpoints) or ()}
+    )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from ninefold.language.conditions import Step
 from ninefold.openapi import authentication, errors, extensions, info, limits, resources
 from ninefold.openapi.endpoints import paths
 from ninefold.openapi.responses import TEXT
 from ninefold.openapi.schemas import component
 from ninefold.openapi.service import Json, Service
-from ninefold.plan.problems import Condition
 from ninefold.questions.ask import in_order
+from ninefold.refusals.refusal import Refusal
 
 VERSION = "3.1.0"
 
@@ -37,7 +38,7 @@ def _outside(shared: Json, service: Service) -> Json:
     """The answers to requests that no path of the document is about. A contract may call a code of its own so."""
     found: Json = {}
     for condition in ("no such path", "method not allowed"):
-        for answer in errors.answers([Condition(condition)], service):
+        for answer in errors.answers([Refusal(condition, Step.ROUTE)], service):
             name, response = component(condition), answer.response
             if condition == "method not allowed":
                 response["headers"] = {"Allow": {"required": True, "schema": TEXT}}

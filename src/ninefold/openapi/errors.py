@@ -1,149 +1,25 @@
-"""Part 7: what can refuse a request on a route, and the answers to it."""
+"""Part 7: how what may refuse a request is answered."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, assert_never
+from typing import Any
 
 import msgspec
 
 from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object, Rows
 from ninefold.checked.endpoints import ErrorShape
-from ninefold.contract.fact import value_of
-from ninefold.contract.survey import signs_out_caller
 from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.expressions.rewrite import free_variables
 from ninefold.expressions.tree import Select, Typed, Variable
-from ninefold.openapi.limits import rate_headers, rates
+from ninefold.openapi.limits import rate_headers
 from ninefold.openapi.schemas import component, error_name, reference, rewritten, value_or_null
 from ninefold.openapi.service import Endpoint, Json, Service
-from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Sweep, Write, of_values
-from ninefold.plan.problems import Condition, ErrorCode, names
-from ninefold.plan.routes import PathParameter, Served
+from ninefold.plan.problems import ErrorCode, names
+from ninefold.plan.routes import Served
+from ninefold.refusals.refusal import Refusal
 from ninefold.values import required
-
-# ── What can refuse ───────────────────────────────────────────────────────────────────────────────────────────
-
-
-def conditions(endpoint: Endpoint, service: Service) -> list[Condition]:
-    """Every condition that can refuse a request whose path is this endpoint's."""
-    route, plan = endpoint.route, service.plan
-    found = list(_before_the_operation(route, service))
-    found += _of_parameters(route)
-    if route.body is not None and not (route.body.optional and route.body.unknown == "ignored"):
-        found += map(Condition, ("too large", "unsupported media type", "malformed", "invalid"))
-        if route.body.edits:
-            resource = next((_resource(each.operation) for each in route.admissions), None)
-            found += (Condition("different", subject=resource), Condition("conflict", subject=resource))
-        row = endpoint.checked.resource
-        found += (Condition("invalid", subject=f"{row}.{each.field}") for each in route.body.fields if row is not None)
-    for admission in route.admissions:
-        if admission.condition is not None:
-            found.append(Condition("forbidden", subject=_resource(admission.operation)))
-        of_operation = _of_operation(admission.operation)
-        if any(signs_out_caller(endpoint.stated, each) for each in value_of(endpoint.stated.does) or ()):
-            # It is the row that the credential belongs to: none is sought.
-            of_operation = (each for each in of_operation if each.condition != "missing")
-        found += of_operation
-        if admission.call is not None:
-            found += (Condition("guard", code=code) for code in admission.call.refuses)
-    case = endpoint.stated.case
-    if case is not None and case.member is None and not case.has_rest:
-        found.append(Condition("forbidden", subject=endpoint.checked.resource))
-    if route.idempotency_key is not None:
-        found += map(Condition, ("invalid", "idempotency mismatch", "idempotency in progress"))
-    if rates(route, service):
-        found.append(Condition("rate limited"))
-    if plan.limits.request_microseconds is not None:
-        found.append(Condition("timed out"))
-    return [*found, Condition("unavailable"), Condition("internal")]
-
-
-def _before_the_operation(route: Served, service: Service) -> Iterator[Condition]:
-    versions = service.plan.versions
-    if versions is not None and versions.by != "path":
-        yield Condition("unknown version")
-    if versions is not None and any(each.retired and each.name == versions.current for each in versions.versions):
-        yield Condition("retired version")
-    for segment in route.segments:
-        if isinstance(segment, PathParameter):
-            # A value that is no UTF-8, or a literal segment elsewhere, leads to no endpoint at all.
-            yield Condition("no such path")
-            yield Condition("missing", subject=segment.resource)
-    if route.offers is not None:
-        yield Condition("not acceptable")
-    who = {admission.who for admission in route.admissions}
-    if who != {"anyone"} or route.schemes:
-        yield Condition("unauthenticated")
-        yield from (Condition("unauthenticated", subject=each.scheme) for each in service.plan.schemes)
-    strangers = {scheme.scheme for scheme in service.plan.schemes if scheme.in_force} - who
-    if strangers and "anyone" not in who:
-        yield Condition("forbidden", subject=next((_resource(each.operation) for each in route.admissions), None))
-
-
-def _of_parameters(route: Served) -> Iterator[Condition]:
-    for parameter in (*route.stored, *route.query, *route.headers, *(each for each in route.path if each.code)):
-        yield Condition("invalid", code=parameter.code)
-    reading = [each.operation for each in route.admissions if isinstance(each.operation, Read | List | Sweep)]
-    if route.unknown_parameters == "refused" or any(map(_takes_parameters, reading)):
-        yield Condition("invalid")
-
-
-def _takes_parameters(operation: Read | List | Sweep) -> bool:
-    if isinstance(operation, Sweep):
-        return bool(operation.filters)
-    if operation.choices is not None:
-        return True
-    if isinstance(operation, Read):
-        return False
-    paging = operation.paging
-    names = (operation.sort_parameter, paging.size, paging.next, paging.start, paging.number)
-    return bool(operation.filters) or any(names)
-
-
-def _of_operation(operation: Operation) -> Iterator[Condition]:
-    match operation:
-        case Read(judge=judge):
-            yield from judge.conditions
-            if operation.validator:
-                yield Condition("stale", subject=operation.resource)
-        case List(judge=judge):
-            yield from () if judge is None else judge.conditions
-            if operation.validator:
-                yield Condition("stale", subject=operation.resource)
-        case Write(judge=judge):
-            yield from judge.conditions
-            yield from operation.invariants
-            yield from of_values(operation)
-            yield from (each.condition for each in operation.upholds)
-            for effect in () if operation.then is None else operation.then.effects:
-                # Where there is no such row, nothing happens (meaning 61).
-                own = _of_operation(effect.write)
-                yield from (each for each in own if each.condition not in ("missing", "forbidden"))
-            for following in operation.further:
-                yield from _of_operation(following)
-        case Sweep(judge=judge):
-            yield from () if judge is None else judge.conditions
-            # The rows were found just now: each of them is there.
-            each = _of_operation(operation.change.write)
-            yield from (every for every in each if every.condition not in ("missing", "gone"))
-        case Stream(resume=str()):
-            yield Condition("invalid")
-        case Compute():
-            if operation.validator:
-                yield Condition("stale")
-        case Stream():
-            pass
-        case _:
-            assert_never(operation)
-
-
-def _resource(operation: Operation) -> str | None:
-    return None if isinstance(operation, Compute | Stream) else operation.resource
-
-
-# ── How it is answered ────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True)
@@ -157,7 +33,7 @@ class Answer:
 
 def responses(endpoint: Endpoint, service: Service) -> list[Answer]:
     """The error responses of an endpoint, by rising status. Conditions of one status share a response."""
-    return answers(conditions(endpoint, service), service, endpoint.route)
+    return answers(endpoint.refusals, service, endpoint.route)
 
 
 def shared(service: Service) -> Json:
@@ -169,7 +45,7 @@ def shared(service: Service) -> Json:
     return {name: several[0] for name, several in found.items() if several.count(several[0]) > 1}
 
 
-def answers(refused: list[Condition], service: Service, route: Served | None = None) -> list[Answer]:
+def answers(refused: Sequence[Refusal], service: Service, route: Served | None = None) -> list[Answer]:
     """The responses to some conditions."""
     coded: dict[int, dict[str, tuple[ErrorCode, str]]] = {}
     bare: dict[int, list[str]] = {}
@@ -194,7 +70,7 @@ def answers(refused: list[Condition], service: Service, route: Served | None = N
     return found
 
 
-def code_of(condition: Condition, service: Service, own: Mapping[str, str]) -> ErrorCode | None:
+def code_of(condition: Refusal, service: Service, own: Mapping[str, str]) -> ErrorCode | None:
     """The code with which a condition is answered: its own, else that of its narrowest name (`conflict user.email`,
     `conflict user`, `conflict`), the endpoint's codes before the service's. None: a bare status."""
     called = names(condition.condition, condition.subject)

@@ -20,6 +20,8 @@ from ninefold.plan.problems import ErrorCode
 from ninefold.plan.routes import Served
 from ninefold.plan.service import ServicePlan
 from ninefold.questions.question import OpenQuestion
+from ninefold.refusals.refusal import Refusal
+from ninefold.refusals.served import refusals
 
 Json: TypeAlias = dict[str, Any]
 """An object of the document."""
@@ -28,11 +30,12 @@ Json: TypeAlias = dict[str, Any]
 @dataclass(frozen=True)
 class Endpoint:
     """One endpoint that is served, as three stages know it: the words of the contract, the types of what is checked,
-    and what its route can answer."""
+    and what its route can answer, and refuse."""
 
     stated: Stated
     checked: endpoints.Endpoint
     route: Served
+    refusals: tuple[Refusal, ...]
 
     @property
     def does(self) -> str:
@@ -58,7 +61,7 @@ class Service:
         checked = {(each.key, _case(each.case)): each for each in self.checked.endpoints}
         routes = {each.key: each for each in self.plan.routes if isinstance(each, Served)}
         return tuple(
-            Endpoint(each, own, _in_case(routes[each.key], own))
+            _endpoint(each, own, routes[each.key], self.plan)
             for each in value_of(self.contract.endpoints.endpoints) or ()
             if (own := checked.get((each.key, _case(each.case)))) is not None
         )
@@ -96,11 +99,11 @@ def _case(case: Case | endpoints.Case | None) -> tuple[str | None] | None:
     return None if case is None else (case.name,)
 
 
-def _in_case(route: Served, endpoint: endpoints.Endpoint) -> Served:
-    """A route as it is in one of its cases."""
-    if route.cases is None or endpoint.case is None:
-        return route
-    names = [case.name for case in route.cases.cases]
-    number = names.index(endpoint.case.name)
-    own = tuple(each for each in route.admissions if each.case == number + 1)
-    return replace(route, admissions=own, body=route.cases.cases[number].body, cases=None)
+def _endpoint(stated: Stated, checked: endpoints.Endpoint, route: Served, plan: ServicePlan) -> Endpoint:
+    """An endpoint, its route as it is in its case."""
+    if route.cases is None or checked.case is None:
+        return Endpoint(stated, checked, route, refusals(route, plan))
+    number = [case.name for case in route.cases.cases].index(checked.case.name) + 1
+    own = tuple(each for each in route.admissions if each.case == number)
+    in_case = replace(route, admissions=own, body=route.cases.cases[number - 1].body, cases=None)
+    return Endpoint(stated, checked, in_case, refusals(route, plan, number))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -270,9 +270,10 @@ class Write(_Operation, frozen=True, tag="write"):
     """Where it is stated what gives the fields of the row their values, by field."""
 
 
-def of_values(write: Write) -> Iterator[Condition]:
-    """The conditions with which a write may be refused for what the contract gives fields."""
+def of_values(write: Write, without: Collection[str] = ()) -> Iterator[Condition]:
+    """The conditions with which a write may be refused for what the contract gives fields; `without` some of these."""
     held = (*(each.held for each in write.held), *(each.held for each in write.assigns if each.held is not None))
+    held = tuple(each for each in held if each.field not in without)
     arrays = () if write.then is None else (each.each for each in write.then.effects)
     held += tuple(each.held for each in arrays if each is not None and each.held is not None)
     yield from dict.fromkeys(condition for each in held for condition in refusals(each))

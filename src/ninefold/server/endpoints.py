@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Literal
 
 from ninefold.expressions.evaluate import Env, EvaluationError, compile, holds
 from ninefold.expressions.reads import of_request
+from ninefold.language.conditions import Step
 from ninefold.plan import routes as plan
-from ninefold.plan.grants import GRANT_TYPE
+from ninefold.refusals.refusal import Refusal
+from ninefold.refusals.served import of_case, of_operation
 from ninefold.server.authenticate import Scheme
 from ninefold.server.decode import Body
-from ninefold.server.execute import List, Read, Write
+from ninefold.server.execute import List, Read
 from ninefold.server.functions import Calling, Function
-from ninefold.server.idempotency import IN_PROGRESS, MISMATCH
 from ninefold.server.messages import HeaderFields, header_value
 from ninefold.server.operations import Operation, ready
 from ninefold.server.parameters import Declared
@@ -188,8 +189,14 @@ def _served(
 ) -> Endpoint:
     """The endpoint in one of its cases; 0: before it is known in which."""
 
-    def rank(*failures: Failure) -> int:
-        return min((problems.rank(each, route.errors) for each in failures), default=problems.last)
+    def lowest(found: Iterable[Refusal], first: Step) -> int:
+        """The rank of the most important of what is found from a step on, before the operation is done."""
+        ranks = (
+            problems.rank(Failure(each.condition, each.subject, each.code), route.errors)
+            for each in found
+            if first <= each.step < Step.DONE
+        )
+        return min(ranks, default=problems.last)
 
     admissions: dict[str, Admission] = {}
     for each in route.admissions:
@@ -201,47 +208,18 @@ def _served(
             operation,
             None if each.condition is None else holds(each.condition),
             each.condition is not None and bool(of_request(each.condition)),
-            rank(
-                *(operation.judge.failures if operation.judge is not None else ()),
-                *(operation.may_lack if isinstance(operation, Write) else ()),
-                *(operation.of_rows if isinstance(operation, Sweep) else ()),
-            ),
+            lowest(of_operation(each.operation), Step.JUDGED),
             each.scopes,
             None if each.call is None else Calling(each.call, functions[each.call.function]),
         )
     any_operation = next((each.operation for each in admissions.values()), None)
-    own = (*route.path, *route.query, *route.headers)
     lists = any_operation.pages.names if isinstance(any_operation, List) else frozenset()
     if isinstance(any_operation, Sweep):
         lists = any_operation.filters.names
     if isinstance(any_operation, Read | List) and any_operation.chooser is not None:
         lists |= any_operation.chooser.names
-    in_database = min((each.lowest for each in admissions.values()), default=problems.last)
-    in_body = rank(*_OF_BODIES) if body is not None else problems.last
-    if body is not None and any_operation is not None and any_operation.resource is not None:
-        row = any_operation.resource
-        of_fields = (Failure("invalid", f"{row}.{each.field}") for each in body.fields)
-        in_body = min(in_body, rank(Failure("invalid", row), *of_fields))
-    if body is not None and body.edits:
-        changed = any_operation.resource if any_operation is not None else None
-        in_body = min(in_body, rank(Failure("different", changed), Failure("conflict", changed)))
-    if route.idempotency_key is not None:
-        in_body = min(in_body, rank(MISMATCH, IN_PROGRESS))
-    in_parameters = rank(Failure("invalid"), *(Failure("invalid", code=each.code) for each in own))
-    if body is not None and body.grants:
-        in_body = min(in_body, rank(Failure("invalid", GRANT_TYPE)))
-    resource = any_operation.resource if any_operation is not None else None
-    if route.path:
-        in_parameters = min(in_parameters, rank(Failure("missing", resource)))
-    if any(each.admits is not None for each in admissions.values()) or (route.cases and route.cases.by is not None):
-        in_parameters = min(in_parameters, rank(Failure("forbidden", resource)))
-    of_body = min(in_body, in_database)
-    unknown = (Failure("unauthenticated"), *(Failure("unauthenticated", each.name) for each in known))
-    lowest = Lowest(
-        authentication=min(rank(*unknown, Failure("forbidden", resource)), in_parameters, of_body),
-        parameters=min(in_parameters, of_body),
-        body=of_body,
-    )
+    in_force = {each.name for each in known if each.known_by is not None}
+    refused = tuple(of_case(route, case, [each.name for each in known], in_force))
     return Endpoint(
         key=route.key,
         blocked=False,
@@ -270,17 +248,9 @@ def _served(
         case=case,
         errors=route.errors,
         shape=None if (looks := route.error_shape) is None else Shape(looks.media_type, looks.content),
-        lowest=lowest,
+        lowest=Lowest(lowest(refused, Step.CALLER), lowest(refused, Step.PARAMETERS), lowest(refused, Step.BODY)),
         for_anyone=bool(admissions) and not route.schemes,
     )
-
-
-_OF_BODIES = (
-    Failure("too large"),
-    Failure("unsupported media type"),
-    Failure("malformed"),
-    Failure("invalid"),
-)
 
 
 def _challenges(route: plan.Served, known: Sequence[Scheme]) -> Challenges:

@@ -258,9 +258,6 @@ class Write:
             assign.field for assign in operation.assigns if not (assign.type.nullable or assign.in_statement)
         )
         self._lacks = {each.field: failed_condition(plan.of_lack(operation, each)) for each in operation.assigns}
-        may_lack = (*plan.of_lacks(operation), *plan.of_values(operation))
-        self.may_lack = tuple(map(failed_condition, may_lack))
-        """The failures of values that the contract makes and that have to be there, or do not fit."""
         self._made_of_row = frozenset(
             assign.field
             for assign in operation.assigns

@@ -28,8 +28,6 @@ class Sweep:
         write = operation.change.write
         self.resource: str | None = operation.resource
         self.judge = None if operation.judge is None else Judge(operation.judge)
-        self.of_rows = Judge(write.judge).failures
-        """What each row may be refused for."""
         self.filters = FilterReader(operation.filters)
         self._deletes = write.verb == "delete"
         self._write = Write(write)

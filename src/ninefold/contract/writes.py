@@ -1,0 +1,204 @@
+"""What operations give the rows that they write, and what other rows have to do with it: what is unique, what has to be
+there, and what falls with a deletion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ninefold.contract.effects import Effect
+from ninefold.contract.endpoints import Endpoint, PathName
+from ninefold.contract.expression import Assignment, Expression
+from ninefold.contract.fact import Shown, is_stated, value_of
+from ninefold.contract.known_by import known_by
+from ninefold.contract.reach import names_in
+from ninefold.contract.resources import Field, Resource
+from ninefold.contract.states import Transition
+from ninefold.contract.survey import Survey, actions, as_action, is_transition, subject
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.source import Span
+from ninefold.expressions.ast import Ast, Invocation, Member, Name
+from ninefold.expressions.functions import NEVER_TWICE
+from ninefold.language.verbs import kind_of
+
+
+def verbs(endpoint: Endpoint) -> frozenset[str]:
+    """What it does, a transition by the one word `transition`."""
+    return frozenset("transition" if is_transition(action) else action.verb for action in actions(endpoint))
+
+
+def makes(endpoint: Endpoint) -> bool:
+    """Whether it makes a row of the contract's own."""
+    return any(kind_of(action.verb).makes for action in actions(endpoint))
+
+
+def changes(endpoint: Endpoint) -> bool:
+    """Whether it changes one by what the request gives."""
+    return any(kind_of(action.verb).changes and not is_transition(action) for action in actions(endpoint))
+
+
+def is_whole(endpoint: Endpoint) -> bool:
+    """Whether what is not given is made as on create."""
+    return any(kind_of(action.verb).is_whole for action in actions(endpoint))
+
+
+def gives_values(endpoint: Endpoint) -> bool:
+    """Whether it makes or changes one."""
+    return any(kind_of(action.verb).gives_values for action in actions(endpoint))
+
+
+@dataclass(frozen=True)
+class Change:
+    """A row of `resource` that an operation makes (`inserts`) or changes: fields that the body gives, those that the
+    contract `sets`, and, of a new row, the references that the path sets; the fields by which `ensure` knows its row;
+    of an effect, those that are set to a member `of_request`. `after`: how many operations are done before."""
+
+    resource: Resource
+    inserts: bool
+    sets: Mapping[str, Expression]
+    body: frozenset[str] = frozenset()
+    from_path: frozenset[str] = frozenset()
+    known_by: tuple[str, ...] = ()
+    of_request: frozenset[str] = frozenset()
+    after: int = 0
+
+    def made(self, of: Field) -> Expression | None:
+        """What gives a field its value, where the body does not."""
+        again = of.on_create if value_of(of.again_on) else None
+        stated = (of.on_create, of.on_change) if self.inserts else (of.on_change, again)
+        found = (self.sets.get(of.name), *(value_of(each) for each in stated))
+        return next((each for each in found if isinstance(each, Expression)), None)
+
+
+def changed_rows(survey: Survey, endpoint: Endpoint) -> Iterator[Change]:
+    """The rows that an endpoint itself makes or changes, effects apart."""
+    for number, action in enumerate(actions(endpoint)):
+        own = survey.graph.resources.get(subject(action) or "")
+        if own is None or not kind_of(action.verb).gives_values:
+            continue
+        inserts = kind_of(action.verb).makes
+        taken = survey.transition(action)
+        stated = (*((value_of(endpoint.sets) or ()) if number == 0 else ()), *_sets(taken))
+        body = {name for owner, name in survey.body_fields(endpoint) if owner == own.name} if number == 0 else set()
+        if not inserts:
+            body -= {each.text for each in value_of(own.identifier) or () if _is_fixed(survey, own, each.text)}
+        yield Change(
+            own,
+            inserts,
+            {each.name: each.value for each in stated},
+            frozenset(body),
+            from_path(endpoint, own.name) if inserts else frozenset(),
+            known_by(survey, endpoint, own.name) if action.verb == "ensure" else (),
+            after=number,
+        )
+
+
+def of_effect(survey: Survey, effect: Effect) -> Change | None:
+    """The row that an effect makes or changes; None: it deletes one, or there is no such resource."""
+    own = survey.graph.resources.get(effect.subject)
+    if own is None or effect.verb == "delete":
+        return None
+    sets = {each.name: each.value for each in (*effect.sets, *_sets(survey.transition(as_action(effect))))}
+    roots = {"request"}
+    if effect.each is not None and "request" in names_in(effect.each.ast):
+        roots.add("each")
+    named = frozenset(name for name, each in sets.items() if _root(each.ast) in roots)
+    return Change(own, effect.verb == "create", sets, of_request=named)
+
+
+def _sets(transition: Transition | None) -> tuple[Assignment, ...]:
+    return () if transition is None else value_of(transition.sets) or ()
+
+
+def _root(ast: Ast) -> str | None:
+    """The root that a member is of: `each` of `each.product`."""
+    match ast:
+        case Member(operand):
+            return operand.name if isinstance(operand, Name) else _root(operand)
+        case _:
+            return None
+
+
+def _is_fixed(survey: Survey, own: Resource, name: str) -> bool:
+    found = survey.graph.fields.get(own.name, {}).get(name)
+    made = None if found is None else value_of(found.on_create)
+    is_serial = made is not None and isinstance(made.ast, Invocation) and made.ast.function == "serial"
+    return is_serial or (found is not None and isinstance(found.immutable, Shown))
+
+
+def from_path(endpoint: Endpoint, resource: str) -> frozenset[str]:
+    """The references of a new row that the path sets."""
+    named = (each.names for each in endpoint.segments if isinstance(each, PathName))
+    return frozenset(names[0] for names in named if len(names) > 1 and names[0] != resource)
+
+
+@dataclass(frozen=True)
+class Key:
+    """Fields that together no two rows have alike. `subject` is what a conflict is narrowed to."""
+
+    subject: str
+    fields: tuple[str, ...]
+    span: Span
+
+
+def keys(survey: Survey, change: Change) -> Iterator[Key]:
+    """The keys that a write may bring to collide. A value that never comes twice does not."""
+    own, fields = change.resource, survey.graph.fields.get(change.resource.name, {})
+    groups: dict[tuple[str, ...], Span] = {}
+    if identifier := value_of(own.identifier):
+        groups[tuple(each.text for each in identifier)] = identifier[0].span
+    for each in fields.values():
+        if is_stated(each.unique) and each.unique is not None:
+            groups.setdefault((each.name,), each.unique.span)
+    for group in value_of(own.unique) or ():
+        groups.setdefault(tuple(each.text for each in group), group[0].span)
+    groups.pop(change.known_by, None)
+    for names, span in groups.items():
+        members = [fields[name] for name in names if name in fields]
+        made = {
+            each.name: change.made(each) for each in members if each.name not in change.body or each.name in change.sets
+        }
+        written = any(each.name in change.body or made[each.name] is not None for each in members)
+        if members and (change.inserts or written) and not any(map(_never_taken, made.values())):
+            yield Key(f"{own.name}.{names[0]}" if len(names) == 1 else own.name, names, span)
+
+
+def _never_taken(made: Expression | None) -> bool:
+    return made is not None and isinstance(made.ast, Invocation) and made.ast.function in NEVER_TWICE
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A reference that a write stores. `given`: the client gives it."""
+
+    subject: str
+    target: str
+    given: bool
+    span: Span
+
+
+def references(survey: Survey, change: Change) -> Iterator[Reference]:
+    """The references whose rows have to be there."""
+    for name, each in survey.graph.fields.get(change.resource.name, {}).items():
+        target = value_of(each.refers_to)
+        is_given = name in change.body or name in change.of_request
+        if target is not None and (is_given or (change.inserts and name not in change.from_path)):
+            yield Reference(f"{change.resource.name}.{name}", target.text, is_given, each.span)
+
+
+@dataclass(frozen=True)
+class Referring:
+    """A field that refers to rows that a deletion takes, and what becomes of it."""
+
+    subject: str
+    target: str
+    word: str
+    span: Span
+
+
+def referring(survey: Survey, deleted: frozenset[str]) -> Iterator[Referring]:
+    """The fields that refer to rows of resources that are deleted."""
+    found = ((target, *each) for target in deleted for each in survey.referring.get(target, ()))
+    for target, resource, own in sorted(found, key=lambda each: each[-1].span):
+        word = value_of(own.on_delete)
+        span = own.on_delete.span if own.on_delete is not None else own.span
+        yield Referring(f"{resource}.{own.name}", target, word.text if word is not None else "", span)

@@ -1,0 +1,26 @@
+"""What may refuse a request, as a value."""
+
+from __future__ import annotations
+
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.source import Span
+from ninefold.language.conditions import Step
+from ninefold.plan.places import Place
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A condition of the closed list, perhaps narrowed to a subject (`missing article`), with the code that is stated
+    for this alone. `step`: what finds it. `after`: how many operations of the endpoint are done before it is looked
+    for. `trace`: where it is stated, as the plan knows it; `fact`, as the contract does, with what the request or the
+    rows are like, in `words`, and the fixed `meanings` that have to do with it."""
+
+    condition: str
+    step: Step
+    subject: str | None = None
+    code: str | None = None
+    trace: tuple[Place, ...] = ()
+    fact: Span | None = None
+    words: str = ""
+    meanings: tuple[int, ...] = ()
+    after: int = 0

@@ -1,0 +1,212 @@
+"""What a request asks for: its path, its body, its parameters and headers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from ninefold.contract.bodies import acted_on, given
+from ninefold.contract.endpoints import Endpoint, PathName, reads_content, shows_content
+from ninefold.contract.fact import Shown, StatedNone, value_of
+from ninefold.contract.known_by import stored_of_path
+from ninefold.contract.survey import Survey, actions
+from ninefold.contract.writes import changes, is_whole, verbs
+from ninefold.language.amounts import size
+from ninefold.language.conditions import Step
+from ninefold.language.limits import narrowed
+from ninefold.language.shapes import FORM
+from ninefold.language.verbs import GRANT
+from ninefold.meanings import BESIDE_FIELDS, CASES, CHOSEN, FORMS, PATHS
+from ninefold.refusals.refusal import Refusal
+from ninefold.refusals.rows import named_row
+
+
+def of_path(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
+    """Texts in the path that no row can have, or that are not as `path` says."""
+    for segment in endpoint.segments:
+        if isinstance(segment, PathName):
+            words = f"`{{{'.'.join(segment.names)}}}` is no value that a row can have"
+            resource = named_row(survey, endpoint, segment)
+            yield Refusal("missing", Step.PATH, resource, fact=segment.span, words=words, meanings=(6,))
+    for each in value_of(endpoint.path) or ():
+        words = f"`{{{each.name}}}` is not as its schema says"
+        code = None if each.otherwise is None else each.otherwise.text
+        subject = acted_on(endpoint) if code is None else None
+        yield Refusal(
+            "missing" if code is None else "invalid",
+            Step.PARAMETERS,
+            subject,
+            code=code,
+            fact=each.span,
+            words=words,
+            meanings=(PATHS,),
+        )
+
+
+def of_case_chosen(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
+    case = endpoint.case
+    if case is None or case.has_rest or case.by is None:
+        return
+    if case.member is not None:
+        words = f"`/{case.member}` is the name of no case"
+        yield Refusal("invalid", Step.BODY, fact=case.by.span, words=words, meanings=(CASES,))
+    else:
+        words = "the request is of no case"
+        yield Refusal(
+            "forbidden", Step.PARAMETERS, acted_on(endpoint), fact=case.by.span, words=words, meanings=(CASES,)
+        )
+
+
+def of_content(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
+    requests = survey.contract.endpoints.requests_of(endpoint)
+    responses = survey.contract.endpoints.response_media_type
+    if shows_content(endpoint):
+        stated = value_of(responses)
+        words = f"`Accept` does not admit {'the media type of responses' if stated is None else stated.text}"
+        yield Refusal(
+            "not acceptable", Step.ACCEPT, fact=endpoint.span if responses is None else responses.span, words=words
+        )
+    if streams(endpoint):
+        words = "`Accept` does not admit text/event-stream"
+        yield Refusal("not acceptable", Step.ACCEPT, fact=endpoint.span, words=words, meanings=(35,))
+    if endpoint.body is None or not reads_content(endpoint, requests.unknown_members):
+        return
+    if isinstance(endpoint.body, StatedNone) and acted_on(endpoint) is None:
+        return
+    at = endpoint.body.span
+    limit = survey.contract.limits.body_size
+    if isinstance(limit, Shown):
+        yield Refusal("too large", Step.BODY, fact=limit.span, words=f"the body is larger than {size(limit.value)}")
+    else:
+        yield Refusal("too large", Step.BODY, words="the body is longer than a body may be where no size is stated")
+    media_types = requests.media_types
+    stated_types = [each.text for each in value_of(media_types) or ()]
+    if isinstance(media_types, Shown) and isinstance(endpoint.body, Shown):
+        patch = value_of(endpoint.patch)
+        kind = "json-patch" if patch is not None and patch.text == "json-patch" else "merge-patch"
+        also = "" if patch is None else f" nor application/{kind}+json"
+        words = f"the Content-Type is not {' nor '.join(stated_types)}{also}"
+        yield Refusal(
+            "unsupported media type", Step.BODY, fact=media_types.span, words=words, meanings=(19, 7) if also else (19,)
+        )
+    elif isinstance(media_types, Shown):
+        words = f"a body comes along whose Content-Type is not {' nor '.join(stated_types)}"
+        yield Refusal("unsupported media type", Step.BODY, fact=media_types.span, words=words, meanings=(18,))
+    forms = [each for each in stated_types if each.casefold().startswith(FORM)]
+    if len(forms) < len(stated_types) or not stated_types:
+        yield Refusal("malformed", Step.BODY, fact=at, words="the body is not JSON, or is empty", meanings=(19,))
+    if forms:
+        yield Refusal("malformed", Step.BODY, fact=at, words="the body is no form in UTF-8", meanings=(FORMS,))
+    grants = any(action.verb == GRANT for action in actions(endpoint))
+    members = () if grants else given(survey, endpoint)
+    if isinstance(endpoint.body, Shown) and not any(each.resource in survey.graph.resources for each in members):
+        yield Refusal("invalid", Step.BODY, fact=at, words="the body is not as is stated of it", meanings=(3, 13))
+    for each in members:
+        field = survey.graph.fields.get(each.resource or "", {}).get(each.field)
+        if field is not None:
+            subject = f"{each.resource}.{each.field}"
+            words = f"`{'/'.join(('', *each.pointer))}` is not as the rules of `{each.resource}.{each.field}` say"
+            yield Refusal("invalid", Step.BODY, subject, fact=field.span, words=words, meanings=(3, 13))
+            if isinstance(field.immutable, Shown) and changes(endpoint):
+                words = f"`{'/'.join(('', *each.pointer))}` is given, and cannot change"
+                yield Refusal("invalid", Step.BODY, subject, fact=field.immutable.span, words=words)
+        elif each.beside:
+            words = f"`/{each.field}` is not as the shared type says"
+            yield Refusal("invalid", Step.BODY, fact=each.span, words=words, meanings=(BESIDE_FIELDS,))
+    own = survey.graph.resources.get(acted_on(endpoint) or "")
+    if own is not None and is_whole(endpoint):
+        named = {each.field for each in members}
+        for name in value_of(own.required) or ():
+            field = survey.graph.fields.get(own.name or "", {}).get(name.text)
+            if name.text in named and field is not None and field.on_create is None:
+                subject = f"{own.name}.{name.text}"
+                words = f"`{name.text}` is not given, and is required"
+                yield Refusal("invalid", Step.BODY, subject, fact=name.span, words=words)
+    if isinstance(requests.unknown_members, Shown) and requests.unknown_members.value.text == "refused":
+        meanings = (18,) if isinstance(endpoint.body, StatedNone) else ()
+        words = "the body has a member that no fact names"
+        yield Refusal("invalid", Step.BODY, fact=requests.unknown_members.span, words=words, meanings=meanings)
+
+
+def streams(endpoint: Endpoint) -> bool:
+    return any(action.verb == "stream events" for action in actions(endpoint))
+
+
+def of_parameters(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
+    requests = survey.contract.endpoints.requests_of(endpoint)
+    for kind, fact in (("parameter", endpoint.query), ("header", endpoint.request_headers)):
+        for each in value_of(fact) or ():
+            words = f"the {kind} `{each.name}` is not as its rules say"
+            code = None if each.otherwise is None else each.otherwise.text
+            yield Refusal("invalid", Step.PARAMETERS, code=code, fact=each.span, words=words, meanings=(3,))
+    own = acted_on(endpoint)
+    if own is not None and "ensure" in verbs(endpoint):
+        for name, span in stored_of_path(endpoint, own):
+            words = f"the `{name}` in the path is not as the rules of `{own}.{name}` say"
+            yield Refusal("invalid", Step.PATH, fact=span, words=words, meanings=(3, 41))
+    delivery = value_of(survey.contract.events.delivery)
+    stream = None if delivery is None else value_of(delivery.stream)
+    if streams(endpoint) and stream is not None and isinstance(stream.resume, Shown):
+        words = (
+            f"the header `{stream.resume.value.text}` is no `id` of an event that this caller was told of here, or one "
+        )
+        words += "behind which events are not kept any more"
+        yield Refusal("invalid", Step.PARAMETERS, fact=stream.resume.span, words=words, meanings=(35,))
+    for filter_ in value_of(endpoint.filters) or ():
+        words = f"the parameter `{filter_.name}` is not of the type that its filter compares"
+        yield Refusal("invalid", Step.PARAMETERS, fact=filter_.span, words=words, meanings=(5,))
+    for choice in (value_of(endpoint.projection), value_of(endpoint.expand)):
+        if choice is not None and isinstance(choice.parameter, Shown):
+            named = choice.parameter.value.text
+            words = f"the parameter `{named}` names something that is not offered, or something twice"
+            yield Refusal("invalid", Step.PARAMETERS, fact=choice.parameter.span, words=words, meanings=(CHOSEN,))
+    sorts = value_of(endpoint.sorts)
+    if sorts is not None and isinstance(sorts.parameter, Shown):
+        words = f"the parameter `{sorts.parameter.value.text}` names an order that is not offered"
+        yield Refusal("invalid", Step.PARAMETERS, fact=sorts.parameter.span, words=words)
+    if any(action.verb == "list" for action in actions(endpoint)):
+        yield from _of_pages(survey, endpoint)
+    unknown = requests.unknown_parameters
+    if isinstance(unknown, Shown) and unknown.value.text == "refused":
+        words = "there is a query parameter that no fact names"
+        yield Refusal("invalid", Step.PARAMETERS, fact=unknown.span, words=words)
+    if isinstance(endpoint.idempotency_key, Shown):
+        at = endpoint.idempotency_key.span
+        words = "the key came before, with another request"
+        yield Refusal("idempotency mismatch", Step.JUDGED, fact=at, words=words, meanings=(28,))
+        words = "the first request with that key is not answered yet"
+        yield Refusal("idempotency in progress", Step.JUDGED, fact=at, words=words, meanings=(28,))
+        missing = "does not come along, or " if endpoint.idempotency_key.value.text == "required" else ""
+        words = f"the header `Idempotency-Key` {missing}is no key"
+        yield Refusal("invalid", Step.PARAMETERS, fact=at, words=words, meanings=(28,))
+
+
+def _of_pages(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
+    """What is wrong with the parameters that the list goes by; its own `pages` wins over part 8, key by key."""
+    shared = survey.contract.limits.pages
+    own, pages = value_of(endpoint.pages or shared), value_of(shared)
+    if own is None:
+        return
+    pages = own if pages is None else narrowed(own, pages)
+
+    def said(name: str) -> Shown[Any] | None:
+        found = getattr(pages, name)
+        return found if isinstance(found, Shown) else None
+
+    by, largest = said("by"), said("largest")
+    if by is not None and by.value.text == "none":
+        return
+    most = "upwards" if largest is None else f"to {largest.value}"
+    wanted = {"size": f"a whole number from 1 {most}", **({} if by is None else _REACHED.get(by.value.text, {}))}
+    for name, words in wanted.items():
+        if (parameter := said(name)) is not None:
+            words = f"the parameter `{parameter.value.text}` is not {words}"
+            yield Refusal("invalid", Step.PARAMETERS, fact=parameter.span, words=words, meanings=(5,))
+
+
+_REACHED: Final[Mapping[str, Mapping[str, str]]] = {
+    "cursor": {"next": "a cursor that the service made for this list"},
+    "offset": {"start": "a whole number from 0 upwards"},
+    "page": {"number": "a whole number from 1 upwards", "index": "a whole number from 0 upwards"},
+}
+"""By how pages are reached: what the parameter that says which one has to be."""

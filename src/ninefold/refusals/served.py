@@ -1,0 +1,241 @@
+"""What may refuse a request to an endpoint that is served: drawn from its plan, which is what runs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import assert_never
+
+from ninefold.expressions.tree import Call, Constant, MakeArray, MakeObject, Select, Typed
+from ninefold.language.conditions import Step
+from ninefold.plan.grants import GRANT_TYPE
+from ninefold.plan.operations import Assign, Compute, List, Operation, Read, Stream, Sweep, Write, of_lack, of_values
+from ninefold.plan.problems import Condition
+from ninefold.plan.routes import Admission, Body, PathParameter, Served
+from ninefold.plan.service import ServicePlan
+from ninefold.refusals.refusal import Refusal
+
+
+def refusals(route: Served, plan: ServicePlan, case: int | None = None) -> tuple[Refusal, ...]:
+    """Everything that may refuse a request whose path is this endpoint's, in the order of the steps: in one of its
+    `cases`, or in any."""
+    schemes = [each.scheme for each in plan.schemes]
+    in_force = [each.scheme for each in plan.schemes if each.in_force]
+    every = range(1, len(route.cases.cases) + 1) if route.cases is not None else (0,)
+    found = [*_of_any(route, plan)]
+    for number in every if case is None else (case,):
+        found += of_case(route, number, schemes, in_force)
+    return tuple(sorted(dict.fromkeys(found), key=lambda each: each.step))
+
+
+def of_case(route: Served, case: int, schemes: Sequence[str], in_force: Collection[str]) -> Iterator[Refusal]:
+    """What depends on the endpoint alone, in one of its cases (0: it has none). `schemes`: those of the service;
+    `in_force`: those whose credentials are accepted."""
+    body = route.body if case == 0 or route.cases is None else route.cases.cases[case - 1].body
+    admissions = [each for each in route.admissions if each.case == case]
+    resource = next((_resource(each.operation) for each in admissions), None)
+    yield from _of_path(route)
+    if route.offers is not None:
+        yield Refusal("not acceptable", Step.ACCEPT)
+    yield from _of_callers(route, admissions, schemes, in_force, resource)
+    yield from _of_parameters(route, admissions, resource)
+    if body is not None and not (body.optional and body.unknown == "ignored"):
+        yield from _of_body(body, resource)
+    if route.idempotency_key is not None:
+        yield Refusal("idempotency mismatch", Step.JUDGED)
+        yield Refusal("idempotency in progress", Step.JUDGED)
+    for admission in admissions:
+        yield from of_operation(admission.operation)
+        for code in () if admission.call is None else admission.call.refuses:
+            yield Refusal("guard", Step.DONE, code=code)
+
+
+def _of_any(route: Served, plan: ServicePlan) -> Iterator[Refusal]:
+    """What may refuse a request to anything that the service has."""
+    versions = plan.versions
+    if versions is not None and versions.by != "path":
+        yield Refusal("unknown version", Step.ROUTE)
+    if versions is not None and any(each.retired and each.name == versions.current for each in versions.versions):
+        yield Refusal("retired version", Step.ROUTE)
+    if any(isinstance(each, PathParameter) for each in route.segments):
+        # A value that is no UTF-8, or a literal segment elsewhere, leads to no endpoint at all.
+        yield Refusal("no such path", Step.ROUTE)
+    for rate in plan.limits.rates:
+        if route.key in rate.endpoints:
+            yield Refusal("rate limited", Step.RATES, trace=rate.trace)
+    if plan.limits.request_microseconds is not None:
+        yield Refusal("timed out", Step.ANY)
+    yield Refusal("unavailable", Step.ANY)
+    yield Refusal("internal", Step.ANY)
+
+
+def _of_path(route: Served) -> Iterator[Refusal]:
+    declared = {each.name for each in route.path}
+    for segment in route.segments:
+        if isinstance(segment, PathParameter) and segment.name not in declared:
+            yield Refusal("missing", Step.PATH, segment.resource)
+    for each in route.stored:
+        yield Refusal("invalid", Step.PATH, code=each.code, trace=each.trace)
+
+
+def _of_callers(
+    route: Served,
+    admissions: Sequence[Admission],
+    schemes: Sequence[str],
+    in_force: Collection[str],
+    resource: str | None,
+) -> Iterator[Refusal]:
+    if not route.schemes:
+        return  # it is for anyone alone: no credential is read
+    yield Refusal("unauthenticated", Step.CALLER)
+    yield from (Refusal("unauthenticated", Step.CALLER, each) for each in schemes)
+    who = {each.who for each in admissions}
+    if "anyone" not in who and not who.issuperset(in_force):
+        yield Refusal("forbidden", Step.CALLER, resource)
+
+
+def _of_parameters(route: Served, admissions: Sequence[Admission], resource: str | None) -> Iterator[Refusal]:
+    for each in route.path:
+        condition = "missing" if each.code is None else "invalid"
+        yield Refusal(condition, Step.PARAMETERS, None if each.code else resource, each.code, each.trace)
+    for each in (*route.query, *route.headers):
+        yield Refusal("invalid", Step.PARAMETERS, code=each.code, trace=each.trace)
+    chosen = any(_takes_parameters(each.operation) for each in admissions)
+    if route.unknown_parameters == "refused" or route.idempotency_key is not None or chosen:
+        yield Refusal("invalid", Step.PARAMETERS)
+    for admission in admissions:
+        if admission.condition is not None:
+            yield Refusal("forbidden", Step.PARAMETERS, _resource(admission.operation), trace=admission.trace)
+    if route.cases is not None and route.cases.by is not None and all(each.name for each in route.cases.cases):
+        yield Refusal("forbidden", Step.PARAMETERS, resource, trace=route.cases.trace)
+
+
+def _takes_parameters(operation: Operation) -> bool:
+    match operation:
+        case Sweep():
+            return bool(operation.filters)
+        case Read():
+            return operation.choices is not None
+        case List():
+            paging = operation.paging
+            named = (operation.sort_parameter, paging.size, paging.next, paging.start, paging.number)
+            return operation.choices is not None or bool(operation.filters) or any(named)
+        case Write() | Stream() | Compute():
+            return False
+        case _:
+            assert_never(operation)
+
+
+def _of_body(body: Body, resource: str | None) -> Iterator[Refusal]:
+    for condition in ("too large", "unsupported media type", "malformed", "invalid"):
+        yield Refusal(condition, Step.BODY)
+    if resource is not None and body.fields:
+        yield Refusal("invalid", Step.BODY, resource)
+        yield from (Refusal("invalid", Step.BODY, f"{resource}.{each.field}", trace=each.trace) for each in body.fields)
+    if body.edits:
+        yield Refusal("different", Step.BODY, resource)
+        yield Refusal("conflict", Step.BODY, resource)
+    if body.grants:
+        yield Refusal("invalid", Step.BODY, GRANT_TYPE)
+
+
+def of_operation(operation: Operation) -> Iterator[Refusal]:
+    """What an operation may be refused for: what its judge tells, and then what is found as it is done."""
+    match operation:
+        case Read() | List():
+            yield from () if operation.judge is None else _told(operation.judge.conditions)
+            if operation.validator:
+                yield Refusal("stale", Step.DONE, operation.resource)
+        case Write():
+            yield from _told(_judged(operation))
+            yield from _told((*_lacking(operation), *_unfit(operation)))
+            yield from _told(operation.invariants, Step.DONE, len(operation.further))
+            yield from _told((each.condition for each in operation.upholds), Step.DONE)
+            for effect in () if operation.then is None else operation.then.effects:
+                # Where there is no such row, nothing happens (meaning 61).
+                own = of_operation(effect.write)
+                yield from _later(each for each in own if each.condition not in ("missing", "forbidden"))
+            for number, following in enumerate(operation.further, 1):
+                yield from _later(of_operation(following), number)
+        case Sweep():
+            yield from () if operation.judge is None else _told(operation.judge.conditions)
+            # The rows were found just now: each of them is there.
+            each_row = of_operation(operation.change.write)
+            yield from (each for each in each_row if each.condition not in ("missing", "gone"))
+        case Stream():
+            yield from () if operation.judge is None else _told(operation.judge.conditions)
+            if operation.resume is not None:
+                yield Refusal("invalid", Step.DONE)
+        case Compute():
+            if operation.validator:
+                yield Refusal("stale", Step.DONE)
+        case _:
+            assert_never(operation)
+
+
+def _judged(write: Write) -> Iterator[Condition]:
+    """What the judge of a write tells. `ensure` misses a row of its own only where that is there, and not seen."""
+    for each in write.judge.conditions:
+        own = write.verb == "ensure" and each.condition == "missing" and each.subject == write.resource
+        if not own or not set(write.seen).isdisjoint(each.trace):
+            yield each
+
+
+def _unfit(write: Write) -> Iterator[Condition]:
+    """That what the contract gives a field cannot be made, or is not as the field says. What always can be, and is, is
+    not among it."""
+    sure = {each.field for each in write.assigns if each.otherwise is not None and _is_sure_to_fit(each)}
+    given = {each.field for each in write.assigns if each.given}
+    sure |= {each.field for each in write.assigns if each.again and given.isdisjoint(each.again)}
+    yield from (each for each in of_values(write, sure))
+
+
+def _is_sure_to_fit(assign: Assign) -> bool:
+    match assign.otherwise:
+        case Call(function="random", arguments=[Constant()]):
+            return assign.held is None or assign.held.schema is None
+        case None:
+            return False
+        case _:
+            return _is_made(assign.otherwise)
+
+
+def _is_made(typed: Typed) -> bool:
+    """Whether it is written out in the contract, and was held to its field with that."""
+    match typed:
+        case MakeObject(members=members):
+            return all(_is_made(each) for _, each in members)
+        case MakeArray(items=items):
+            return all(map(_is_made, items))
+        case _:
+            return isinstance(typed, Constant)
+
+
+def _lacking(write: Write) -> Iterator[Condition]:
+    """That a field has to have a value and is given none, where what gives it may have none."""
+    makes = (each for each in write.assigns if each.otherwise is not None and not each.type.nullable)
+    yield from (of_lack(write, each) for each in makes if each.otherwise is not None and not _is_sure(each.otherwise))
+
+
+def _is_sure(typed: Typed) -> bool:
+    """Whether it has a value of whatever request is not refused."""
+    match typed:
+        case Call(function="?:", arguments=[Call(function="fails", arguments=[tried]), _, value]):
+            return tried == value and _is_sure(value)
+        case Select(operand=operand, type=type_):
+            return not type_.nullable and _is_sure(operand)
+        case _:
+            return not typed.type.nullable
+
+
+def _told(conditions: Iterable[Condition], step: Step = Step.JUDGED, after: int = 0) -> Iterator[Refusal]:
+    return (Refusal(each.condition, step, each.subject, each.code, each.trace, after=after) for each in conditions)
+
+
+def _later(found: Iterable[Refusal], after: int = 0) -> Iterator[Refusal]:
+    """The same, found as another operation is done: where nothing has refused the request."""
+    for each in found:
+        yield Refusal(each.condition, Step.DONE, each.subject, each.code, each.trace, after=after + each.after)
+
+
+def _resource(operation: Operation) -> str | None:
+    return None if isinstance(operation, Compute | Stream) else operation.resource

@@ -1,0 +1,71 @@
+"""What may refuse a request to an endpoint, drawn from what the contract states: also of one that is half-written.
+
+Wherever there is a plan it says what that says (`ninefold.refusals.served`), which a law holds it to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ninefold.contract.endpoints import Endpoint
+from ninefold.contract.fact import Shown, value_of
+from ninefold.contract.survey import Survey
+from ninefold.language.amounts import duration
+from ninefold.language.conditions import Step
+from ninefold.language.limits import applying
+from ninefold.meanings import SIGNED
+from ninefold.refusals import callers, requests, rows, writes
+from ninefold.refusals.refusal import Refusal
+
+
+def of_any(survey: Survey) -> Iterator[Refusal]:
+    """What may refuse a request whatever it asks for."""
+    limits, versioning = survey.contract.limits, survey.contract.versioning
+    yield Refusal("no such path", Step.ROUTE)
+    yield Refusal("method not allowed", Step.ROUTE)
+    if isinstance(versioning.scheme, Shown) and versioning.scheme.value.by != "path":
+        none = "" if isinstance(versioning.default, Shown) else ", or none"
+        if callers.is_computed(versioning.default):
+            none = ", or none, and what the default gives is no version"
+        words = f"the request names a version that there is not{none}"
+        yield Refusal("unknown version", Step.ROUTE, fact=versioning.scheme.span, words=words)
+    for version in (value_of(versioning.versions) or ())[:1]:
+        if isinstance(version.retired, Shown):
+            words = f"the request names the version `{version.name}`, after {version.retired.value}"
+            yield Refusal("retired version", Step.ROUTE, fact=version.retired.span, words=words)
+    words = "there is too much to do, the database cannot be written, or the service is stopping"
+    yield Refusal("unavailable", Step.ANY, words=words, meanings=(29,))
+    times = value_of(limits.time_outs)
+    if times is not None and isinstance(times.request, Shown):
+        words = f"it takes longer than {duration(times.request.value)}"
+        yield Refusal("timed out", Step.ANY, fact=times.request.span, words=words)
+    yield Refusal("internal", Step.ANY, words="the service itself fails")
+
+
+def of_case(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
+    """What may refuse a request to an endpoint in one of its cases besides, in the order of the steps."""
+    for rate in applying(survey.contract.limits, endpoint.key):
+        words = f"there are more requests than the rate `{rate.name}` allows"
+        yield Refusal("rate limited", Step.RATES, fact=rate.span, words=words, meanings=(25, 26))
+    named = {each.who.text for each in survey.admitted(endpoint)}
+    for scheme in survey.schemes if named != {"anyone"} else ():
+        if callers.is_signed(scheme):
+            words = f"a token comes along, and the keys of the issuer of `{scheme.name}` cannot be had"
+            yield Refusal("unavailable", Step.ANY, fact=scheme.span, words=words, meanings=(SIGNED,))
+    yield from requests.of_path(survey, endpoint)
+    yield from callers.of_callers(survey, endpoint)
+    yield from requests.of_content(survey, endpoint)
+    yield from requests.of_case_chosen(survey, endpoint)
+    yield from requests.of_parameters(survey, endpoint)
+    yield from rows.of_rows(survey, endpoint)
+    yield from writes.of_writes(survey, endpoint)
+    name = None if endpoint.call is None else endpoint.call.subject
+    for function in value_of(survey.contract.endpoints.functions) or ():
+        for code in (value_of(function.refuses) or ()) if function.name == name else ():
+            words = f"the function `{function.name}` refuses"
+            yield Refusal("guard", Step.DONE, code=code.text, fact=code.span, words=words)
+
+
+def refusals(survey: Survey, key: str) -> tuple[Refusal, ...]:
+    """Everything that may refuse a request to an endpoint, in each of its cases."""
+    cases = (each for each in survey.endpoints if each.key == key)
+    return tuple(dict.fromkeys((*of_any(survey), *(found for case in cases for found in of_case(survey, case)))))
