@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from ninefold.language.conditions import STATUSES
+from ninefold.language.errors import RULES
 from ninefold.language.json_schema import REFUSED, keywords
 from ninefold.language.shapes import (
     JSON,
@@ -43,7 +44,6 @@ from ninefold.syntax.headings import TITLES
 from ninefold.syntax.nodes import PARTS
 from ninefold.vocabulary import Key, Kind, describe, keys_under
 from ninefold.vocabulary.endpoints import METHODS
-from ninefold.vocabulary.errors import RULES
 
 Schema: TypeAlias = dict[str, Any]
 

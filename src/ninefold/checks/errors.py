@@ -13,14 +13,14 @@ from ninefold.checks.contents import check_content
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.showing import Showing
-from ninefold.contract import errors as stated
 from ninefold.contract.endpoints import Endpoint
-from ninefold.contract.errors import Shape
 from ninefold.contract.fact import Fact, Shown, value_of, within
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.rewrite import free_variables
+from ninefold.language import errors as stated
 from ninefold.language.conditions import BY_NAME, split
+from ninefold.language.errors import Shape
 from ninefold.values import Array, Integer, Object, Text
 
 ERROR = Object(

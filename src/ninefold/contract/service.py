@@ -9,7 +9,6 @@ from typing import Any
 
 from ninefold.contract.authentication import Authentication, Permission
 from ninefold.contract.endpoints import Endpoint, Endpoints
-from ninefold.contract.errors import Errors
 from ninefold.contract.events import Events
 from ninefold.contract.fact import value_of
 from ninefold.contract.purpose import Purpose
@@ -18,6 +17,7 @@ from ninefold.contract.shared_types import SharedTypes
 from ninefold.contract.states import States
 from ninefold.contract.versioning import Versioning
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.language.errors import Errors
 from ninefold.language.limits import Limits
 from ninefold.syntax.nodes import Document
 

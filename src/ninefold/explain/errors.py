@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from ninefold.contract.endpoints import Endpoint
-from ninefold.contract.errors import ErrorCode
 from ninefold.contract.fact import Name, value_of, within
 from ninefold.diagnostics.source import Span
 from ninefold.explain import responses
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
+from ninefold.explain.told import told
+from ninefold.language.errors import ErrorCode, Shape
 from ninefold.plan.problems import names
 
 
 def code(g: Grounds, own: ErrorCode, items: tuple[Item, ...] = ()) -> Item:
     """A code; `items` are what provokes it."""
-    facts = g.fact("status", own.status, str)
-    facts += g.fact("title", own.title, str)
-    facts += g.expression("detail", own.detail)
-    facts += g.word("about", own.about)
+    facts = told(g, own, "status", "title", "detail", "about")
     facts += g.fact("when", own.when, lambda names: ", ".join(f"`{g.written(name.span)}`" for name in names))
     return g.together(f"`{own.name}`", own.span, [*facts, *items])
 
@@ -30,10 +28,10 @@ def shape(g: Grounds, endpoint: Endpoint | None = None) -> list[Item]:
         return g.fact("the shape of an error", own or of_all)
     media_type = within(own, lambda each: each.media_type) or within(of_all, lambda each: each.media_type)
     body = within(own, lambda each: each.body) or within(of_all, lambda each: each.body)
-    items = g.sentence("media type", media_type, "errors are written as {}")
-    template = value_of(body)
+    looks = Shape(media_type, body)
+    items, template = told(g, looks, "media_type"), value_of(body)
     if template is None or body is None:
-        return items + g.fact("the body of an error", body)
+        return items + told(g, looks, "body")
     return [*items, g.item("the body of an error", body.span, responses.content(g, template))]
 
 

@@ -14,9 +14,11 @@ from ninefold.language.declaration import Declared, Each, members
 
 WORDS: Final[Mapping[type, Callable[[Any], str]]] = {
     shapes.Word: lambda word: word.text,
+    shapes.Text: str,
     shapes.Integer: str,
     shapes.Duration: duration,
     shapes.Size: size,
+    shapes.MediaType: lambda name: name.text,
     shapes.Name: lambda name: f"`{name.text}`",
     shapes.Names: lambda names: ", ".join(each.text for each in names),
     shapes.Expression: lambda expression: f"`{expression.text}`",

@@ -267,7 +267,8 @@ def join(*paths: str) -> str:
 
 
 def below(key: Key, holding: Holding) -> Iterator[Key]:
-    """The rows of what stands below a key; where the key falls back to another line, so does each of them."""
+    """The rows of what stands below a key; where the key falls back to another line, so does each of them, and if no
+    question asks for it there, none does for them."""
     path = key.path
     row = None if isinstance(holding, One) else holding.row
     if row is not None:
@@ -275,4 +276,7 @@ def below(key: Key, holding: Holding) -> Iterator[Key]:
         yield replace(row, part=key.part, path=path)
     for each in _rows(holding.record):
         found = replace(each, part=key.part, path=join(path, each.path))
-        yield found if key.line is None else falling_back(found, key.line[0], f"{key.line[1]}.{each.path}")
+        if key.line is not None:
+            asks = found.question if key.is_asked else None
+            found = falling_back(replace(found, question=asks), key.line[0], f"{key.line[1]}.{each.path}")
+        yield found

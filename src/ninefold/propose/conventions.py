@@ -16,6 +16,7 @@ from ninefold.contract.events import Stream, Webhooks
 from ninefold.contract.fact import Gap, Shown, is_open, value_of
 from ninefold.contract.resources import Field, Resource
 from ninefold.contract.survey import Survey, actions, is_transition
+from ninefold.language.errors import CODES, SHAPE, STATUS
 from ninefold.language.limits import LIMITS, PAGES, RATES
 from ninefold.language.question import Question
 from ninefold.propose.facts import (
@@ -44,7 +45,6 @@ from ninefold.propose.paging import pages
 from ninefold.propose.problems import codes, shape, status
 from ninefold.propose.responses import responses
 from ninefold.questions.question import (
-    CODES,
     COMPATIBLE,
     DELIVERY,
     ENDPOINTS,
@@ -56,9 +56,7 @@ from ninefold.questions.question import (
     REQUEST_MEDIA_TYPE,
     RESPONSE_MEDIA_TYPE,
     RESPONSES,
-    SHAPE,
     STATES,
-    STATUS,
     TYPE,
     UNKNOWN_MEMBERS,
     UNKNOWN_PARAMETERS,

@@ -12,6 +12,7 @@ from ninefold.contract.service import Contract
 from ninefold.contract.survey import Survey
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import reads_member
+from ninefold.language.errors import CODES
 from ninefold.questions import (
     authentication,
     endpoints,
@@ -24,7 +25,6 @@ from ninefold.questions import (
     versioning,
 )
 from ninefold.questions.question import (
-    CODES,
     PART_QUESTIONS,
     PROPOSED,
     WRITTEN,

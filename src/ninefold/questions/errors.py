@@ -3,40 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
-from ninefold.contract.errors import ErrorCode
-from ninefold.contract.fact import Fact, Proposal, Shown, StatedNone, value_of, within
+from ninefold.contract.fact import Proposal, Shown, StatedNone, value_of
 from ninefold.contract.survey import Survey
 from ninefold.diagnostics.source import Span
+from ninefold.language.errors import CODES, STATUS, ErrorCode
 from ninefold.questions.conditions import Arising, arising
-from ninefold.questions.question import (
-    CODES,
-    SHAPE,
-    STATUS,
-    At,
-    OpenQuestion,
-    first_unanswered,
-    leaving_out,
-    unanswered,
-)
+from ninefold.questions.open import open_in
+from ninefold.questions.question import At, OpenQuestion, leaving_out, unanswered
 
 
 def ask(survey: Survey) -> Iterator[OpenQuestion]:
     errors = survey.contract.errors
     place = survey.contract.document.part("errors").place
-    enclosing = errors.shape.span if errors.shape is not None else place
-    facts: tuple[Fact[Any] | None, ...] = (
-        within(errors.shape, lambda shape: shape.media_type),
-        within(errors.shape, lambda shape: shape.body),
-    )
-    if missing := first_unanswered(facts, enclosing):
-        yield leaving_out(SHAPE, "shape", missing, "error bodies: each error is a bare status")
     proposed = tuple(_proposed(survey))
     told = {code.name for code, _ in proposed}
-    for code in value_of(errors.codes) or ():
-        if code.name not in told and (at := unanswered(code.status, code.span)):
-            yield leaving_out(STATUS, code.name, at, f"the code `{code.name}`: what it stands for is a bare status")
+    for each in open_in(errors, place, {}):
+        if each.question is not STATUS or each.subject not in told:
+            yield each
     told_of = tuple(each for _, conditions in proposed for each in conditions)
     if proposed and (when := proposed[0][0].when) is not None:
         yield _question(told_of, arising(survey), At(when.span, candidate=True))

@@ -8,6 +8,7 @@ from typing import Any
 from ninefold.contract.fact import Fact, Gap, Proposal, Shown
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
+from ninefold.language.errors import CODES, SHAPE, STATUS
 from ninefold.language.limits import BODY_SIZE, KEYS, LIMITS, PAGES, RATE, RATES, TIME_OUTS
 from ninefold.language.question import Effect, Question
 
@@ -85,7 +86,6 @@ KINDS = Question(
     "kinds", 6, "which kinds of event there are, or none", "leaves out",
     "events; blocks the endpoints that stream them or take subscriptions",
 )  # fmt: skip
-SHAPE = Question("shape", 7, "the shape of an error", "leaves out", "error bodies: each error is a bare status")
 VERSIONING = Question("versioning", 9, "how versions are named, or none", "leaves out", "versions")
 
 PART_QUESTIONS = (PURPOSE, RESOURCES, STATES, ENDPOINTS, SCHEMES, KINDS, SHAPE, LIMITS, VERSIONING)
@@ -171,12 +171,6 @@ LOG = Question(
     "log", 6, "how long events can be read", "blocks", "the endpoints that read `event`",
     asked="if there are kinds and an endpoint reads `event`, the log",
 )  # fmt: skip
-
-CODES = Question(
-    "codes", 7, "the code of each condition that can arise here", "leaves out",
-    "their codes: each is a bare status", asked="in one line, of all conditions without a code",
-)  # fmt: skip
-STATUS = Question("status", 7, "the status of {}", "leaves out", "the code: each of its conditions is bare", "C")
 
 VERSIONS = Question(
     "versions", 9, "which versions there are", "leaves out", "versions", asked="unless the scheme is `none`"

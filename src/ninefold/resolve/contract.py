@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Diagnostic, Label, Outcome, in_order
+from ninefold.language.errors import Errors
 from ninefold.language.limits import Limits
 from ninefold.language.reading import Reading
 from ninefold.language.records import part_of
 from ninefold.resolve.authentication import authentication
 from ninefold.resolve.endpoints import endpoints
-from ninefold.resolve.errors import errors
 from ninefold.resolve.events import events
 from ninefold.resolve.names import judge
 from ninefold.resolve.purpose import purpose
@@ -36,7 +36,7 @@ def resolve(document: Document, accept_proposals: bool = False) -> Outcome[Contr
         endpoints=endpoints(r, document.part("endpoints")),
         authentication=authentication(r, document.part("authentication")),
         events=events(r, document.part("events")),
-        errors=errors(r, document.part("errors")),
+        errors=part_of(r, Errors, document.part("errors")),
         limits=part_of(r, Limits, document.part("limits")),
         versioning=versioning(r, document.part("versioning")),
     )

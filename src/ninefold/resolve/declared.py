@@ -11,7 +11,6 @@ from typing import TypeVar
 
 from ninefold.contract.authentication import Authentication
 from ninefold.contract.endpoints import Endpoints
-from ninefold.contract.errors import Errors
 from ninefold.contract.events import Events
 from ninefold.contract.fact import Fact, Gap, Proposal, Shown, StatedNone
 from ninefold.contract.resources import Resources
@@ -19,6 +18,7 @@ from ninefold.contract.states import Machine, States
 from ninefold.contract.versioning import Versioning
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
+from ninefold.language.errors import Errors
 from ninefold.vocabulary.built_in import BUILT_IN
 
 T = TypeVar("T")

@@ -22,6 +22,7 @@ from ninefold.language import leaves, shapes
 from ninefold.language.check import GUARDS, Check
 from ninefold.language.codes import CONTRADICTION, NOT_IN_FORM, WITHOUT_GUARD, WRONG_SHAPE
 from ninefold.language.declaration import One
+from ninefold.language.errors import Shape, condition_name
 from ninefold.language.expressions import ANY, assignments, expression, template
 from ninefold.language.json_schema import TYPES
 from ninefold.language.limits import Pages
@@ -32,7 +33,6 @@ from ninefold.language.schemas import BODY_OF_A_RESOURCE, type_reference
 from ninefold.resolve import calls, cases, chosen, responses, routes
 from ninefold.resolve.actions import deeds
 from ninefold.resolve.effects import effects
-from ninefold.resolve.errors import condition_name, shape
 from ninefold.resolve.parameters import header_parameters, parameters, path_parameters
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar, Sequence, Style
 
@@ -194,7 +194,7 @@ def _endpoint(r: Reading, level: Level, entry: Entry, route: routes.Route | None
         issues=level.fact("issues", leaves.name),
         ends=level.fact("ends", leaves.word),
         requests=level.fact("requests", own_requests),
-        error_shape=level.fact("error shape", shape(4, "ENDPOINT.error shape")),
+        error_shape=level.fact("error shape", of_records(One(Shape))),
         errors=level.fact("errors", errors),
         responses=level.fact("responses", responses.responses),
         headers=level.fact("headers", response_headers),

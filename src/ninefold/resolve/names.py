@@ -8,7 +8,6 @@ from dataclasses import replace
 from ninefold.contract.authentication import ANY, Admission, Authentication, Every
 from ninefold.contract.effects import Effect
 from ninefold.contract.endpoints import Action, Endpoint, Endpoints
-from ninefold.contract.errors import ConditionName, ErrorCode, Errors
 from ninefold.contract.events import Events
 from ninefold.contract.expression import Assignment
 from ninefold.contract.fact import Fact, Name, Shown
@@ -21,12 +20,12 @@ from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import there_are
 from ninefold.language.codes import NOT_AN_ACTION, NOT_WRITTEN, SAME_NAME, UNDECLARED
 from ninefold.language.conditions import split
+from ninefold.language.errors import ConditionName, ErrorCode, Errors, not_a_condition
 from ninefold.language.reading import Reading, quoted
 from ninefold.language.schemas import BODY_OF_A_RESOURCE, OF_A_RESOURCE, TYPE_REFERENCE, Schema
 from ninefold.language.uses import uses
 from ninefold.language.verbs import GRANT
 from ninefold.resolve.declared import Declared, Names, declared, listed, one
-from ninefold.resolve.errors import not_a_condition
 from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence
 from ninefold.vocabulary.built_in import READ_ONLY
 from ninefold.vocabulary.endpoints import CONDITIONS_OF_GRANTS

@@ -13,13 +13,14 @@ from ninefold.contract.versioning import ENDPOINT, OF_ENDPOINT, Change, Version,
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.language import leaves
 from ninefold.language.codes import NOT_A_CHANGE, NOT_BUILT
+from ninefold.language.errors import CODE
 from ninefold.language.expressions import expression, template
 from ninefold.language.quantities import full_date
 from ninefold.language.reading import Level, Read, Reading, Slot, described, spoken
+from ninefold.language.records import of_entry
 from ninefold.language.schemas import schema
 from ninefold.resolve.authentication import admissions
 from ninefold.resolve.endpoints import endpoint
-from ninefold.resolve.errors import code
 from ninefold.resolve.events import kind
 from ninefold.resolve.routes import route
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar
@@ -186,5 +187,5 @@ def _beside(r: Reading, level: Level, key: Scalar | None) -> dict[str, Any]:
         "permissions": None if permissions is None else Shown(permissions, level.known["permissions"].value.span),
         "view": level.inner("view", lambda r, node, slot: _view(r, node, slot, text.rpartition(".")[2])),
         "kind": level.inner("kind", lambda r, node, slot: kind(r, as_entry("kind"))),
-        "code": level.inner("code", lambda r, node, slot: code(r, as_entry("code"))),
+        "code": level.inner("code", lambda r, node, slot: of_entry(CODE)(r, as_entry("code"))),
     }

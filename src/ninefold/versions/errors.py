@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from ninefold.contract.errors import ErrorCode
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Name, Shown, value_of
 from ninefold.contract.versioning import Change
+from ninefold.language.errors import ErrorCode
 from ninefold.language.schemas import Schema
 from ninefold.syntax.nodes import Mapping, Scalar, Sequence
 from ninefold.versions.way import Way, listed

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ninefold.language.check import GUARDS
 from ninefold.language.declaration import One, below, key_of
+from ninefold.language.errors import Errors, Shape
 from ninefold.language.json_schema import parameter_keywords, path_keywords
 from ninefold.language.key import Key, adds, asked, asked_when, falling_back, names, restricts
 from ninefold.language.limits import Limits, Pages
@@ -58,6 +59,9 @@ TEXTS = (
 )
 
 _PAGES = falling_back(replace(key_of(Limits, "pages"), part=4, path=f"{_E}.pages"), 8, "pages")
+_ERROR_SHAPE = falling_back(
+    replace(key_of(Errors, "shape"), part=4, path=f"{_E}.error shape", question=None, says_none=False), 7, "shape"
+)
 
 _GUARDS = restricts(
     4, f"{_E}.guards", ListOf(Members()), "Several guards, each with its error.", "Every row is admitted."
@@ -179,12 +183,7 @@ _KEYS: tuple[Key, ...] = (
          "requests.unknown parameters"),
     falling_back(adds(4, f"{_E}.requests.texts", Word(("read",)), TEXTS, "As is said of all requests."), 4,
     "requests.texts"),
-    falling_back(adds(4, f"{_E}.error shape", Members(), "What the body of an error of this endpoint is.",
-         "The shape of part 7 holds."), 7, "shape"),
-    falling_back(adds(4, f"{_E}.error shape.media type", MediaType(), "The media type of its errors.",
-         "The media type of part 7 holds."), 7, "shape.media type"),
-    falling_back(adds(4, f"{_E}.error shape.body", Template(), "The body, from `error.code`, `error.title` and so on.",
-         "The body of part 7 holds."), 7, "shape.body"),
+    _ERROR_SHAPE, *below(_ERROR_SHAPE, One(Shape)),
     falling_back(adds(4, f"{_E}.errors", MappingOf("conditions to error codes"),
                       "Codes of conditions on this endpoint alone.",
          "The codes of part 7 hold."), 7, "codes"),

@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import cache
 
 from ninefold.language.declaration import rows
+from ninefold.language.errors import Errors
 from ninefold.language.key import Key
 from ninefold.language.limits import Limits
 from ninefold.vocabulary import (
     authentication,
     endpoints,
-    errors,
     events,
     purpose,
     resources,
@@ -25,7 +25,7 @@ VOCABULARY: tuple[Key, ...] = (
     *endpoints.KEYS,
     *authentication.KEYS,
     *events.KEYS,
-    *errors.KEYS,
+    *rows(Errors, 7),
     *rows(Limits, 8),
     *versioning.KEYS,
 )

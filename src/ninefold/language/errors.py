@@ -1,0 +1,190 @@
+"""Part 7: the shape of an error, codes, messages, and the order in which errors count; and the shape of one endpoint's
+errors."""
+
+from __future__ import annotations
+
+from ninefold.contract.expression import Expression, Template
+from ninefold.contract.fact import Fact, Name
+from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.source import Span
+from ninefold.language import leaves, shapes
+from ninefold.language.codes import WRONG_WORD
+from ninefold.language.conditions import BY_NAME, CONDITIONS, split
+from ninefold.language.declaration import Each, One, When, adds, asked, key_of, named
+from ninefold.language.key import Key, Kind
+from ninefold.language.question import Question
+from ninefold.language.reading import Reading, Slot, quoted
+from ninefold.syntax.nodes import Node, Scalar, Sequence
+
+SHAPE = Question("shape", 7, "the shape of an error", "leaves out", "error bodies: each error is a bare status",
+                 left_out="error bodies: each error is a bare status")  # fmt: skip
+CODES = Question(
+    "codes", 7, "the code of each condition that can arise here", "leaves out",
+    "their codes: each is a bare status", asked="in one line, of all conditions without a code",
+)  # fmt: skip
+STATUS = Question(
+    "status", 7, "the status of {}", "leaves out", "the code: each of its conditions is bare", "C",
+    left_out="the code {}: what it stands for is a bare status",
+)  # fmt: skip
+
+RULES = (
+    "required", "type", "enum", "const", "format", "pattern", "minLength", "maxLength", "minimum", "maximum",
+    "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minItems", "maxItems", "uniqueItems", "contains",
+    "minContains", "maxContains", "items", "prefixItems", "unevaluatedItems", "additionalProperties",
+    "unevaluatedProperties", "propertyNames", "minProperties", "maxProperties", "dependentRequired",
+    "dependentSchemas", "allOf", "anyOf", "oneOf", "not", "if", "unique", "immutable", "refers to",
+    "unknown", "repeated", "range", "otherwise",
+)  # fmt: skip
+"""The rules that a message may be for: the keywords that refuse, the rules of the language (`unique`, `immutable`,
+`refers to`, an `unknown` member or parameter, a `repeated` parameter, the `range` of a type), and `otherwise` for the
+rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionName:
+    """A condition of the closed list, possibly narrowed: `missing article`, `conflict user.email`."""
+
+    condition: str
+    subject: str | None
+    span: Span
+
+
+_MEANT = {each: condition.name for condition in CONDITIONS for each in condition.called}
+"""What others call the conditions."""
+
+
+def conditions(r: Reading, node: Node, slot: Slot) -> tuple[ConditionName, ...] | None:
+    """A condition of the closed list, or several; each may be narrowed to a subject."""
+    nodes = (r.items(node, slot) or ()) if isinstance(node, Sequence) else (node,)
+    return tuple(each for item in nodes if (each := condition_name(r, item, slot.called)) is not None) or None
+
+
+def condition_name(r: Reading, node: Node, called: str) -> ConditionName | None:
+    """`missing`, or `missing article`: a condition of the closed list, and what it is narrowed to."""
+    if not isinstance(node, Scalar) or not node.text:
+        r.wrong_shape(node, Slot(called, key_of(ErrorCode, "when").shape))
+        return None
+    found = split(node.text)
+    if found is not None:
+        return ConditionName(*found, node.span)
+    not_a_condition(r, node.text, node.span)
+    return None
+
+
+def not_a_condition(r: Reading, text: str, span: Span, meant: tuple[str, ...] = ()) -> None:
+    """Says that this is not of the closed list of conditions. `meant`: what advises, where more than the list is
+    known."""
+    r.say(
+        WRONG_WORD,
+        f"{quoted(text)} is not a condition",
+        Label(span),
+        help=meant
+        or ((f"did you mean `{_MEANT[text.casefold()]}`?",) if text.casefold() in _MEANT else ())
+        or r.did_you_mean(text, BY_NAME)
+        or r.did_you_mean(text.partition(" ")[0], BY_NAME)
+        or ('the conditions are listed in `docs/language.md`, under "Conditions and bare statuses"',),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """The words for a rule (`required`, `minLength` …), or for the rest (`otherwise`)."""
+
+    rule: str
+    span: Span
+    text: str
+
+
+_MESSAGE = Key(
+    0, "RULE", Kind.ADDS, shapes.Text(), "The words for one rule, or, under `otherwise`, for the rest.",
+    "Errors of that rule have no message.",
+)  # fmt: skip
+
+
+def messages(r: Reading, node: Node, slot: Slot) -> tuple[Message, ...] | None:
+    entries = r.entries(node, slot)
+    if entries is None:
+        return None
+    found = []
+    for entry in entries:
+        if entry.name not in RULES:
+            r.unknown(entry.key, slot.called, RULES)
+        words = leaves.text(r, entry.value, Slot(entry.name, _MESSAGE.shape))
+        if words is not None:
+            found.append(Message(entry.name, entry.key.span, words))
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorCode:
+    """`called`: what callers of an older version know it by, where that is not its name."""
+
+    name: str
+    span: Span
+    status: Fact[int] | None = asked(
+        "status", shapes.Integer(400, 599), "The status of its responses.", STATUS,
+        "what it would answer has a bare status", main=True,
+    )  # fmt: skip
+    title: Fact[str] | None = adds(
+        "title", shapes.Text(), "What it is, in plain text: `error.title`.", "`error.title` has no value."
+    )
+    detail: Fact[Expression] | None = adds(
+        "detail", shapes.Expression(), "What is so this time: `error.detail`.", "`error.detail` has no value."
+    )
+    about: Fact[Name] | None = adds(
+        "about", shapes.Name("a name"),
+        "The name under which `error.messages` has it, where no field is at fault.",
+        "It has no entry in `error.messages`.",
+    )  # fmt: skip
+    when: Fact[tuple[ConditionName, ...]] | None = asked(
+        "when", shapes.Names("a condition", alone=True),
+        "The conditions that it is the code of; each may be narrowed (`missing article`, `conflict user.email`).",
+        CODES, "the condition is answered with a bare status", read=conditions,
+        when=When("nothing else is the code of such a condition, and one can arise"),
+    )  # fmt: skip
+    called: str | None = None
+
+
+CODE = Each(
+    ErrorCode, named("CODE", Kind.NAMES, "An error.", "Each use of its name is an error."), "codes to what they say"
+)
+
+_NO_BODY = "errors have an empty body"
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What the bodies of errors are: of all, or of those of one endpoint."""
+
+    media_type: Fact[Name] | None = asked(
+        "media type", shapes.MediaType(), "The media type of errors.", SHAPE, _NO_BODY,
+        sentence="errors are written as {}",
+    )  # fmt: skip
+    body: Fact[Template] | None = asked(
+        "body", shapes.Template(), "The body, from `error.code`, `error.title` and so on.", SHAPE, _NO_BODY,
+        told="the body of an error",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """`precedence` holds conditions, perhaps narrowed."""
+
+    shape: Fact[Shape] | None = asked(
+        "shape", One(Shape), "What the body of an error is.", SHAPE, _NO_BODY, says_none=True,
+        told="the shape of an error",
+    )  # fmt: skip
+    codes: Fact[tuple[ErrorCode, ...]] | None = asked(
+        "codes", CODE, "The errors that callers are told.", CODES, "conditions are answered with a bare status",
+        says_none=True,
+    )  # fmt: skip
+    messages: Fact[tuple[Message, ...]] | None = adds(
+        "messages", shapes.MappingOf("rules to words"), "The words for each rule that a field can break.",
+        "Errors have no messages.", read=messages, below=(_MESSAGE,),
+    )  # fmt: skip
+    precedence: Fact[tuple[Name, ...]] | None = adds(
+        "precedence", shapes.Names("a condition"),
+        "Which condition is told where several hold; each may be narrowed.",
+        "The order of the closed list of conditions holds.", told="errors count in this order", meanings=(11,),
+    )  # fmt: skip
