@@ -9,16 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeVar
 
-from ninefold.contract.authentication import Authentication
-from ninefold.contract.endpoints import Endpoints
-from ninefold.contract.events import Events
 from ninefold.contract.fact import Fact, Gap, Proposal, Shown, StatedNone
-from ninefold.contract.resources import Resources
-from ninefold.contract.states import Machine, States
-from ninefold.contract.versioning import Versioning
+from ninefold.contract.service import Contract
+from ninefold.contract.states import Machine
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
-from ninefold.language.errors import Errors
 from ninefold.vocabulary.built_in import BUILT_IN
 
 T = TypeVar("T")
@@ -67,16 +62,11 @@ def listed(fact: Fact[tuple[T, ...]] | None) -> tuple[T, ...] | None:
             return one(fact)
 
 
-def declared(
-    resources: Resources,
-    machines: States,
-    endpoints: Endpoints,
-    authentication: Authentication,
-    events: Events,
-    errors: Errors,
-    versioning: Versioning,
-) -> Declared:
+def declared(contract: Contract) -> Declared:
     """Everything that the parts declare."""
+    resources, machines = contract.resources, contract.states
+    endpoints, authentication = contract.endpoints, contract.authentication
+    events, errors, versioning = contract.events, contract.errors, contract.versioning
     own = listed(resources.resources)
     fields: dict[str, Names] = {
         resource.name: {field.name: field.span for field in own_fields}

@@ -33,16 +33,7 @@ from ninefold.vocabulary.endpoints import CONDITIONS_OF_GRANTS
 
 def judge(r: Reading, contract: Contract) -> None:
     """Says of each name that refers to something whether nothing declares it."""
-    found = declared(
-        contract.resources,
-        contract.states,
-        contract.endpoints,
-        contract.authentication,
-        contract.events,
-        contract.errors,
-        contract.versioning,
-    )
-    judged = _Uses(r, found)
+    judged = _Uses(r, declared(contract))
     judged.resources(contract.resources)
     judged.states(contract.states)
     judged.endpoints(contract.endpoints)

@@ -60,7 +60,16 @@ TEXTS = (
 
 _PAGES = falling_back(replace(key_of(Limits, "pages"), part=4, path=f"{_E}.pages"), 8, "pages")
 _ERROR_SHAPE = falling_back(
-    replace(key_of(Errors, "shape"), part=4, path=f"{_E}.error shape", question=None, says_none=False), 7, "shape"
+    replace(
+        key_of(Errors, "shape"),
+        part=4,
+        path=f"{_E}.error shape",
+        meaning="What the body of an error of this endpoint is.",
+        question=None,
+        says_none=False,
+    ),
+    7,
+    "shape",
 )
 
 _GUARDS = restricts(
