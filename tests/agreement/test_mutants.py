@@ -15,7 +15,7 @@ from tests.agreement.runs import run
 from ninefold.expressions.sql_parts import Parts
 from ninefold.language import conditions
 from ninefold.plan.problems import Condition
-from ninefold.planner import endpoints, errors, requirements
+from ninefold.planner import errors, requirements
 from ninefold.planner.perspective import Perspective
 from ninefold.server import choices, decode, parameters, steps
 from ninefold.server.authenticate import Scheme
@@ -140,7 +140,7 @@ def a_filter_is_left_out_of_the_total(patch: Patch) -> None:
         count = msgspec.structs.replace(found.count, pieces=found.count.pieces[:1])
         return msgspec.structs.replace(found, count=count)
 
-    patch.setattr(endpoints, "list_rows", miscounted)
+    patch.setattr(lists, "list_rows", miscounted)
 
 
 @mutant
