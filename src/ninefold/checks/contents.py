@@ -11,7 +11,6 @@ from ninefold.checks.codes import NO_SUCH_VIEW, NOT_SHOWABLE, VALUE_TOO_LARGE
 from ninefold.checks.findings import Findings, condition, reads_database, several, typed
 from ninefold.checks.showing import Showing, field_shown, moved, null_shown, of_row, stated_at, whole_row
 from ninefold.contract import expression as stated
-from ninefold.contract.resources import View
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import did_you_mean
@@ -22,6 +21,7 @@ from ninefold.expressions.codes import NAME_TAKEN
 from ninefold.expressions.functions import MACROS, overloads
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Variable
+from ninefold.language.resources import View
 from ninefold.values import Array as ArrayType
 from ninefold.values import Digest, Row
 

@@ -8,13 +8,13 @@ from ninefold.checked.resources import Field, Resource
 from ninefold.checks.codes import NOT_MADE_OF_ROWS
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
-from ninefold.contract import resources as stated
 from ninefold.contract.expression import Assignment, Expression
 from ninefold.contract.fact import Fact, Shown, value_of
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.given import in_statement
 from ninefold.expressions.to_sql import sql_problem
 from ninefold.expressions.tree import Typed
+from ninefold.language import resources as stated
 from ninefold.values import optional
 
 

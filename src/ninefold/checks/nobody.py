@@ -16,13 +16,13 @@ from ninefold.contract.authentication import Admission
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.expression import Expression, expressions_in
 from ninefold.contract.fact import Shown, value_of
-from ninefold.contract.resources import Resource
 from ninefold.contract.service import Contract
 from ninefold.contract.survey import Survey
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Ast, Invocation, Member, every
 from ninefold.expressions.ast import Name as NameAst
+from ninefold.language.resources import Resource
 from ninefold.language.verbs import kind_of
 
 ANYONE = "anyone"

@@ -28,7 +28,6 @@ from ninefold.checks.schemas import (
     schema_of,
 )
 from ninefold.checks.seen import seen
-from ninefold.contract import resources as stated
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Fact, Shown, is_stated, value_of
 from ninefold.contract.service import Contract
@@ -37,6 +36,7 @@ from ninefold.expressions.before import fields_as_they_were
 from ninefold.expressions.reads import reads_beyond
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Call, Typed
+from ninefold.language import resources as stated
 from ninefold.language.schemas import Schema
 from ninefold.syntax.nodes import Scalar
 from ninefold.values import Anything, Boolean, Integer, Number, Row, Text, Timestamp, Type, optional, required

@@ -9,9 +9,9 @@ from ninefold.checked.resources import Seen
 from ninefold.checks.codes import LOSES
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.schemas import SharedSchemas
-from ninefold.contract import resources as stated
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.scope import Scope
+from ninefold.language import resources as stated
 from ninefold.values import Type, from_schema, optional, required
 
 

@@ -14,11 +14,11 @@ from ninefold.contract.authentication import ANY, Scheme
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.expression import Assignment
 from ninefold.contract.fact import Fact, Shown, StatedNone, is_stated, value_of
-from ninefold.contract.resources import Field, Resource
 from ninefold.contract.service import Contract
 from ninefold.contract.states import Machine
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.language.resources import Field, Resource
 from ninefold.language.verbs import TRANSITION, Verb, kind_of
 
 

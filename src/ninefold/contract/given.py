@@ -7,7 +7,6 @@ from typing import Any
 
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import value_of
-from ninefold.contract.resources import Field, Resource
 from ninefold.contract.survey import Survey
 from ninefold.expressions.ast import (
     Ast,
@@ -23,6 +22,7 @@ from ninefold.expressions.ast import (
     every,
 )
 from ninefold.expressions.functions import NEW_EACH_TIME
+from ninefold.language.resources import Field, Resource
 
 ANNOTATIONS = frozenset(
     {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"}

@@ -6,11 +6,11 @@ from collections.abc import Set
 
 from ninefold.contract.endpoints import Endpoint, PathName
 from ninefold.contract.fact import value_of
-from ninefold.contract.resources import Field
 from ninefold.contract.survey import Survey
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Ast, Invocation, Name, every
 from ninefold.expressions.functions import NEW_EACH_TIME
+from ninefold.language.resources import Field
 
 
 def known_by(survey: Survey, endpoint: Endpoint, resource: str) -> tuple[str, ...]:

@@ -11,7 +11,6 @@ from dataclasses import field
 
 from ninefold.contract.expression import Items, Leaf, Members, Template
 from ninefold.contract.fact import value_of
-from ninefold.contract.resources import Field, Resource
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.ast import (
     Ast,
@@ -26,6 +25,7 @@ from ninefold.expressions.ast import (
     Name,
     Unary,
 )
+from ninefold.language.resources import Field, Resource
 from ninefold.vocabulary.built_in import LOG
 
 MACROS = frozenset({"exists", "exists_one", "all", "filter", "map", "flatMap", "sortBy"})

@@ -12,13 +12,13 @@ from ninefold.contract.endpoints import Endpoint, Endpoints
 from ninefold.contract.events import Events
 from ninefold.contract.fact import value_of
 from ninefold.contract.purpose import Purpose
-from ninefold.contract.resources import Resource, Resources
 from ninefold.contract.shared_types import SharedTypes
 from ninefold.contract.states import States
 from ninefold.contract.versioning import Versioning
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.language.errors import Errors
 from ninefold.language.limits import Limits
+from ninefold.language.resources import Resource, Resources
 from ninefold.syntax.nodes import Document
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from ninefold.contract.fact import Gap, Proposal, value_of
-from ninefold.contract.resources import SharedType
+from ninefold.language.resources import SharedType
 
 PREFIX: Final = "#/types/"
 

@@ -13,12 +13,12 @@ from ninefold.contract.endpoints import Action, Body, Endpoint, PathName
 from ninefold.contract.expression import Expression, Items, Leaf, Members, Template
 from ninefold.contract.fact import Fact, StatedNone, is_open, value_of
 from ninefold.contract.reach import Graph, Walk, graph_of
-from ninefold.contract.resources import Field
 from ninefold.contract.service import Contract
 from ninefold.contract.shared_types import types_in
 from ninefold.contract.states import Machine, Transition
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.ast import Ast, Member, Name
+from ninefold.language.resources import Field
 from ninefold.language.verbs import GRANT, VERBS, kind_of
 
 SUBSCRIPTION = "subscription"

@@ -11,13 +11,13 @@ from ninefold.contract.expression import Assignment, Expression
 from ninefold.contract.fact import Shown, is_stated, value_of
 from ninefold.contract.known_by import known_by
 from ninefold.contract.reach import names_in
-from ninefold.contract.resources import Field, Resource
 from ninefold.contract.states import Transition
 from ninefold.contract.survey import Survey, actions, as_action, is_transition, subject
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Ast, Invocation, Member, Name
 from ninefold.expressions.functions import NEVER_TWICE
+from ninefold.language.resources import Field, Resource
 from ninefold.language.verbs import kind_of
 
 

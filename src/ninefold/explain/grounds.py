@@ -15,13 +15,13 @@ from ninefold.checked.endpoints import Stopped
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.expression import Expression, expressions_in
 from ninefold.contract.fact import Fact, Gap, Name, Proposal, Shown, StatedNone, value_of
-from ninefold.contract.resources import Field, Resource
 from ninefold.contract.service import Contract
 from ninefold.contract.survey import Survey, actions, subject
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.diagnostics.source import Place, Span
 from ninefold.explain.explanation import Cause, Item
 from ninefold.explain.precedence import Codes
+from ninefold.language.resources import Field, Resource
 from ninefold.pipeline import Loaded
 from ninefold.plan.routes import Served
 from ninefold.questions.question import OpenQuestion

@@ -9,7 +9,6 @@ from ninefold.contract.endpoints import Action, Endpoint, Filter, Parameter, Pat
 from ninefold.contract.expression import Expression, Leaf, Members, Template
 from ninefold.contract.fact import Fact, StatedNone, is_open, value_of
 from ninefold.contract.known_by import known_by
-from ninefold.contract.resources import Field
 from ninefold.contract.survey import actions, is_transition, signs_out_caller
 from ninefold.explain import resources
 from ninefold.explain.chosen import choices
@@ -17,6 +16,7 @@ from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
 from ninefold.explain.limits import pages
 from ninefold.expressions.ast import Literal
+from ninefold.language.resources import Field
 from ninefold.language.shapes import FORM
 from ninefold.language.verbs import GRANT, TRANSITION, kind_of
 from ninefold.meanings import BESIDE_FIELDS, ENDED, FORMS, GRANTED, GRANTS, PATHS

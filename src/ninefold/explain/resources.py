@@ -6,12 +6,13 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ninefold.contract.fact import Fact, Name, is_stated, value_of
-from ninefold.contract.resources import Field, Resource, SharedType
+from ninefold.contract.fact import Name, value_of
 from ninefold.diagnostics.source import Span
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
+from ninefold.explain.told import told
 from ninefold.language.check import Check
+from ninefold.language.resources import Field, Resource, SharedType
 from ninefold.language.schemas import Schema
 
 REFERENCE = "#/types/"
@@ -60,35 +61,16 @@ def field(g: Grounds, resource: Resource, own: Field) -> Item:
 def _of_field(g: Grounds, own: Field) -> Iterator[Item]:
     schema = value_of(own.schema)
     yield from g.fact("schema", own.schema) if schema is None else asked(g, schema)
-    yield from g.sentence("refers to", own.refers_to, "refers to a `{}`")
-    yield from g.fact("back", own.back, lambda name: f"`{name.text}`")
-    yield from g.word("on delete", own.on_delete)
-    yield from g.expression("on create", own.on_create, (4,))
-    yield from g.expression("on change", own.on_change, (4,))
-    yield from g.names("made again on a change of", own.again_on)
-    yield from g.expression("computed", own.computed, (9,))
-    yield from g.expression("normalised before it is judged", own.normalise)
+    yield from told(g, own, "refers_to", "back", "on_delete", "on_create", "on_change")
+    yield from told(g, own, "again_on", "computed", "normalise")
     yield from g.fact("secret", own.secret, lambda name: SECRETS.get(name.text, name.text))
-    for words, fact in (
-        ("unique", own.unique),
-        ("immutable", own.immutable),
-        ("masked in logs", own.sensitive),
-        ("the state, which moves by transitions alone", own.state),
-    ):
-        yield from _flag(g, words, fact)
+    yield from told(g, own, "unique", "immutable", "sensitive", "state")
 
 
 SECRETS = {
     "password": "password, kept as an Argon2id hash and never readable",
     "token": "token, kept as a SHA-256 digest and readable once, when it is made",
 }
-
-
-def _flag(g: Grounds, words: str, fact: Fact[bool] | None) -> list[Item]:
-    meanings = (4,) if words.startswith("the state") else (3,) if words == "unique" else ()
-    if is_stated(fact):
-        return g.fact(words, fact, lambda _: words, meanings, whole=True)
-    return [each for each in g.fact(words, fact) if each.standing != "in force"]
 
 
 def _types_used(g: Grounds, schema: Any, told: set[str]) -> Iterator[Item]:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from ninefold.contract.endpoints import Endpoint, Expanded, Response, shows_content
 from ninefold.contract.expression import Expression, Items, Leaf, Members, Template
 from ninefold.contract.fact import Shown, StatedNone, value_of
-from ninefold.contract.resources import View
 from ninefold.contract.survey import actions
 from ninefold.explain import resources
 from ninefold.explain.authentication import ISSUED
@@ -16,6 +15,7 @@ from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
 from ninefold.expressions.ast import Ast, Conditional, Invocation, Member, Name
 from ninefold.expressions.functions import overloads
+from ninefold.language.resources import View
 from ninefold.meanings import CHOSEN, ENDED
 from ninefold.vocabulary.built_in import BUILT_IN
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from ninefold.contract.fact import Fact, Shown
+from ninefold.contract.fact import Fact, Shown, is_stated
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
 from ninefold.language import shapes
@@ -45,6 +45,15 @@ def _told(g: Grounds, each: Declared, fact: Fact[Any] | None) -> list[Item]:
             return [named(g, item, each.holding.row.path.lower()) for item in fact.value]
     words = WORDS.get(type(each.key.shape))
     called, sentence = each.told or each.key.path, each.sentence
+    if isinstance(each.key.shape, shapes.Boolean) and sentence:
+        return _flag(g, each, fact)
     if words is None or not sentence:
         return g.fact(called, fact, words, each.meanings)
     return g.fact(called, fact, lambda value: sentence.format(words(value)), each.meanings, whole=True)
+
+
+def _flag(g: Grounds, each: Declared, fact: Fact[bool] | None) -> list[Item]:
+    """What is so where `true` is stated, and is not told where it is not."""
+    if is_stated(fact):
+        return g.fact(each.sentence, fact, lambda _: each.sentence, each.meanings, whole=True)
+    return [item for item in g.fact(each.sentence, fact) if item.standing != "in force"]

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from ninefold.contract.bodies import given
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.fact import value_of
-from ninefold.contract.resources import Resource
 from ninefold.contract.states import Transition
 from ninefold.contract.survey import actions, is_transition
 from ninefold.contract.writes import (
@@ -23,6 +22,7 @@ from ninefold.contract.writes import (
 from ninefold.explain import events, resources, states
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
+from ninefold.language.resources import Resource
 
 
 def transitions(g: Grounds, endpoint: Endpoint) -> list[Transition]:

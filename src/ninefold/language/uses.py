@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from ninefold.contract.fact import Fact, Name, Proposal, Shown
+from ninefold.contract.fact import Gap, Name, Proposal, Shown, StatedNone
 from ninefold.language import shapes
 from ninefold.language.declaration import Declared, One, members
 
@@ -58,10 +58,12 @@ def _named(each: Declared) -> str | None:
     return shape.of if isinstance(shape, shapes.Name | shapes.Names) else None
 
 
-def _said(fact: Fact[Any] | None) -> Any:
-    """A value that is shown, or proposed."""
+def _said(fact: Any) -> Any:
+    """A value that is shown, or proposed; within a fact, the value itself."""
     match fact:
         case Shown(value) | Proposal(Shown(value)):
             return value
-        case _:
+        case StatedNone() | Gap() | Proposal():
             return None
+        case value:
+            return value

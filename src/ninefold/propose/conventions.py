@@ -14,11 +14,11 @@ from typing import TypeAlias
 
 from ninefold.contract.events import Stream, Webhooks
 from ninefold.contract.fact import Gap, Shown, is_open, value_of
-from ninefold.contract.resources import Field, Resource
 from ninefold.contract.survey import Survey, actions, is_transition
 from ninefold.language.errors import CODES, SHAPE, STATUS
 from ninefold.language.limits import LIMITS, PAGES, RATES
 from ninefold.language.question import Question
+from ninefold.language.resources import IDENTIFIER, ON_DELETE, TYPE, Field, Resource
 from ninefold.propose.facts import (
     ADDING,
     BY_IDENTIFIER,
@@ -48,16 +48,13 @@ from ninefold.questions.question import (
     COMPATIBLE,
     DELIVERY,
     ENDPOINTS,
-    IDENTIFIER,
     MACHINE,
-    ON_DELETE,
     ORDER,
     PATCH,
     REQUEST_MEDIA_TYPE,
     RESPONSE_MEDIA_TYPE,
     RESPONSES,
     STATES,
-    TYPE,
     UNKNOWN_MEMBERS,
     UNKNOWN_PARAMETERS,
     UNSEEN_ROWS,

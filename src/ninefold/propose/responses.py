@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ninefold.contract.endpoints import Action, Endpoint, Literal, PathName
 from ninefold.contract.fact import StatedNone, is_open, value_of
-from ninefold.contract.resources import Field, Resource
 from ninefold.contract.survey import Survey, actions
+from ninefold.language.resources import Field, Resource
 from ninefold.language.verbs import kind_of
 from ninefold.propose.facts import CREATED, DELETED, EVENT_STREAM, LISTED, SHOWN, TOKEN, WEBHOOKS, Proposed
 from ninefold.propose.paging import reached_by

@@ -11,6 +11,7 @@ from ninefold.diagnostics.source import Span
 from ninefold.language.errors import CODES, SHAPE, STATUS
 from ninefold.language.limits import BODY_SIZE, KEYS, LIMITS, PAGES, RATE, RATES, TIME_OUTS
 from ninefold.language.question import Effect, Question
+from ninefold.language.resources import FIELDS, IDENTIFIER, ON_DELETE, READABLE, TYPE
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,20 +93,6 @@ PART_QUESTIONS = (PURPOSE, RESOURCES, STATES, ENDPOINTS, SCHEMES, KINDS, SHAPE, 
 """By part: `PART_QUESTIONS[number - 1]`."""
 
 # What is asked of a part that shows something.
-
-REACHING = "the endpoints that address, create, read or write R"
-IDENTIFIER = Question("identifier", 2, "the identifier of {}, and who makes it", "blocks", REACHING, "R")
-FIELDS = Question("fields", 2, "the fields of {}", "blocks", REACHING, "R")
-TYPE = Question("type", 2, "the type of {}", "blocks", REACHING, "R.F")
-READABLE = Question(
-    "readable", 2, "what is readable of {}", "blocks", REACHING, "R.F",
-    "of a `secret`, of a field that credentials are looked up in, and of the password that callers and sign ins are "
-    "held to",
-)  # fmt: skip
-ON_DELETE = Question(
-    "on delete", 2, "what deleting the row does that {} refers to", "blocks", "the endpoints that delete such rows",
-    "R.F", "of a reference, if an endpoint deletes rows of its target",
-)  # fmt: skip
 
 MACHINE = Question("machine", 3, "the states of {}, or none", "blocks", "the endpoints that write R", "R")
 INITIAL = Question("initial", 3, "the initial state of {}", "blocks", "the endpoints that create R", "R")

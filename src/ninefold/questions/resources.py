@@ -7,18 +7,13 @@ from typing import Any
 
 from ninefold.contract.endpoints import Endpoint, PathName
 from ninefold.contract.fact import Fact, Shown, is_open, value_of
-from ninefold.contract.resources import Field, Resource, SharedType
 from ninefold.contract.survey import Survey, actions
 from ninefold.language.json_schema import HOLDING, TYPING
+from ninefold.language.resources import FIELDS, IDENTIFIER, ON_DELETE, READABLE, TYPE, Field, Resource, SharedType
 from ninefold.language.schemas import Schema
 from ninefold.language.verbs import kind_of
 from ninefold.questions.question import (
-    FIELDS,
-    IDENTIFIER,
-    ON_DELETE,
-    READABLE,
     RESOURCES,
-    TYPE,
     At,
     OpenQuestion,
     blocking,

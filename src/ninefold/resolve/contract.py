@@ -8,12 +8,13 @@ from ninefold.language.errors import Errors
 from ninefold.language.limits import Limits
 from ninefold.language.reading import Reading
 from ninefold.language.records import part_of
+from ninefold.language.resources import Resources
 from ninefold.resolve.authentication import authentication
 from ninefold.resolve.endpoints import endpoints
 from ninefold.resolve.events import events
+from ninefold.resolve.includes import taken_over
 from ninefold.resolve.names import judge
 from ninefold.resolve.purpose import purpose
-from ninefold.resolve.resources import resources
 from ninefold.resolve.states import states
 from ninefold.resolve.terms import terms
 from ninefold.resolve.versioning import versioning
@@ -31,7 +32,7 @@ def resolve(document: Document, accept_proposals: bool = False) -> Outcome[Contr
     contract = Contract(
         document=document,
         purpose=purpose(r, document.part("purpose")),
-        resources=resources(r, document.part("resources")),
+        resources=taken_over(r, part_of(r, Resources, document.part("resources"))),
         states=states(r, document.part("states")),
         endpoints=endpoints(r, document.part("endpoints")),
         authentication=authentication(r, document.part("authentication")),

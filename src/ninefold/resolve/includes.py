@@ -13,12 +13,12 @@ from typing import Any, Final, TypeVar
 
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Fact, Gap, Name, Proposal, Shown, StatedNone
-from ninefold.contract.resources import Field, Resource, Resources, View
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions import ast
 from ninefold.language.codes import INCLUDED_CYCLE, SAME_NAME, UNDECLARED
 from ninefold.language.reading import Reading, quoted
+from ninefold.language.resources import Field, Resource, Resources, View
 from ninefold.syntax.nodes import Node
 
 T = TypeVar("T")

@@ -11,7 +11,6 @@ from ninefold.contract.endpoints import Action, Endpoint, Endpoints
 from ninefold.contract.events import Events
 from ninefold.contract.expression import Assignment
 from ninefold.contract.fact import Fact, Name, Shown
-from ninefold.contract.resources import Resource, Resources
 from ninefold.contract.service import Contract
 from ninefold.contract.states import ResourceStates, States, Transition
 from ninefold.contract.versioning import Change, Versioning
@@ -22,6 +21,7 @@ from ninefold.language.codes import NOT_AN_ACTION, NOT_WRITTEN, SAME_NAME, UNDEC
 from ninefold.language.conditions import split
 from ninefold.language.errors import ConditionName, ErrorCode, Errors, not_a_condition
 from ninefold.language.reading import Reading, quoted
+from ninefold.language.resources import Resource, Resources
 from ninefold.language.schemas import BODY_OF_A_RESOURCE, OF_A_RESOURCE, TYPE_REFERENCE, Schema
 from ninefold.language.uses import uses
 from ninefold.language.verbs import GRANT
@@ -142,8 +142,6 @@ class _Uses:
             self.use_fields(listed(names) or (), resource.name)
         for together in listed(resource.unique) or ():
             self.use_fields(together, resource.name)
-        for invariant in listed(resource.invariants) or ():
-            self.use_code(invariant.otherwise)
         records = one(resource.records)
         for record in records.items if isinstance(records, Sequence) else ():
             for entry in record.entries if isinstance(record, Mapping) else ():

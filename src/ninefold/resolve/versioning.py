@@ -8,7 +8,6 @@ from typing import Any
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Name, Shown
-from ninefold.contract.resources import View
 from ninefold.contract.versioning import ENDPOINT, OF_ENDPOINT, Change, Version, Versioning, VersionScheme
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.language import leaves
@@ -18,6 +17,7 @@ from ninefold.language.expressions import expression, template
 from ninefold.language.quantities import full_date
 from ninefold.language.reading import Level, Read, Reading, Slot, described, spoken
 from ninefold.language.records import of_entry
+from ninefold.language.resources import View
 from ninefold.language.schemas import schema
 from ninefold.resolve.authentication import admissions
 from ninefold.resolve.endpoints import endpoint

@@ -7,11 +7,11 @@ from dataclasses import replace
 from ninefold.contract.endpoints import Endpoint, Filter, SortKey
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Fact, Shown, is_stated, value_of
-from ninefold.contract.resources import Field, Resource, Seen
 from ninefold.contract.versioning import Change
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Literal, Member, Name, every
+from ninefold.language.resources import Field, Resource, Seen
 from ninefold.language.schemas import Schema
 from ninefold.syntax.nodes import Entry, Mapping, Scalar, Style
 from ninefold.versions.chosen import called_so

@@ -14,11 +14,11 @@ from ninefold.contract.endpoints import Endpoint, Filter, Response, Sorts
 from ninefold.contract.events import EventKind
 from ninefold.contract.expression import Assignment, Expression, Items, Leaf, Members, Template
 from ninefold.contract.fact import Name, Shown, value_of
-from ninefold.contract.resources import Resource
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions import ast
 from ninefold.expressions.ast import Ast
+from ninefold.language.resources import Resource
 from ninefold.versions.chosen import showing
 
 _OVER_ITEMS = frozenset({"map", "filter", "all", "exists", "exists_one", "flatMap"})

@@ -15,10 +15,10 @@ from ninefold.contract.endpoints import Endpoint, Response
 from ninefold.contract.events import EventKind
 from ninefold.contract.expression import Items, Leaf, Member, Members, Template
 from ninefold.contract.fact import Name, Shown, value_of
-from ninefold.contract.resources import Resource
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions import ast
+from ninefold.language.resources import Resource
 from ninefold.versions.chosen import showing
 
 Shows: TypeAlias = Callable[[str], str | None]

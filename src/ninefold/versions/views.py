@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ninefold.contract.fact import Shown, value_of
-from ninefold.contract.resources import Resource
 from ninefold.contract.versioning import Change
+from ninefold.language.resources import Resource
 from ninefold.versions.way import Way
 
 

@@ -8,19 +8,19 @@ from ninefold.language.declaration import rows
 from ninefold.language.errors import Errors
 from ninefold.language.key import Key
 from ninefold.language.limits import Limits
+from ninefold.language.resources import Resources
 from ninefold.vocabulary import (
     authentication,
     endpoints,
     events,
     purpose,
-    resources,
     states,
     versioning,
 )
 
 VOCABULARY: tuple[Key, ...] = (
     *purpose.KEYS,
-    *resources.KEYS,
+    *rows(Resources, 2),
     *states.KEYS,
     *endpoints.KEYS,
     *authentication.KEYS,

@@ -1,0 +1,346 @@
+"""Part 2: resources, their fields, and the schemas and expressions that they share."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from ninefold.contract.expression import Expression, Items, Template
+from ninefold.contract.fact import Fact, Gap, Name
+from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.source import Span
+from ninefold.language import leaves, shapes
+from ninefold.language.check import INVARIANTS, Check
+from ninefold.language.codes import WRONG_SHAPE
+from ninefold.language.declaration import Each, When, adds, asked, named, names, restricts, tells, together
+from ninefold.language.expressions import expression, template
+from ninefold.language.identifiers import RESOURCE_NAMES, declare
+from ninefold.language.json_schema import KEYS as KEYWORDS
+from ninefold.language.json_schema import keywords
+from ninefold.language.key import Kind
+from ninefold.language.question import Question
+from ninefold.language.reading import Level, Reading, Slot
+from ninefold.language.records import of_entry
+from ninefold.language.schemas import BESIDE_FIELDS, NOT_USED, Schema, is_a_name, json_value, only_keywords, schema
+from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence
+
+# fmt: off
+
+REACHING = "the endpoints that address, create, read or write R"
+IDENTIFIER = Question("identifier", 2, "the identifier of {}, and who makes it", "blocks", REACHING, "R")
+FIELDS = Question("fields", 2, "the fields of {}", "blocks", REACHING, "R")
+TYPE = Question("type", 2, "the type of {}", "blocks", REACHING, "R.F")
+READABLE = Question(
+    "readable", 2, "what is readable of {}", "blocks", REACHING, "R.F",
+    "of a `secret`, of a field that credentials are looked up in, and of the password that callers and sign ins are "
+    "held to")
+ON_DELETE = Question(
+    "on delete", 2, "what deleting the row does that {} refers to", "blocks", "the endpoints that delete such rows",
+    "R.F", "of a reference, if an endpoint deletes rows of its target")
+
+
+# Fields
+
+NO_TYPE = "whatever reads or writes the field is not served"
+A_FIELD = shapes.Names("a field")
+FIELD_OR_FIELDS = shapes.Names("a field", alone=True)
+
+
+def own_schema(level: Level) -> Fact[Schema] | None:
+    """What a field says in JSON Schema, as one fact."""
+    if level.gap is not None:
+        return Gap(level.gap)
+    if not isinstance(level.node, Mapping):
+        return None
+    keywords = only_keywords(level.node)
+    return level.reading.fact(keywords, Slot(level.called, shapes.JSONSchema()), schema) if keywords.entries else None
+
+
+def read_back(r: Reading, node: Node, slot: Slot) -> Name | None:
+    """The name of a back-reference, which is read like a field."""
+    found = leaves.name(r, node, slot)
+    if found is not None and isinstance(node, Scalar):
+        declare(r, node, "a back-reference", selected=True)
+    return found
+
+
+DELETING = {"set null": "clear", "nullify": "clear", "restrict": "refuse", "no action": "refuse", "delete": "cascade"}
+"""What SQL and others call what a deletion does."""
+
+
+def read_on_delete(r: Reading, node: Node, slot: Slot) -> Name | None:
+    """A word of the closed list."""
+    if isinstance(node, Scalar) and (meant := DELETING.get(node.text.casefold())) is not None:
+        leaves.wrong_word(r, node, slot.called, leaves.words_of(slot.shape), meant)
+        return None
+    return leaves.word(r, node, slot)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """How callers of an older version see a field. `called`: its name for them; None: it is not there for them.
+    `instead`: the field that is shown in its place, whose own `place_of` is this one's name. `schema`: what they give
+    is held to it. `stored`: what is kept of the `value` that they give."""
+
+    called: str | None
+    span: Span
+    instead: str | None = None
+    place_of: str | None = None
+    schema: Schema | None = None
+    stored: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """`seen` is None in the version that the document describes. `schema` is `None` where nothing of JSON Schema is
+    written (a reference, a state field)."""
+
+    name: str
+    span: Span
+    on_create: Fact[Expression] | None = adds(
+        "on create", shapes.Expression(), "The value when a row is created and the body does not give one.",
+        "The field has no value then; an identifier is the client's to give.", meanings=(4,))
+    on_change: Fact[Expression] | None = adds(
+        "on change", shapes.Expression(), "The value at every write, creation included.",
+        "Writes leave the field alone.", meanings=(4,))
+    again_on: Fact[tuple[Name, ...]] | None = adds(
+        "again on", FIELD_OR_FIELDS, "Fields; when an update gives one of them, `on create` gives the value again.",
+        "The value is given once.", told="made again on a change of")
+    computed: Fact[Expression] | None = adds(
+        "computed", shapes.Expression(),
+        "The value, worked out from the row and from all others, the same for everyone; never stored.",
+        "The field is a stored one.", meanings=(9,))
+    normalise: Fact[Expression] | None = adds(
+        "normalise", shapes.Expression(), "The value that is validated and stored, from `value` as it came.",
+        "Values are taken as they come.", told="normalised before it is judged")
+    refers_to: Fact[Name] | None = asked(
+        "refers to", shapes.Name("a resource"), "The field is a reference to a row of that resource.", TYPE, NO_TYPE,
+        sentence="refers to a {}")
+    back: Fact[Name] | None = names(
+        "back", shapes.Name("a new name"), "How the target calls the rows that refer to it.",
+        "Each use of the name is an error.", read=read_back)
+    on_delete: Fact[Name] | None = asked(
+        "on delete", shapes.Word(("refuse", "cascade", "clear")),
+        "What deleting the target does: it is refused, it deletes this row too, or it clears the reference.", ON_DELETE,
+        "that deletion is not served", when=When("something deletes the target"), read=read_on_delete)
+    unique: Fact[bool] | None = restricts(
+        "unique", shapes.Boolean(), "No two rows have the same value. Nulls are distinct.",
+        "Rows may have the same value.", sentence="unique", meanings=(3,))
+    immutable: Fact[bool] | None = restricts(
+        "immutable", shapes.Boolean(),
+        "The value is given once, and no update changes it; that of an identifier may be repeated.",
+        "Updates whose body names the field change it.", sentence="immutable")
+    secret: Fact[Name] | None = asked(
+        "secret", shapes.Word(("password", "token")),
+        "`password`: kept as an Argon2id hash and never readable. `token`: random, kept as a SHA-256 digest, found "
+        "by it, and readable once, as `issued.NAME`.", READABLE,
+        "endpoints that name the scheme are not served. Else it is readable like any other",
+        when=When("credentials or passwords are looked up in the field"))
+    sensitive: Fact[bool] | None = tells(
+        "sensitive", shapes.Boolean(), "The value is masked in logs.", sentence="masked in logs")
+    state: Fact[bool] | None = asked(
+        "state", shapes.Boolean(only_true=True),
+        "The field shows the row's state, and moves by transitions alone.", TYPE, NO_TYPE,
+        sentence="the state, which moves by transitions alone", meanings=(4,))
+    schema: Fact[Schema] | None = together(KEYWORDS, own_schema)
+    seen: Seen | None = None
+
+    @property
+    def called(self) -> str | None:
+        """Its name for callers; None: it is not there for them."""
+        return self.name if self.seen is None else self.seen.called
+
+    @property
+    def is_older(self) -> bool:
+        """Whether only an older version has it, worked out: no field of a document has such a name."""
+        return " of " in self.name
+
+
+# Resources
+
+def unique_lists(r: Reading, node: Node, slot: Slot) -> tuple[tuple[Name, ...], ...] | None:
+    """`[[a, b]]`: fields that are unique together."""
+    if isinstance(node, Sequence) and node.items and all(isinstance(item, Scalar) for item in node.items):
+        written = ", ".join(item.text for item in node.items if isinstance(item, Scalar))
+        r.say(
+            WRONG_SHAPE,
+            "`unique` is a list of fields, not a list of such lists",
+            Label(node.span),
+            help=(f"fields that are unique together are a list of their own: `[[{written}]]`",),
+        )
+        return None
+    items = r.items(node, slot)
+    if items is None:
+        return None
+    lists = (leaves.names(r, item, Slot(slot.called, A_FIELD)) for item in items)
+    return tuple(each for each in lists if each)
+
+
+def read_records(r: Reading, node: Node, slot: Slot) -> Node | None:
+    """Rows, each a mapping from fields to values."""
+    items = r.items(node, slot)
+    for item in items or ():
+        if isinstance(item, Mapping):
+            json_value(r, item, slot)
+        else:
+            r.wrong_shape(item, Slot("a record", shapes.Members()))
+    return None if items is None else node
+
+
+def read_expires(r: Reading, node: Node, slot: Slot) -> Expression | None:
+    """`{at: …}`"""
+    level = r.keyed(node, {EXPIRES_AT.name: EXPIRES_AT}, slot.called)
+    if isinstance(node, Mapping) and node.get("at") is None:
+        r.wrong_shape(node, slot, help=("write the time: `expires: {at: …}`",))
+    return level.inner("at", expression)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A template over a row; `[id, name, {author: profile(article.author)}]` or a mapping."""
+
+    name: str
+    span: Span
+    template: Template
+
+
+def read_views(r: Reading, node: Node, slot: Slot) -> tuple[View, ...] | None:
+    entries = r.entries(node, slot)
+    if entries is None:
+        return None
+    found = []
+    for entry in entries:
+        declare(r, entry.key, "a view")
+        shown = template(r, entry.value, Slot(entry.name, shapes.Template()))
+        # One that cannot be read is still declared: its uses are not wrong.
+        found.append(View(entry.name, entry.key.span, shown or Items((), entry.value.span)))
+    return tuple(found)
+
+
+EXPIRES_AT = named(
+    "at", Kind.ADDS, "When a row deletes itself, from the row; one for which there is no time is there until it is "
+    "deleted.", "A row is there until it is deleted.", shapes.Expression())
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """What it `includes` of others is among its facts."""
+
+    name: str
+    span: Span
+    identifier: Fact[tuple[Name, ...]] | None = asked(
+        "identifier", FIELD_OR_FIELDS,
+        "The field, or the fields together, by which a row is known. `none`: there is one row, from the start.",
+        IDENTIFIER, "endpoints that address or create R are not served", says_none=True)
+    fields: Fact[tuple[Field, ...]] | None = asked(
+        "fields",
+        Each(Field,
+             named("FIELD", Kind.NAMES, "A field: a JSON Schema with these annotations.",
+                   "Each use of its name is an error.", shapes.JSONSchema()),
+             "fields to schemas", refused=NOT_USED,
+             look=lambda r, entry, _: declare(r, entry.key, "a field", selected=True),
+             admits=lambda r, entry: is_a_name(r, entry, "fields", BESIDE_FIELDS)),
+        "What a row holds.", FIELDS, "endpoints that read or write R are not served", main=True)
+    includes: Fact[tuple[Name, ...]] | None = names(
+        "includes", shapes.Names("a resource", alone=True),
+        "Other resources, whose fields it has before its own, with what their `required`, `unique` and `invariants` "
+        "say of them, and with their views; in these, the other's name means this resource. One that has no "
+        "identifier, and is included, is no resource itself.",
+        "It has its own fields alone; each use of what it took over is an error.")
+    required: Fact[tuple[Name, ...]] | None = restricts(
+        "required", A_FIELD, "Fields that a row has a value for.", "A row may lack a value.")
+    unique: Fact[tuple[tuple[Name, ...], ...]] | None = restricts(
+        "unique", shapes.ListOf(A_FIELD),
+        "Lists of fields; no two rows have the same values in all fields of a list. Nulls are distinct.",
+        "Rows may have the same values.", read=unique_lists)
+    invariants: Fact[tuple[Check, ...]] | None = restricts(
+        "invariants", INVARIANTS, "What holds of every row after every write.", "No write is refused for it.")
+    records: Fact[Node] | None = adds(
+        "records", shapes.ListOf(shapes.Members()), "Rows that the contract itself states.", "There are no such rows.",
+        read=read_records, below=(
+            named("RECORD", Kind.ADDS, "A row, by its fields.", "There is no such row.",
+                  shapes.MappingOf("fields to values")),
+            named("RECORD.FIELD", Kind.ADDS, "The value of the field.", "The field has no value.", shapes.JSON())))
+    expires: Fact[Expression] | None = adds(
+        "expires", shapes.Members(), "Rows delete themselves.", "A row is there until it is deleted.",
+        read=read_expires, below=(EXPIRES_AT,))
+    views: Fact[tuple[View, ...]] | None = names(
+        "views", shapes.MappingOf("views to what they show"),
+        "Ways to show a row, each a function of a row or of several.", "Each use of a view is an error.",
+        read=read_views, below=(
+            named("VIEW", Kind.NAMES,
+                  "What the view shows: a list of fields, with mappings for what is not a field, or a template.",
+                  "Each use of its name is an error.", shapes.Template()),))
+
+
+# Shared types, and terms
+
+def type_members(r: Reading, node: Node, slot: Slot) -> tuple[tuple[Name, Schema], ...] | None:
+    entries = r.entries(node, slot)
+    if entries is None:
+        return None
+    found = []
+    for entry in entries:
+        if not is_a_name(r, entry, "fields", BESIDE_FIELDS):
+            continue
+        member = schema(r, entry.value, Slot(entry.name, shapes.JSONSchema()))
+        # As with views.
+        found.append((Name(entry.name, entry.key.span), member or Schema({}, Mapping(entry.value.span, ()))))
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class SharedType:
+    """An entry of `types`: an object schema that fields refer to as `#/types/NAME`."""
+
+    name: str
+    span: Span
+    fields: Fact[tuple[tuple[Name, Schema], ...]] | None = asked(
+        "fields", shapes.MappingOf("members to schemas"), "The members of such an object.", TYPE,
+        "whatever reads or writes a field of this type is not served", main=True, read=type_members, below=(
+            named("MEMBER", Kind.NAMES, "A member of such an object.", "Each use of its name is an error.",
+                  shapes.JSONSchema()),
+            *keywords(0, "MEMBER")))
+    required: Fact[tuple[Name, ...]] | None = restricts(
+        "required", shapes.Names("a member"), "Members that such an object has.", "An object may lack them.")
+
+
+def shared_types(level: Level) -> tuple[SharedType, ...]:
+    """The schemas below `types`. Where that is a gap, so is every schema that refers to one."""
+    entry = level.known.get("types")
+    if entry is None or (isinstance(entry.value, Scalar) and entry.value.says("none")):
+        return ()
+    below = level.reading.keyed(entry.value, {}, "types", is_open=True)
+    with level.reading.proposing(entry.proposed or entry.value.proposed):
+        return below.declared(partial(of_entry(SHARED), level.reading))
+
+
+SHARED = Each(
+    SharedType,
+    named("TYPE", Kind.NAMES, "A shared schema of an object, used as `$ref: \"#/types/TYPE\"`.",
+          "Each use of its name is an error."),
+    "names to schemas", look=lambda r, entry, _: declare(r, entry.key, "a shared type"))
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """`terms`: where each is declared; what they are is put where their names stand."""
+
+    resources: Fact[tuple[Resource, ...]] | None = names(
+        "",
+        Each(Resource,
+             named("RESOURCE", Kind.NAMES, "A kind of thing that the service keeps.",
+                   "Each use of its name is an error."),
+             look=lambda r, entry, _: declare(r, entry.key, "a resource", RESOURCE_NAMES)),
+        "", "")
+    types: tuple[SharedType, ...] = names(
+        "types", SHARED, "Schemas that several fields share; a reserved name.",
+        "Each use of a shared schema is an error.", whole=shared_types, default=())
+    terms: tuple[Name, ...] = names(
+        "terms", shapes.MappingOf("names to expressions"),
+        "Expressions with names of their own; a reserved name. A term means its expression wherever another one "
+        "reads its name, with what can be read there; it reads only terms that are written before it.",
+        "Each use of a term is an error.", default=(),
+        whole=lambda level: tuple(each.name for each in level.reading.terms.values()), below=(
+            named("TERM", Kind.NAMES, "A named expression.", "Each use of its name is an error.",
+                  shapes.Expression()),))
