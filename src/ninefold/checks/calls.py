@@ -13,13 +13,14 @@ from ninefold.checks.findings import Findings, reads_database, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.requests import request_type
 from ninefold.checks.schemas import SharedSchemas, admits_null
-from ninefold.contract.endpoints import Endpoint, Function
+from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.expression import Assignment
 from ninefold.contract.fact import Shown, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.ast import Ast, Member, Name
+from ninefold.language.endpoints import Function
 from ninefold.values import Object, Type, from_schema, optional
 
 ROOTS = {"body": "body", "query": "query", "headers": "header", "path": "path"}

@@ -25,6 +25,7 @@ from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.rewrite import free_variables
 from ninefold.expressions.scope import INFERRED
+from ninefold.language import endpoints as written
 from ninefold.language import limits
 from ninefold.language.limits import narrowed
 from ninefold.values import Array, Boolean, Integer, Number, Object, Row, Text, Timestamp, Type, optional, required
@@ -67,7 +68,7 @@ def check_filters(
     return tuple(found)
 
 
-def _several(endpoint: stated.Endpoint, filter_: stated.Filter, type_: Type, findings: Findings) -> None:
+def _several(endpoint: stated.Endpoint, filter_: written.Filter, type_: Type, findings: Findings) -> None:
     """Whether one value is read where one is given, and several where several are."""
     about = f"the filter `{filter_.name}` of `{endpoint.key}`"
     if isinstance(type_, Array) and not isinstance(filter_.written, Shown):
@@ -100,7 +101,7 @@ def check_sorts(endpoint: stated.Endpoint, resource: Resource, findings: Finding
     return Sorts(None if parameter is None else parameter.text, default, offered)
 
 
-def _keys(keys: tuple[stated.SortKey, ...], resource: Resource, findings: Findings) -> SortKeys:
+def _keys(keys: tuple[written.SortKey, ...], resource: Resource, findings: Findings) -> SortKeys:
     found = []
     for key in keys:
         field = resource.fields.get(key.field)

@@ -13,6 +13,7 @@ from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Member as MemberAst
 from ninefold.expressions.ast import Name as NameAst
 from ninefold.language.check import Check
+from ninefold.language.endpoints import Expansion, Filter, Function, Projection, Requests, Sorts
 from ninefold.language.errors import Shape
 from ninefold.language.limits import Pages
 from ninefold.language.schemas import Schema
@@ -63,27 +64,6 @@ class Action:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """A value that a function is called with, by its name."""
-
-    name: str
-    span: Span
-    schema: Schema
-
-
-@dataclass(frozen=True, slots=True)
-class Function:
-    """A function of the operator's that endpoints call: what it takes and gives, and the error codes with which it
-    refuses."""
-
-    name: str
-    span: Span
-    takes: Fact[tuple[Taken, ...]] | None
-    gives: Fact[Schema] | None
-    refuses: Fact[tuple[Name, ...]] | None
-
-
-@dataclass(frozen=True, slots=True)
 class Parameter:
     """An entry of `path`, `query` or `request headers`."""
 
@@ -93,63 +73,6 @@ class Parameter:
     otherwise: Name | None
     required: bool = False
     """Whether a request has to give it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """A list's filter: an expression over the row and `value`, or `{is, written, default}`."""
-
-    name: str
-    span: Span
-    condition: Fact[Expression] | None
-    written: Fact[str] | None
-    default: Fact[Expression] | None
-
-
-@dataclass(frozen=True, slots=True)
-class SortKey:
-    """A field, ascending, or descending with a minus before it."""
-
-    field: str
-    descending: bool
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Sorts:
-    parameter: Fact[Name] | None
-    default: Fact[tuple[SortKey, ...]] | None
-    offered: Fact[tuple[SortKey, ...]] | None
-
-
-@dataclass(frozen=True, slots=True)
-class Projection:
-    """What members of a row a request chooses: those that `parameter` names of `offered`, and `always` the others."""
-
-    parameter: Fact[Name] | None
-    offered: Fact[tuple[Name, ...]] | None
-    always: Fact[tuple[Name, ...]] | None
-    written: Fact[str] | None
-
-
-@dataclass(frozen=True, slots=True)
-class Expanded:
-    """Something that is shown on request: `name` is how it is asked for, and the member. `field`: the reference, or the
-    rows that refer back. `shows` None: the whole row of each."""
-
-    name: str
-    field: str
-    span: Span
-    shows: Template | None
-
-
-@dataclass(frozen=True, slots=True)
-class Expansion:
-    """Which references a request may have shown as rows."""
-
-    parameter: Fact[Name] | None
-    offered: Fact[tuple[Expanded, ...]] | None
-    written: Fact[str] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,16 +189,6 @@ def with_values(segments: tuple[Segment, ...], path: Fact[tuple[Parameter, ...]]
                 return segment
 
     return tuple(map(known, segments))
-
-
-@dataclass(frozen=True, slots=True)
-class Requests:
-    """How requests are read: all of them, or, where an endpoint says it, those of that one."""
-
-    media_types: Fact[tuple[Name, ...]] | None
-    unknown_members: Fact[Name] | None
-    unknown_parameters: Fact[Name] | None
-    texts: Fact[Name] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ninefold.contract.endpoints import Endpoint, Expanded
+from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.fact import Name, value_of
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
+from ninefold.language.endpoints import Expanded
 from ninefold.meanings import CHOSEN
 
 

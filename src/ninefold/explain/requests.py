@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ninefold.contract.bodies import Given, given
-from ninefold.contract.endpoints import Action, Endpoint, Filter, Parameter, PathName, PathValue, SortKey
+from ninefold.contract.endpoints import Action, Endpoint, Parameter, PathName, PathValue
 from ninefold.contract.expression import Expression, Leaf, Members, Template
 from ninefold.contract.fact import Fact, StatedNone, is_open, value_of
 from ninefold.contract.known_by import known_by
@@ -16,6 +16,7 @@ from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
 from ninefold.explain.limits import pages
 from ninefold.expressions.ast import Literal
+from ninefold.language.endpoints import Filter, SortKey
 from ninefold.language.resources import Field
 from ninefold.language.shapes import FORM
 from ninefold.language.verbs import GRANT, TRANSITION, kind_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ninefold.contract.endpoints import Endpoint, Expanded, Response, shows_content
+from ninefold.contract.endpoints import Endpoint, Response, shows_content
 from ninefold.contract.expression import Expression, Items, Leaf, Members, Template
 from ninefold.contract.fact import Shown, StatedNone, value_of
 from ninefold.contract.survey import actions
@@ -15,6 +15,7 @@ from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
 from ninefold.expressions.ast import Ast, Conditional, Invocation, Member, Name
 from ninefold.expressions.functions import overloads
+from ninefold.language.endpoints import Expanded
 from ninefold.language.resources import View
 from ninefold.meanings import CHOSEN, ENDED
 from ninefold.vocabulary.built_in import BUILT_IN

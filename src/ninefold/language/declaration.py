@@ -203,9 +203,11 @@ def tells(name: str, shape: Shape | Holding, meaning: str, **also: Any) -> Any:
     return _member(Key(0, name, Kind.TELLS, _of(shape), meaning, "Nothing that a caller sees."), shape, **also)
 
 
-def named(placeholder: str, kind: Kind, meaning: str, absent: str, shape: Shape | None = None) -> Key:
+def named(
+    placeholder: str, kind: Kind, meaning: str, absent: str, shape: Shape | None = None, asks: Question | None = None
+) -> Key:
     """The row of a placeholder, for the names of records if it has no shape of its own."""
-    return Key(0, placeholder, kind, shape or Members(), meaning, absent)
+    return Key(0, placeholder, kind, shape or Members(), meaning, absent, None if asks is None else asks.id)
 
 
 def together(rows: tuple[Key, ...], whole: Callable[[Level], Any]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
 from ninefold.contract.expression import Expression, Template
@@ -43,7 +44,7 @@ PARAMETER = shapes.Name("a query parameter")
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """How the requests of all endpoints are read, or those of one."""
+    """How requests are read: all of them, or, where an endpoint says it, those of that one."""
 
     media_types: Fact[tuple[Name, ...]] | None = asked(
         "media type", shapes.OneOf((shapes.MediaType(), shapes.ListOf(shapes.MediaType()))),
@@ -70,7 +71,7 @@ UNCALLED = "endpoints that call it are not served"
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What a function is called with, under a name."""
+    """A value that a function is called with, by its name."""
 
     name: str
     span: Span
@@ -100,7 +101,8 @@ def read_taken(r: Reading, node: Node, slot: Slot) -> tuple[Taken, ...] | None:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function of the operator's, which endpoints call."""
+    """A function of the operator's that endpoints call: what it takes and gives, and the error codes with which it
+    refuses."""
 
     name: str
     span: Span
@@ -156,7 +158,7 @@ ALONE = "The parameter gives one name."
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A query parameter that narrows a list by a condition on the row and on `value`."""
+    """A list's filter: an expression over the row and `value`, or `{is, written, default}`."""
 
     name: str
     span: Span
@@ -194,11 +196,15 @@ def read_filters(r: Reading, node: Node, slot: Slot) -> tuple[Filter, ...] | Non
 
 @dataclass(frozen=True, slots=True)
 class SortKey:
-    """`name`, or `-name` for descending."""
+    """A field, ascending, or descending with a minus before it."""
 
     field: str
     descending: bool
     span: Span
+
+
+DIRECTION = re.compile(r"(\w+)[ :]+(asc(?:ending)?|desc(?:ending)?)", re.IGNORECASE)
+"""What SQL writes for `name` and `-name`."""
 
 
 def read_sort_keys(r: Reading, node: Node, slot: Slot) -> tuple[SortKey, ...] | None:
@@ -206,7 +212,7 @@ def read_sort_keys(r: Reading, node: Node, slot: Slot) -> tuple[SortKey, ...] | 
     if names is None:
         return None
     for each in names:
-        if (found := leaves.DIRECTION.fullmatch(each.text)) is not None:
+        if (found := DIRECTION.fullmatch(each.text)) is not None:
             r.say(
                 WRONG_SHAPE,
                 f"{quoted(each.text)} is not how a field is sorted by",
@@ -234,7 +240,7 @@ class Sorts:
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """The members of a row that its caller may choose."""
+    """What members of a row a request chooses: those that `parameter` names of `offered`, and `always` the others."""
 
     parameter: Fact[Name] | None = asked(
         "parameter", PARAMETER,
@@ -250,8 +256,8 @@ class Projection:
 
 @dataclass(frozen=True, slots=True)
 class Expanded:
-    """What can be asked for under a name: the reference `field` leads to, shown as a whole row where `shows` is
-    None."""
+    """Something that is shown on request: `name` is how it is asked for, and the member. `field`: the reference, or the
+    rows that refer back. `shows` None: the whole row of each."""
 
     name: str
     field: str
@@ -277,7 +283,7 @@ def read_expanded(r: Reading, node: Node, slot: Slot) -> tuple[Expanded, ...] | 
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """The references that its caller may have shown as rows."""
+    """Which references a request may have shown as rows."""
 
     parameter: Fact[Name] | None = asked(
         "parameter", PARAMETER, "The query parameter that names what is to be shown as rows.", DOES, NOT_SERVED)

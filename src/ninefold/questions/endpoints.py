@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ninefold.contract.endpoints import Endpoint, PathName, Requests, reads_content, shows_content
+from ninefold.contract.endpoints import Endpoint, PathName, reads_content, shows_content
 from ninefold.contract.fact import Fact, Gap, Proposal, Shown, StatedNone, value_of, within
 from ninefold.contract.survey import (
     WITHOUT_CONTENT,
@@ -13,20 +13,16 @@ from ninefold.contract.survey import (
     actions,
 )
 from ninefold.diagnostics.source import Span
+from ninefold.language.endpoints import DOES, ORDER, REQUEST_MEDIA_TYPE, UNKNOWN_MEMBERS, UNKNOWN_PARAMETERS, Requests
 from ninefold.language.question import Question
 from ninefold.language.verbs import kind_of
 from ninefold.questions.question import (
     BODY,
-    DOES,
     ENDED,
     ENDPOINTS,
-    ORDER,
     PATCH,
-    REQUEST_MEDIA_TYPE,
     RESPONSE_MEDIA_TYPE,
     RESPONSES,
-    UNKNOWN_MEMBERS,
-    UNKNOWN_PARAMETERS,
     At,
     OpenQuestion,
     blocking,

@@ -8,6 +8,7 @@ from typing import Any
 from ninefold.contract.fact import Fact, Gap, Proposal, Shown
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
+from ninefold.language.endpoints import DOES, ORDER, REQUEST_MEDIA_TYPE, UNKNOWN_MEMBERS, UNKNOWN_PARAMETERS
 from ninefold.language.errors import CODES, SHAPE, STATUS
 from ninefold.language.limits import BODY_SIZE, KEYS, LIMITS, PAGES, RATE, RATES, TIME_OUTS
 from ninefold.language.question import Effect, Question
@@ -99,7 +100,6 @@ INITIAL = Question("initial", 3, "the initial state of {}", "blocks", "the endpo
 FROM = Question("from", 3, "the states that {} goes from", "blocks", "the endpoints that take T", "T")
 TO = Question("to", 3, "the state that {} goes to", "blocks", "the endpoints that take T", "T")
 
-DOES = Question("does", 4, "what {} does", "blocks", "E", "E")
 BODY = Question(
     "body", 4, "the body of {}, or none", "blocks", "E", "E",
     "where it takes values: create, update, replace, ensure, sign in, subscribe, call, a transition, or compute, "
@@ -108,22 +108,10 @@ BODY = Question(
 PATCH = Question("patch", 4, "how a patch is read by {}", "blocks", "E", "E", "of each update with a body")
 ENDED = Question("ended", 4, "which credentials {} ends", "blocks", "E", "E", "of each sign out")
 RESPONSES = Question("responses", 4, "the responses of {}", "blocks", "E", "E")
-ORDER = Question("order", 4, "the order in which {} lists", "blocks", "E", "E", "of each list")
-REQUEST_MEDIA_TYPE = Question(
-    "request media type", 4, "the media type of requests", "blocks", "the endpoints with a body",
-    asked="if an endpoint has a body, or refuses one that has members",
-)  # fmt: skip
 RESPONSE_MEDIA_TYPE = Question(
     "response media type", 4, "the media type of responses", "blocks", "the endpoints whose responses have content",
     asked="if a response has content",
 )  # fmt: skip
-UNKNOWN_MEMBERS = Question(
-    "unknown members", 4, "what happens to members that no fact names", "blocks", "the endpoints that state a body",
-    asked="if an endpoint states a `body`, be it `none`",
-)  # fmt: skip
-UNKNOWN_PARAMETERS = Question(
-    "unknown parameters", 4, "what happens to parameters that no fact names", "blocks", "every endpoint"
-)
 
 NAMING = "the endpoints that name S"
 PRESENTED = Question("presented", 5, "how a credential of {} is presented", "blocks", NAMING, "S")

@@ -4,60 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ninefold.contract.endpoints import Action, Function, Taken
+from ninefold.contract.endpoints import Action
 from ninefold.contract.fact import Fact, Shown
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.language import leaves
-from ninefold.language.codes import NOT_AN_ACTION, NOT_IN_FORM
-from ninefold.language.reading import Reading, Slot, quoted
-from ninefold.language.schemas import is_a_name, schema
-from ninefold.language.shapes import JSONSchema
+from ninefold.language.codes import NOT_AN_ACTION
+from ninefold.language.reading import Reading
 from ninefold.language.verbs import kind_of
-from ninefold.syntax.nodes import Entry, Node
-
-
-def functions(r: Reading, node: Node, slot: Slot) -> tuple[Function, ...] | None:
-    entries = r.entries(node, slot)
-    return None if entries is None else r.each(entries, lambda entry: _function(r, entry))
-
-
-def _function(r: Reading, entry: Entry) -> Function:
-    if not entry.name.isidentifier():
-        r.say(
-            NOT_IN_FORM,
-            f"{quoted(entry.name)} is not the name of a function",
-            Label(entry.key.span, "no function is called so"),
-            help=("a function of Python is called by letters, digits and `_`: `quote_of`",),
-        )
-    level = r.level(entry.value, 4, "calls.FUNCTION", entry.name)
-    return Function(
-        name=entry.name,
-        span=entry.key.span,
-        takes=level.fact("takes", taken),
-        gives=level.fact("gives", schema),
-        refuses=level.fact("refuses", leaves.names),
-    )
-
-
-def taken(r: Reading, node: Node, slot: Slot) -> tuple[Taken, ...] | None:
-    entries = r.entries(node, slot)
-    if entries is None:
-        return None
-    found = []
-    for entry in entries:
-        if not is_a_name(r, entry, "arguments", "leave it out: a function is called with everything that it takes"):
-            continue
-        own = schema(r, entry.value, Slot(entry.name, JSONSchema()))
-        if not entry.name.isidentifier():
-            r.say(
-                NOT_IN_FORM,
-                f"{quoted(entry.name)} is not the name of an argument",
-                Label(entry.key.span, "no argument is called so"),
-                help=("an argument of a Python function is called by letters, digits and `_`",),
-            )
-        elif own is not None:
-            found.append(Taken(entry.name, entry.key.span, own))
-    return tuple(found)
 
 
 def apart(r: Reading, does: Fact[tuple[Action, ...]] | None) -> tuple[Action | None, Fact[tuple[Action, ...]] | None]:

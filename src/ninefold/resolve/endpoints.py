@@ -4,17 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ninefold.contract.endpoints import (
-    Body,
-    CrossOrigin,
-    Endpoint,
-    Endpoints,
-    Filter,
-    Requests,
-    SortKey,
-    Sorts,
-    with_values,
-)
+from ninefold.contract.endpoints import Body, CrossOrigin, Endpoint, Endpoints, with_values
 from ninefold.contract.expression import Assignment
 from ninefold.contract.fact import Fact, Gap, Name, Proposal, Shown, StatedNone
 from ninefold.diagnostics.diagnostic import Label
@@ -22,15 +12,16 @@ from ninefold.language import leaves, shapes
 from ninefold.language.check import GUARDS, Check
 from ninefold.language.codes import CONTRADICTION, NOT_IN_FORM, WITHOUT_GUARD, WRONG_SHAPE
 from ninefold.language.declaration import One
+from ninefold.language.endpoints import Expansion, Projection, Requests, Sorts, read_filters, read_functions
 from ninefold.language.errors import Shape, condition_name
-from ninefold.language.expressions import ANY, assignments, expression, template
+from ninefold.language.expressions import assignments, expression, template
 from ninefold.language.json_schema import TYPES
 from ninefold.language.limits import Pages
 from ninefold.language.quantities import duration
 from ninefold.language.reading import Level, Reading, Slot, collected, quoted, spoken
 from ninefold.language.records import of_records
 from ninefold.language.schemas import BODY_OF_A_RESOURCE, type_reference
-from ninefold.resolve import calls, cases, chosen, responses, routes
+from ninefold.resolve import calls, cases, responses, routes
 from ninefold.resolve.actions import deeds
 from ninefold.resolve.effects import effects
 from ninefold.resolve.parameters import header_parameters, parameters, path_parameters
@@ -48,33 +39,13 @@ def endpoints(r: Reading, part: Part) -> Endpoints:
     by_key = {entry.name: found for entry, found in written}
     return Endpoints(
         base=level.fact("base", leaves.path),
-        requests=level.fact("requests", requests),
+        requests=level.fact("requests", of_records(One(Requests))),
         response_media_type=response_media_type(r, level),
         cross_origin=level.fact("cross origin", cross_origin),
-        functions=level.fact("calls", calls.functions),
+        functions=level.fact("calls", read_functions),
         endpoints=each_case(
             collected(r, named, part.facts.span, lambda entry: in_cases(r, entry, by_key.get(entry.name)))
         ),
-    )
-
-
-def requests(r: Reading, node: Node, slot: Slot) -> Requests | None:
-    return read_requests(r, node, "requests")
-
-
-def own_requests(r: Reading, node: Node, slot: Slot) -> Requests | None:
-    return read_requests(r, node, "ENDPOINT.requests")
-
-
-def read_requests(r: Reading, node: Node, path: str) -> Requests | None:
-    level = r.level(node, 4, path, "requests")
-    if not isinstance(node, Mapping):
-        return None
-    return Requests(
-        media_types=level.fact("media type", leaves.request_media_types),
-        unknown_members=level.fact("unknown members", leaves.word),
-        unknown_parameters=level.fact("unknown parameters", leaves.word),
-        texts=level.fact("texts", leaves.word),
     )
 
 
@@ -182,9 +153,9 @@ def _endpoint(r: Reading, level: Level, entry: Entry, route: routes.Route | None
         body=level.fact("body", body),
         query=level.fact("query", parameters),
         request_headers=level.fact("request headers", header_parameters),
-        filters=level.fact("filters", filters),
+        filters=level.fact("filters", read_filters),
         where=level.fact("where", expression),
-        sorts=level.fact("sorts", sorts),
+        sorts=level.fact("sorts", of_records(One(Sorts))),
         pages=level.fact("pages", of_records(One(Pages))),
         sets=level.fact("sets", assignments),
         guards=guards(r, level),
@@ -193,14 +164,14 @@ def _endpoint(r: Reading, level: Level, entry: Entry, route: routes.Route | None
         idempotency_key=level.fact("idempotency key", leaves.word),
         issues=level.fact("issues", leaves.name),
         ends=level.fact("ends", leaves.word),
-        requests=level.fact("requests", own_requests),
+        requests=level.fact("requests", of_records(One(Requests))),
         error_shape=level.fact("error shape", of_records(One(Shape))),
         errors=level.fact("errors", errors),
         responses=level.fact("responses", responses.responses),
         headers=level.fact("headers", response_headers),
         then=level.fact("then", effects(4, "ENDPOINT.then")),
-        projection=level.fact("projection", chosen.projection),
-        expand=level.fact("expand", chosen.expansion),
+        projection=level.fact("projection", of_records(One(Projection))),
+        expand=level.fact("expand", of_records(One(Expansion))),
         path=path,
     )
 
@@ -247,59 +218,6 @@ def _is_schema(node: Mapping) -> bool:
         return False
     beside = {each.name for each in node.entries}
     return all(isinstance(each, Scalar) and each.text in beside for each in required.value.items)
-
-
-def filters(r: Reading, node: Node, slot: Slot) -> tuple[Filter, ...] | None:
-    if not isinstance(node, Mapping):
-        r.wrong_shape(node, slot)
-        return None
-    return r.each(node.entries, lambda entry: filter_of(r, entry))
-
-
-def filter_of(r: Reading, entry: Entry) -> Filter:
-    """An expression, or `{is, written, default}`."""
-    if not isinstance(entry.value, Mapping):
-        condition = r.fact(entry.value, Slot(entry.name, ANY), expression, entry.proposed)
-        return Filter(entry.name, entry.key.span, condition, None, None)
-    level = r.level(entry.value, 4, "ENDPOINT.filters.FILTER", entry.name)
-    return Filter(
-        name=entry.name,
-        span=entry.key.span,
-        condition=level.fact("is", expression),
-        written=level.fact("written", chosen.written),
-        default=level.fact("default", expression),
-    )
-
-
-def sorts(r: Reading, node: Node, slot: Slot) -> Sorts | None:
-    level = r.level(node, 4, "ENDPOINT.sorts", "sorts")
-    if not isinstance(node, Mapping):
-        return None
-    return Sorts(
-        parameter=level.fact("parameter", leaves.name),
-        default=level.fact("default", sort_keys),
-        offered=level.fact("offered", sort_keys),
-    )
-
-
-_DIRECTION = re.compile(r"(\w+)[ :]+(asc(?:ending)?|desc(?:ending)?)", re.IGNORECASE)
-"""What SQL writes for `name` and `-name`."""
-
-
-def sort_keys(r: Reading, node: Node, slot: Slot) -> tuple[SortKey, ...] | None:
-    names = leaves.name_or_names(r, node, slot)
-    if names is None:
-        return None
-    for each in names:
-        if (found := _DIRECTION.fullmatch(each.text)) is not None:
-            r.say(
-                WRONG_SHAPE,
-                f"{quoted(each.text)} is not how a field is sorted by",
-                Label(each.span),
-                help=(f"write `{'-' if found[2].casefold().startswith('desc') else ''}{found[1]}`",),
-            )
-            return None
-    return tuple(SortKey(each.text.removeprefix("-"), each.text.startswith("-"), each.span) for each in names)
 
 
 def errors(r: Reading, node: Node, slot: Slot) -> tuple[tuple[Name, Name], ...] | None:

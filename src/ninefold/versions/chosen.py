@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from ninefold.contract.endpoints import Endpoint, Expanded
+from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.expression import Template
 from ninefold.contract.fact import Fact, Name, Shown
+from ninefold.language.endpoints import Expanded
 
 T = TypeVar("T")
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ninefold.contract.endpoints import Endpoint, Filter, Response, Sorts
+from ninefold.contract.endpoints import Endpoint, Response
 from ninefold.contract.events import EventKind
 from ninefold.contract.expression import Assignment, Expression, Items, Leaf, Members, Template
 from ninefold.contract.fact import Name, Shown, value_of
@@ -18,6 +18,7 @@ from ninefold.contract.service import Contract
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions import ast
 from ninefold.expressions.ast import Ast
+from ninefold.language.endpoints import Filter, Sorts
 from ninefold.language.resources import Resource
 from ninefold.versions.chosen import showing
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from ninefold.language.check import GUARDS
 from ninefold.language.declaration import One, below, key_of
+from ninefold.language.endpoints import FILTERS, FUNCTIONS, Expansion, Projection, Requests, Sorts
 from ninefold.language.errors import Errors, Shape
 from ninefold.language.json_schema import parameter_keywords, path_keywords
 from ninefold.language.key import Key, adds, asked, asked_when, falling_back, names, restricts
 from ninefold.language.limits import Limits, Pages
 from ninefold.language.shapes import (
-    FORM,
     Boolean,
     Duration,
     Expression,
@@ -30,14 +30,10 @@ from ninefold.language.shapes import (
     Word,
 )
 from ninefold.language.verbs import OUTCOMES
-from ninefold.vocabulary.calls import functions, given
-from ninefold.vocabulary.chosen import chosen
 from ninefold.vocabulary.effects import effects
 
 REQUEST_MEDIA_TYPE = "request media type"
 RESPONSE_MEDIA_TYPE = "response media type"
-UNKNOWN_MEMBERS = "unknown members"
-UNKNOWN_PARAMETERS = "unknown parameters"
 DOES = "does"
 BODY = "body"
 PATCH = "patch"
@@ -52,11 +48,6 @@ CONDITIONS_OF_GRANTS = ("grant_type", "scope")
 """The parameters of such a request of which `invalid` may be narrowed: `invalid scope`."""
 
 _E = "ENDPOINT"
-
-TEXTS = (
-    "Where a field of the body, or each item of its array, is a number or a truth value, a text that JSON would read "
-    'as one (`"1"`, `"true"`) is taken for it.'
-)
 
 _PAGES = falling_back(replace(key_of(Limits, "pages"), part=4, path=f"{_E}.pages"), 8, "pages")
 _ERROR_SHAPE = falling_back(
@@ -76,19 +67,32 @@ _GUARDS = restricts(
     4, f"{_E}.guards", ListOf(Members()), "Several guards, each with its error.", "Every row is admitted."
 )
 
+_REQUESTS = asked(
+    4, "requests", Members(), REQUEST_MEDIA_TYPE, "How requests are read.",
+    "A gap: endpoints with a body or with parameters are not served.",
+)  # fmt: skip
+_OWN_REQUESTS = falling_back(
+    adds(4, f"{_E}.requests", Members(), "How the requests of this endpoint alone are read.", ""), 4, "requests"
+)
+_CALLS = names(4, "calls", Members(), "Functions that endpoints call.", "There are none; each use of one is an error.")
+_FILTERS = adds(
+    4, f"{_E}.filters", MappingOf("parameters to conditions"),
+    "Query parameters that narrow a list, or the rows that are all changed.", "There are no such parameters.",
+)  # fmt: skip
+_SORTS = asked(
+    4, f"{_E}.sorts", Members(), ORDER, "The order of a list.", "A gap: the list is not served.", says_none=True
+)
+_PROJECTION = adds(
+    4, f"{_E}.projection", Members(), "The caller chooses which members of a row are shown.", "All members are shown."
+)
+_EXPAND = adds(
+    4, f"{_E}.expand", Members(), "References are shown as rows where a request asks for it.",
+    "What is shown is the same for every request.",
+)  # fmt: skip
+
 _KEYS: tuple[Key, ...] = (
     adds(4, "base", Path(), "A path that comes before the path of every endpoint.", "Paths are served as written."),
-    asked(4, "requests", Members(), REQUEST_MEDIA_TYPE, "How requests are read.",
-          "A gap: endpoints with a body or with parameters are not served."),
-    asked(4, "requests.media type", OneOf((MediaType(), ListOf(MediaType()))), REQUEST_MEDIA_TYPE,
-          f"The media types of request bodies: of JSON, or `{FORM}`.",
-          "A gap: endpoints with a body are not served."),
-    asked(4, "requests.unknown members", Word(("refused", "ignored")), UNKNOWN_MEMBERS,
-          "What happens to members of a body that no fact names.", "A gap: endpoints with a body are not served."),
-    asked(4, "requests.unknown parameters", Word(("refused", "ignored")), UNKNOWN_PARAMETERS,
-          "What happens to query parameters that no fact names.",
-          "A gap: endpoints with parameters are not served."),
-    adds(4, "requests.texts", Word(("read",)), TEXTS, 'A text is a text: `"1"` is no number.'),
+    _REQUESTS, *below(_REQUESTS, One(Requests)),
     asked(4, "responses", Members(), RESPONSE_MEDIA_TYPE, "How responses are written.",
           "A gap: endpoints that answer with a body are not served."),
     asked(4, "responses.media type", MediaType(), RESPONSE_MEDIA_TYPE, "The media type of response bodies.",
@@ -105,7 +109,7 @@ _KEYS: tuple[Key, ...] = (
          "They may not."),
     adds(4, "cross origin.kept", Duration(), "How long a browser may keep the answer to a preflight.",
          "As long as the browser's own rule says."),
-    *functions(4, DOES),
+    _CALLS, *below(_CALLS, FUNCTIONS),
 
     names(4, _E, Members(), "A method and a path, such as `GET /orders/{id}`.",
           "The method and path are not there; each use of them is an error."),
@@ -138,24 +142,9 @@ _KEYS: tuple[Key, ...] = (
     adds(4, f"{_E}.request headers.PARAMETER", JSONSchema(), "A request header and its schema.",
          "No such header is read."),
     *parameter_keywords(4, f"{_E}.request headers.PARAMETER"),
-    adds(4, f"{_E}.filters", MappingOf("parameters to conditions"),
-         "Query parameters that narrow a list, or the rows that are all changed.", "There are no such parameters."),
-    adds(4, f"{_E}.filters.FILTER", OneOf((Expression(), Members())),
-         "A condition on the row and on `value`, what the parameter gives.", "There is no such parameter."),
-    asked(4, f"{_E}.filters.FILTER.is", Expression(), DOES, "The condition.", "A gap: E is not served."),
-    adds(4, f"{_E}.filters.FILTER.written", Word(("repeated", "comma separated")),
-         "How several values are given: the parameter is repeated, or its value has commas.",
-         "The parameter gives one value."),
-    adds(4, f"{_E}.filters.FILTER.default", Expression(), "The value where the parameter is not given.",
-         "The filter takes no part where it is not given."),
+    _FILTERS, *below(_FILTERS, FILTERS),
     restricts(4, f"{_E}.where", Expression(), "Which rows are listed or acted on.", "All rows that may be seen."),
-    asked(4, f"{_E}.sorts", Members(), ORDER, "The order of a list.", "A gap: the list is not served.", says_none=True),
-    adds(4, f"{_E}.sorts.parameter", Name("a query parameter"), "The query parameter that chooses an order.",
-         "Clients cannot choose."),
-    asked(4, f"{_E}.sorts.default", Names("a field (with `-` before it for descending)", alone=True), ORDER,
-          "The order where none is chosen. Ties are ordered by identifier.", "A gap: the list is not served."),
-    adds(4, f"{_E}.sorts.offered", Names("a field (with `-` before it for descending)"),
-         "The orders that can be chosen.", "Clients cannot choose."),
+    _SORTS, *below(_SORTS, One(Sorts)),
     _PAGES, *below(_PAGES, One(Pages)),
     adds(4, f"{_E}.sets", MappingOf("fields to expressions"), "Values that it gives.", "It gives the body's values."),
     adds(4, f"{_E}.sets.FIELD", Expression(), "The value that it gives the field.", "It gives no value of its own."),
@@ -179,19 +168,7 @@ _KEYS: tuple[Key, ...] = (
           "Which credentials that were issued to the row it ends: the one that the request presents, all others, or "
           "all.",
           "A gap: E is not served. Else it ends none, but for what a new password ends.", says_none=True),
-    falling_back(adds(4, f"{_E}.requests", Members(), "How the requests of this endpoint alone are read.",
-         "As is said of all requests."), 4, "requests"),
-    falling_back(adds(4, f"{_E}.requests.media type", OneOf((MediaType(), ListOf(MediaType()))),
-    "The media types of its bodies.",
-         "As is said of all requests."), 4, "requests.media type"),
-    falling_back(adds(4, f"{_E}.requests.unknown members", Word(("refused", "ignored")),
-         "What happens to members of its body that no fact names.", "As is said of all requests."), 4,
-         "requests.unknown members"),
-    falling_back(adds(4, f"{_E}.requests.unknown parameters", Word(("refused", "ignored")),
-         "What happens to its query parameters that no fact names.", "As is said of all requests."), 4,
-         "requests.unknown parameters"),
-    falling_back(adds(4, f"{_E}.requests.texts", Word(("read",)), TEXTS, "As is said of all requests."), 4,
-    "requests.texts"),
+    _OWN_REQUESTS, *below(_OWN_REQUESTS, One(Requests)),
     _ERROR_SHAPE, *below(_ERROR_SHAPE, One(Shape)),
     falling_back(adds(4, f"{_E}.errors", MappingOf("conditions to error codes"),
                       "Codes of conditions on this endpoint alone.",
@@ -213,7 +190,11 @@ _KEYS: tuple[Key, ...] = (
          "There are no such headers."),
     adds(4, f"{_E}.headers.HEADER", Expression(), "The header's value.", "There is no such header."),
 
-    *given(4, _E, DOES),
+    asked_when(4, f"{_E}.with", MappingOf("names to expressions"), DOES, "the function takes something",
+               "What the function that it calls is called with, of the request and of who calls.",
+               "A gap: E is not served."),
+    adds(4, f"{_E}.with.NAME", Expression(), "The value of what the function takes by that name.",
+         "An error where the function takes it."),
     *effects(4, f"{_E}.then"),
     adds(4, f"{_E}.cases", Members(), "Bodies, values, guards and responses that an expression chooses.",
          "There is one case: what the endpoint states."),
@@ -223,7 +204,8 @@ _KEYS: tuple[Key, ...] = (
     adds(4, f"{_E}.cases.CASE", Members(),
          "What holds where `by` is that text; `otherwise`: where it is the name of no case.",
          "A request that is of no case is refused."),
-    *chosen(4, _E, DOES),
+    _PROJECTION, *below(_PROJECTION, One(Projection)),
+    _EXPAND, *below(_EXPAND, One(Expansion)),
 )  # fmt: skip
 
 IN_A_CASE = ("body", "sets", "when", "otherwise", "guards", "responses", "headers", "then")

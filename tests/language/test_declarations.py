@@ -1,0 +1,82 @@
+"""What has to be true of every declaration of a key."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+
+import pytest
+
+from ninefold import language
+from ninefold.language.declaration import Declared, Each, join, members, rows
+from ninefold.language.key import Kind
+from ninefold.language.records import keys_of, reader
+from ninefold.questions.question import PART_QUESTIONS, QUESTIONS
+from ninefold.vocabulary import VOCABULARY
+
+
+def _records() -> Iterator[type]:
+    for found in pkgutil.iter_modules(language.__path__):
+        module = importlib.import_module(f"{language.__name__}.{found.name}")
+        for value in vars(module).values():
+            if (
+                isinstance(value, type)
+                and is_dataclass(value)
+                and value.__module__ == module.__name__
+                and members(value)
+            ):
+                yield value
+
+
+RECORDS = tuple(_records())
+DECLARED = [(record, each) for record in RECORDS for each in members(record)]
+
+
+def _called(value: object) -> str:
+    return value.__name__ if isinstance(value, type) else value.attribute if isinstance(value, Declared) else str(value)
+
+
+def test_there_are_records() -> None:
+    assert {"Rate", "Pages", "Limits", "Check", "Field", "Resource"} <= {record.__name__ for record in RECORDS}
+
+
+@pytest.mark.parametrize(("record", "each"), DECLARED, ids=_called)
+def test_a_key_can_be_read(record: type, each: Declared) -> None:
+    if each.whole is None and (each.key.path or not isinstance(each.holding, Each)):
+        assert callable(reader(each))
+
+
+@pytest.mark.parametrize(("record", "each"), DECLARED, ids=_called)
+def test_what_is_asked_for_has_a_question_of_the_list(record: type, each: Declared) -> None:
+    kinds = (Kind.ASKED, Kind.ASKED_WHEN)
+    assert (each.question is not None) == (each.key.kind in kinds) or each.key.kind is Kind.FALLS_BACK
+    if each.question is not None:
+        assert each.question in (*QUESTIONS, *PART_QUESTIONS)
+        assert each.key.question == each.question.id
+    assert (each.when is not None) == (each.key.kind is Kind.ASKED_WHEN)
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=_called)
+def test_a_key_is_declared_once(record: type) -> None:
+    paths = [row.path for row in rows(record, 1)]
+    assert len(paths) == len(set(paths))
+    keys = [each.attribute for each in members(record) if each.key.path and each.group is None]
+    assert len(keys) <= len(keys_of(record))
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=_called)
+def test_what_is_not_written_is_none(record: type) -> None:
+    """A record can be made of its name and place alone: each of its facts is then that nothing is written."""
+    own = [each for each in fields(record) if each.name in ("name", "span")]
+    made = record(*(None for _ in own))
+    assert all(not getattr(made, each.attribute) for each in members(record))
+
+
+def test_each_record_stands_somewhere() -> None:
+    """All of its rows are in the table, under one path at least."""
+    table = {key.path for key in VOCABULARY}
+    for record in RECORDS:
+        own = [row.path for row in rows(record, 1)]
+        assert any(all(join(at, path) in table for path in own) for at in ("", *table)), record.__name__
