@@ -11,6 +11,7 @@ from __future__ import annotations
 import difflib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -51,17 +52,21 @@ def _mutated_in(tree: Members, part: str, random: Random) -> Members:
 def main() -> int:
     before, mutants = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 200
     with tempfile.TemporaryDirectory() as folder:
-        documents, sources = Path(folder, "documents"), Path(folder, "before")
+        documents, sources, now = (Path(folder, name) for name in ("documents", "before", "now"))
         documents.mkdir()
         sources.mkdir()
+        shutil.copytree(ROOT / "src", now / "src")
         corpus(documents, mutants, sys.argv[3] if len(sys.argv) > 3 else None)
         archive = subprocess.run(["git", "archive", before, "src"], cwd=ROOT, check=True, capture_output=True).stdout
         subprocess.run(["tar", "-x", "-C", str(sources)], input=archive, check=True)
-        told = []
-        for src in (sources / "src", ROOT / "src"):
+        telling = []
+        for tree in (sources, now):
             command = [sys.executable, str(ROOT / "tests" / "telling.py"), str(documents)]
-            env = {**os.environ, "PYTHONPATH": str(src), "PYTHONHASHSEED": "0"}
-            told.append(json.loads(subprocess.run(command, check=True, capture_output=True, env=env).stdout))
+            env = {**os.environ, "PYTHONPATH": str(tree / "src"), "PYTHONHASHSEED": "0"}
+            telling.append(subprocess.Popen(command, stdout=(tree / "told.json").open("wb"), env=env))
+        if any(each.wait() for each in telling):
+            return 2
+        told = [json.loads((tree / "told.json").read_bytes()) for tree in (sources, now)]
         differing = [name for name in told[0] if told[0][name] != told[1][name]]
         for name in differing[:MOST]:
             for kind, value in told[0][name].items():
