@@ -16,9 +16,8 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.versions.codes import NO_WAY_BACK, ODD_DATES, UNNAMEABLE
 from ninefold.versions.endpoints import change_endpoint, change_parameter
-from ninefold.versions.errors import change_code
-from ninefold.versions.events import change_kind
 from ninefold.versions.fields import change_field
+from ninefold.versions.names import change_code, change_kind
 from ninefold.versions.shown import with_shown
 from ninefold.versions.views import change_view
 from ninefold.versions.way import Way
