@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import nats
 from nats.aio.client import Client
@@ -134,9 +134,3 @@ class Broker:
 
 async def _untold(error: Exception) -> None:
     """What goes wrong on a connection is told where it is noticed, once."""
-
-
-def address_of(broker: plan.Broker | None, given: Mapping[str, object]) -> str | None:
-    """Where the broker is; None: there is none, or the operator has not said where."""
-    address = None if broker is None else given.get(broker.operator)
-    return address if isinstance(address, str) and address else None

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from ninefold.database.protocol import Database, Session, Unavailable
-from ninefold.delivery.broker import Broker, address_of
 from ninefold.delivery.sender import Network
 from ninefold.delivery.webhooks import Webhooks
 from ninefold.plan.events import Delivery
@@ -102,8 +101,11 @@ def jobs(plan: ServicePlan, service: Service, database: Database, allowed: Seque
     if delivery.webhooks is not None and plan.schema.subscriptions:
         webhooks = Webhooks(delivery.webhooks, service, log.form, database, allowed, delivery.unversioned)
         found.insert(0, webhooks.run)
-    address = address_of(delivery.broker, service.env["operator"])
-    if delivery.broker is not None and address is not None:
+    address = None if delivery.broker is None else service.env["operator"].get(delivery.broker.operator)
+    if delivery.broker is not None and isinstance(address, str) and address:
+        # Its client is loaded where there is one.
+        from ninefold.delivery.broker import Broker
+
         found.insert(0, Broker(delivery.broker, address, log.form, database).run)
     return tuple(found)
 

@@ -10,16 +10,19 @@ refused unless it is one of the public internet, or of a network that the operat
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from importlib import import_module
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from types import TracebackType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import aiohttp
+if TYPE_CHECKING:
+    import aiohttp
 
 Address: TypeAlias = IPv4Address | IPv6Address
 Network: TypeAlias = IPv4Network | IPv6Network
@@ -125,26 +128,38 @@ class Sender:
 
     def __init__(self, allowed: Sequence[Network] = (), seconds: float = SECONDS) -> None:
         self._allowed = tuple(allowed)
-        self._timeout = aiohttp.ClientTimeout(total=seconds)
+        self._seconds = seconds
+        self._session: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> Sender:
+        return self
+
+    async def _open(self) -> aiohttp.ClientSession:
+        """The session of all attempts. What sends takes a tenth of a second to load, beside the event loop: a service
+        that has nothing to send does without."""
+        await asyncio.to_thread(import_module, "aiohttp")
+        import aiohttp
+
+        if self._session is not None:
+            return self._session
         connector = aiohttp.TCPConnector(limit=CONNECTIONS, use_dns_cache=False, socket_factory=self._socket)
         self._session = aiohttp.ClientSession(
             connector=connector,
             cookie_jar=aiohttp.DummyCookieJar(),
-            timeout=self._timeout,
+            timeout=aiohttp.ClientTimeout(total=self._seconds),
             auto_decompress=False,
             trust_env=False,
             requote_redirect_url=False,
             skip_auto_headers=("accept-encoding",),
             headers={"user-agent": "ninefold", "accept": "*/*"},
         )
-        return self
+        return self._session
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._session.close()
+        if self._session is not None:
+            await self._session.close()
 
     def _socket(self, info: tuple[Any, ...]) -> socket.socket:
         """The socket of every connection is made here, after the name was resolved and for the address that it is
@@ -156,8 +171,11 @@ class Sender:
 
     async def send(self, url: str, headers: Mapping[str, str], body: bytes) -> Outcome:
         """One attempt. Raises nothing but CancelledError."""
+        session = self._session or await self._open()
+        import aiohttp
+
         try:
-            async with self._session.post(url, data=body, headers=headers, allow_redirects=False) as response:
+            async with session.post(url, data=body, headers=headers, allow_redirects=False) as response:
                 outcome = _outcome(response.status, response.headers.get("retry-after", ""))
                 await _read(response)
                 return outcome
@@ -173,6 +191,8 @@ class Sender:
 async def _read(response: aiohttp.ClientResponse) -> None:
     """Read what little there is, so that the connection can be used again. The status has been said by then: what goes
     wrong from here on changes nothing."""
+    import aiohttp
+
     size = 0
     try:
         async for chunk in response.content.iter_any():

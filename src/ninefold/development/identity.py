@@ -14,17 +14,19 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, TypeAlias
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 import msgspec
-from joserfc.jwk import ECKey
-from joserfc.jwt import encode
 
 from ninefold.plan.authentication import WELL_KNOWN, Discovered, Scheme
 from ninefold.plan.service import ServicePlan
 from ninefold.server.issuers import is_this_machine, operator_value
 from ninefold.server.json_text import parse
+
+if TYPE_CHECKING:
+    from joserfc.jwk import ECKey
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -58,9 +60,15 @@ class Identity:
     url: str
     clock: Callable[[], datetime]
     audiences: dict[str, str] = field(default_factory=dict)
-    _key: ECKey = field(default_factory=lambda: ECKey.generate_key("P-256", {"kid": "dev", "use": "sig"}))
     _issuers: dict[str, str] = field(default_factory=dict)
     _made: dict[tuple[str, str, bytes], tuple[float, str]] = field(default_factory=dict)
+
+    @cached_property
+    def _key(self) -> ECKey:
+        """Made, and what makes it loaded, when the first token is asked for."""
+        from joserfc.jwk import ECKey
+
+        return ECKey.generate_key("P-256", {"kid": "dev", "use": "sig"})
 
     @property
     def is_private(self) -> bool:
@@ -93,6 +101,8 @@ class Identity:
         if now - made > SECONDS / 2:
             usual = {"iss": self._issuers[scheme], "aud": self.audiences[scheme], "sub": SUBJECT, "iat": int(now)}
             said = {**usual, "exp": int(now) + SECONDS, **claims}
+            from joserfc.jwt import encode
+
             token = encode({"alg": _ALGORITHM, "kid": "dev"}, said, self._key)
             if len(self._made) > 100:
                 self._made.clear()

@@ -11,20 +11,13 @@ from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cryptography import x509
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.x509.oid import NameOID
+if TYPE_CHECKING:
+    from cryptography import x509
 
 KEPT = 1_000
 """Certificates that are kept as they were read: each comes with every request of its connection."""
-
-_ALTERNATIVES: tuple[tuple[str, type[x509.DNSName | x509.RFC822Name | x509.UniformResourceIdentifier]], ...] = (
-    ("san_dns", x509.DNSName),
-    ("san_email", x509.RFC822Name),
-    ("san_uri", x509.UniformResourceIdentifier),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +40,8 @@ def read(pem: str) -> Certificate | None:
     | `san_dns`, `san_email`, `san_uri`, `san_ip` | the alternative names of these kinds, a list each (4.2.1.6) |
     | `fingerprint` | the SHA-256 of the whole certificate, base64url: `x5t#S256` of RFC 8705 3.1 |
     """
+    from cryptography import x509
+
     try:
         certificate = x509.load_pem_x509_certificate(pem.encode("ascii"))
         return Certificate(_claims(certificate), certificate.not_valid_after_utc.timestamp())
@@ -55,6 +50,15 @@ def read(pem: str) -> Certificate | None:
 
 
 def _claims(certificate: x509.Certificate) -> dict[str, Any]:
+    from cryptography import x509
+    from cryptography.hazmat.primitives.hashes import SHA256
+    from cryptography.x509.oid import NameOID
+
+    alternatives: tuple[tuple[str, type[x509.DNSName | x509.RFC822Name | x509.UniformResourceIdentifier]], ...] = (
+        ("san_dns", x509.DNSName),
+        ("san_email", x509.RFC822Name),
+        ("san_uri", x509.UniformResourceIdentifier),
+    )
     claims: dict[str, Any] = {
         "subject": certificate.subject.rfc4514_string(),
         "issuer": certificate.issuer.rfc4514_string(),
@@ -68,7 +72,7 @@ def _claims(certificate: x509.Certificate) -> dict[str, Any]:
         names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except x509.ExtensionNotFound:
         names = x509.SubjectAlternativeName([])
-    for name, kind in _ALTERNATIVES:
+    for name, kind in alternatives:
         claims[name] = list(names.get_values_for_type(kind))
     claims["san_ip"] = [str(each) for each in names.get_values_for_type(x509.IPAddress)]
     return claims

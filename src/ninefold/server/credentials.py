@@ -12,12 +12,9 @@ from base64 import b64decode
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import partial
+from functools import cache, partial
 from hashlib import sha256
-from typing import Any, TypeAlias
-
-from argon2 import PasswordHasher
-from argon2.exceptions import InvalidHashError, VerificationError
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ninefold.database.protocol import Row, Session, Stored
 from ninefold.expressions.operations import new_token
@@ -31,28 +28,38 @@ from ninefold.server.sources import Sources
 from ninefold.server.statements import Prepared
 from ninefold.values import sqlite_reader
 
-_hasher = PasswordHasher()
-"""With the parameters of the second recommended option of RFC 9106, section 4."""
+if TYPE_CHECKING:
+    from argon2 import PasswordHasher
 
-LANES = _hasher.parallelism
+LANES = 4
 """Processors that one hash uses at once."""
 
 NOBODYS = "$argon2id$v=19$m=65536,t=3,p=4$bmluZWZvbGRuaW5lZm9sZA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 """A hash of no password that anybody knows: verifying against it takes as long as against any other."""
 
 
+@cache
+def _hasher() -> PasswordHasher:
+    """With the parameters of the second recommended option of RFC 9106, section 4."""
+    from argon2 import PasswordHasher
+
+    return PasswordHasher(parallelism=LANES)
+
+
 def hashed(password: str) -> str:
     """The hash in its encoded form, which names its salt and parameters."""
-    return _hasher.hash(password.encode("utf-8", "surrogatepass"))
+    return _hasher().hash(password.encode("utf-8", "surrogatepass"))
 
 
 def is_password(stored: Stored, password: str) -> bool:
     """Whether a stored hash is of this password. Without one (there is no such row, or it has no password) the answer
     is no, and takes as long."""
+    from argon2.exceptions import InvalidHashError, VerificationError
+
     known = stored.decode() if isinstance(stored, bytes) else stored
     encoded = known if isinstance(known, str) and known else NOBODYS
     try:
-        return _hasher.verify(encoded, password.encode("utf-8", "surrogatepass")) and encoded is not NOBODYS
+        return _hasher().verify(encoded, password.encode("utf-8", "surrogatepass")) and encoded is not NOBODYS
     except (VerificationError, InvalidHashError):
         return False
 

@@ -86,7 +86,6 @@ def _kept() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    gc.collect()
     gc.freeze()
     try:
         yield

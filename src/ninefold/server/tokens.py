@@ -7,14 +7,13 @@ from base64 import b64decode, urlsafe_b64decode
 from binascii import Error
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
-
-from joserfc.errors import JoseError
-from joserfc.jwk import ECKey, OctKey, OKPKey, RSAKey
-from joserfc.jws import JWSRegistry
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ninefold.server.json_text import parse
 from ninefold.values import Invalid, anything
+
+if TYPE_CHECKING:
+    from joserfc.jwk import ECKey, OctKey, OKPKey, RSAKey
 
 LONGEST = 32 * 1024
 """Characters of a token. One of this size has a few hundred claims."""
@@ -138,7 +137,8 @@ _KINDS: Mapping[str, tuple[str, str]] = {
 }
 """By algorithm: the type of its keys, and their curve (RFC 7518 3.1, RFC 8037 3.1)."""
 
-_JoseKey: TypeAlias = RSAKey | ECKey | OKPKey | OctKey
+_JoseKey: TypeAlias = "RSAKey | ECKey | OKPKey | OctKey"
+"""What verifies is loaded with the first key set: a service whose callers bring no tokens of others does without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +184,9 @@ def fitting(keys: Sequence[Key], algorithm: str, kid: str | None) -> Key | None:
 
 def is_signed(key: Key, algorithm: str, signed: bytes, signature: bytes) -> bool:
     """Whether the signature is that of what is signed. The key is one of the algorithm's."""
+    from joserfc.errors import JoseError
+    from joserfc.jws import JWSRegistry
+
     try:
         return JWSRegistry.algorithms[algorithm].verify(signed, signature, key.jose)
     except (JoseError, ValueError, TypeError):
@@ -192,6 +195,9 @@ def is_signed(key: Key, algorithm: str, signed: bytes, signature: bytes) -> bool
 
 def _key(stated: Mapping[str, Any]) -> Key | None:
     """A key by its public members alone; None: not one that verifies signatures."""
+    from joserfc.errors import JoseError
+    from joserfc.jwk import ECKey, OctKey, OKPKey, RSAKey
+
     if stated.get("use", "sig") != "sig" or "verify" not in _list(stated.get("key_ops", ["verify"])):
         return None
     kid, algorithm = stated.get("kid"), stated.get("alg")
