@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     given = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        status = _called(given)
+        status = _called(given, is_program=arguments is None)
         sys.stdout.flush()
         return status
     except Unusable as error:
@@ -55,24 +55,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
             gc.freeze()  # what is left goes with the program, and no circle of objects has to be found any more
 
 
-def _imported(name: str) -> Callable[..., int | None]:
-    """A command. No circles of objects are searched for meanwhile: what is imported stays."""
+def _imported(name: str, is_program: bool) -> Callable[..., int | None]:
+    """A command. No circles of objects are searched for meanwhile: what is imported stays. Nor later, where it does so
+    as long as the program runs."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
         command: Callable[..., int | None] = getattr(import_module(f"ninefold.cli.{name}"), name)
     finally:
+        if is_program:
+            gc.freeze()
         if was_enabled:
             gc.enable()
     return command
 
 
-def _called(tokens: Sequence[str]) -> int:
+def _called(tokens: Sequence[str], is_program: bool) -> int:
     """Call the command that is named first, which is imported now: `check` needs no database, and runs where there
     can be none."""
     name = tokens[0] if tokens else ""
     if name in COMMANDS:
-        command = _imported(name)
+        command = _imported(name, is_program)
         said = plainly(command, tokens[1:])
         if said is not None:
             given, named = said

@@ -13,7 +13,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from socket import socket
 from ssl import SSLContext
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from ninefold.cli import announcement, try_it
 from ninefold.cli.addresses import bound, guard_of, url
@@ -27,7 +27,6 @@ from ninefold.cli.terminal import Unusable, complain, is_coloured, say, show
 from ninefold.cli.tls import tls_context
 from ninefold.database.sqlite import Opened, Refused, SQLite, open_sqlite
 from ninefold.delivery.jobs import jobs
-from ninefold.development.identity import Identity
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import visible
 from ninefold.gaps import to_text
@@ -46,6 +45,9 @@ from ninefold.server.service import Service, ready
 from ninefold.server.sources import Clock, Sources
 from ninefold.server.tracing import Tracer
 from ninefold.values import Invalid, timestamp
+
+if TYPE_CHECKING:
+    from ninefold.development.identity import Identity
 
 
 def serve(
@@ -270,6 +272,8 @@ def _run(
 
 
 def _identity(operator: str, sources: Sources) -> Identity:
+    from ninefold.development.identity import Identity
+
     identity = Identity(operator, sources.clock)
     if not identity.is_private:
         raise Unusable(

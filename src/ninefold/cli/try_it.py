@@ -7,9 +7,9 @@ import re
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ninefold.cli.announcement import blocked_by
-from ninefold.development.callers import Known
 from ninefold.development.claims import kinds
 from ninefold.development.samples import sample
 from ninefold.expressions.tree import Select, Variable
@@ -20,6 +20,9 @@ from ninefold.plan.responses import Content, FromExpression, ObjectOf
 from ninefold.plan.routes import Admission, Route, Served
 from ninefold.plan.service import ServicePlan
 from ninefold.server.issuers import operator_value
+
+if TYPE_CHECKING:
+    from ninefold.development.callers import Known
 
 
 @dataclass(frozen=True, slots=True)

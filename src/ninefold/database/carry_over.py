@@ -11,7 +11,6 @@ import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import TypeAlias
@@ -23,6 +22,7 @@ from ninefold.database import left_behind, record, shape, tables
 from ninefold.database.failures import words
 from ninefold.database.left_behind import Cells, Left, LeftBehind, LeftOfRows
 from ninefold.database.protocol import Stored
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.environment import REVISION_COLUMN
 from ninefold.plan.schema import Column, Schema, Table
 from ninefold.sql import credentials

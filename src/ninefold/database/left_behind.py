@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -19,6 +18,7 @@ import apsw
 import msgspec
 
 from ninefold.database.protocol import Stored
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.values import Type
 
 Cells: TypeAlias = dict[str, tuple[Type, Stored]]

@@ -15,8 +15,9 @@ from __future__ import annotations
 import fcntl
 import os
 import struct
-from dataclasses import dataclass
 from pathlib import Path
+
+from ninefold.diagnostics.frozen import dataclass
 
 BYTE = 2**62
 """The byte of a database file that is locked: behind all that a file has."""

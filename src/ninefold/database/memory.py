@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TypeVar
 
 import apsw
@@ -16,6 +15,7 @@ from ninefold.database import record, shape, tables
 from ninefold.database.failures import meaning
 from ninefold.database.protocol import Row, Session, Stored, Unavailable
 from ninefold.database.writer import Transaction
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.schema import Schema
 from ninefold.sql.fragment import identifier
 from ninefold.values import Anything, Integer, Number, Text, Type, json_text, optional

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
@@ -21,6 +20,7 @@ from ninefold.database.lock import is_held_by_another_name
 from ninefold.database.protocol import Row, Stored
 from ninefold.database.sqlite import Refused, unusable
 from ninefold.database.url import NotBuilt, database_path
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.schema import Schema
 
 _WAIT = 2_000

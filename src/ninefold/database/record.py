@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import hmac
 import secrets
-from dataclasses import dataclass
 
 import apsw
 
 from ninefold.database.protocol import Session
 from ninefold.database.shape import FORM
+from ninefold.diagnostics.frozen import dataclass
 
 APPLICATION = int.from_bytes(b"9fol", "big")
 """The `application_id` in the header of our files."""

@@ -7,12 +7,12 @@ states there are: of those it only matters which ones rows are in.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
 import msgspec
 
 from ninefold.database import tables
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.schema import Column, Index, Reference, Schema, Table
 from ninefold.sql import credentials
 from ninefold.sql.events import CREATE_LOG, CREATE_READING, CREATE_SUBSCRIBED, CREATE_VERSIONS, create_broker

@@ -11,7 +11,6 @@ import os
 from asyncio import Future
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar
 
@@ -27,6 +26,7 @@ from ninefold.database.protocol import Row, Session, Stored, Unavailable
 from ninefold.database.reads import Brief, Long, TooLong
 from ninefold.database.url import NotBuilt, database_path
 from ninefold.database.writer import Transaction, Writer
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.schema import Schema
 from ninefold.values import json_text
 

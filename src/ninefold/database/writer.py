@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from asyncio import AbstractEventLoop, Future
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, TypeAlias
@@ -19,6 +18,7 @@ from ninefold.database.changes import Changes
 from ninefold.database.checkpoints import Checkpoints
 from ninefold.database.failures import meaning, words
 from ninefold.database.protocol import Row, Session, Stored, Unavailable
+from ninefold.diagnostics.frozen import dataclass
 
 QUEUE = 10_000
 """Works that may wait. Beyond it a client is better told at once than kept waiting."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from asyncio import Future
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
@@ -15,6 +14,7 @@ import msgspec
 
 from ninefold.database.protocol import Database, Row, Stored
 from ninefold.delivery.sender import Failed
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan import environment
 from ninefold.plan import events as plan
 from ninefold.server import signing

@@ -13,13 +13,14 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from importlib import import_module
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ninefold.diagnostics.frozen import dataclass
 
 if TYPE_CHECKING:
     import aiohttp

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from typing import Any, TypeVar, assert_never
@@ -21,6 +20,7 @@ from ninefold.database.sqlite import SQLite
 from ninefold.development.claims import kinds
 from ninefold.development.identity import Identity
 from ninefold.development.samples import admits, sample
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.evaluate import EvaluationError
 from ninefold.expressions.operations import new_token
 from ninefold.operator.rows import Adding, Caller, look

@@ -7,11 +7,11 @@ cannot be told so is left to whoever mints a token.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.evaluate import EvaluationError, compile, holds
 from ninefold.expressions.tree import Call, Constant, Select, Typed, Variable
 from ninefold.plan.authentication import Scheme

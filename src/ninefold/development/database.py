@@ -8,12 +8,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from ninefold.database.carry_over import Beside, CarriedOver, NotCarried, NotMade, carry_over, has_another_shape
 from ninefold.database.protocol import Stored
 from ninefold.database.sqlite import Opened, Refused, open_sqlite
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.operator.rows import Caller, stated_rows
 from ninefold.plan.operations import Assign

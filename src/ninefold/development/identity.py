@@ -12,7 +12,7 @@ replace every claim. Its answer is that of RFC 6749 5.1.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -20,6 +20,7 @@ from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 import msgspec
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.authentication import WELL_KNOWN, Discovered, Scheme
 from ninefold.plan.service import ServicePlan
 from ninefold.server.issuers import is_this_machine, operator_value

@@ -9,11 +9,11 @@ Who may ask at all, `guard.py` says.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, MutableMapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
 
 from ninefold.database.sqlite import SQLite
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.operator.metrics import Metrics
 from ninefold.server.sources import Clock
 from ninefold.values import Invalid, timestamp

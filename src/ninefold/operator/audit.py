@@ -4,13 +4,14 @@ and served as they are."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from time import monotonic
 from typing import Any
 
 import jsonschema_rs
 
 from ninefold.database.protocol import Row, Stored
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.stored import Stored as StoredRows
 from ninefold.server.schemas import refuse_to_fetch
 from ninefold.values import LEAST_INTEGER, sqlite_reader

@@ -7,13 +7,13 @@ their end inside a transaction that is open already: a file of rows is added who
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import msgspec
 
 from ninefold.database.protocol import Session
 from ninefold.database.sqlite import Begin, NotBegun
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.evaluate import EvaluationError, equal
 from ninefold.plan import environment
 from ninefold.plan.operator import Adding as AddingPlan
@@ -46,7 +46,7 @@ class Caller:
     service's secret, where subscriptions are made."""
 
     given: Mapping[str, object]
-    sources: Sources = Sources()  # noqa: RUF009 - frozen
+    sources: Sources = Sources()
     key: bytes | None = None
 
     def call(self, operations: OperatorOperations) -> Call:

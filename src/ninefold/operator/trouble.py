@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.language.conditions import BY_NAME
 from ninefold.plan.chosen import given
 from ninefold.plan.operations import List, Read, Sweep

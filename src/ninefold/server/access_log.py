@@ -7,11 +7,12 @@ field of a row is in it, whatever the contract calls secret.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Literal, TypeAlias
 
 import msgspec
+
+from ninefold.diagnostics.frozen import dataclass
 
 LONGEST_METHOD = 32
 """Characters of a method that are written."""

@@ -18,8 +18,9 @@ All arithmetic is on integers, so that no request is lost or won by rounding.
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass
 from typing import Any, Protocol
+
+from ninefold.diagnostics.frozen import dataclass
 
 FINEST = 1024
 """Times that a sliding window keeps of one key. A rate that allows more counts those in a stretch of

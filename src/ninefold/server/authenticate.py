@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import sha256
 from types import MappingProxyType
 from typing import Any, TypeAlias, assert_never
 
 from ninefold.database.protocol import Row, Stored
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.plan import authentication as plan
 from ninefold.plan.environment import CREDENTIAL, ROW

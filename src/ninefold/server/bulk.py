@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
 import msgspec
 
 from ninefold.database.protocol import Conflicting, Session, Stored
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.before import BEFORE
 from ninefold.plan import environment
 from ninefold.plan import operations as plan

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
+
+from ninefold.diagnostics.frozen import dataclass
 
 if TYPE_CHECKING:
     from cryptography import x509

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from base64 import urlsafe_b64encode
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Literal
+
+from ninefold.diagnostics.frozen import dataclass
 
 # Possessive (`*+`), so that a long run of spaces is gone over once.
 _MEMBER = re.compile(r'[ \t]*+(?:(W/)?"([\x21\x23-\x7e\x80-\xff]*+)")?[ \t]*+(?:,|$)')

@@ -10,13 +10,13 @@ from __future__ import annotations
 import binascii
 from base64 import b64decode
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache, partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ninefold.database.protocol import Row, Session, Stored
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.operations import new_token
 from ninefold.plan import environment, grants
 from ninefold.plan import operations as plan

@@ -6,10 +6,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Protocol, TypeAlias
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.server.framing import Head, Refused, Requests, fields_are_sound
 
 Message: TypeAlias = MutableMapping[str, Any]

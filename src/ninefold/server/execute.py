@@ -7,13 +7,14 @@ what refuses it is raised as `Refusal`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import timedelta
 from functools import partial
 from hashlib import sha256
 from typing import Any, TypeAlias
 
 from ninefold.database.protocol import Conflicting, Row, Session, Stored
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.before import BEFORE
 from ninefold.expressions.reads import of_request
 from ninefold.expressions.rewrite import free_variables

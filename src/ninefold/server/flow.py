@@ -7,11 +7,11 @@ One loop (`app.py`) does the work and resumes.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, TypeAlias
 
 from ninefold.database.protocol import Row, Session, Stored
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.server.concerned import Concerns
 from ninefold.server.messages import Response
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 import hmac
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
@@ -24,6 +23,7 @@ import msgspec
 from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 
 from ninefold.database.protocol import Session, Stored
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.server.flow import Next, Transact, Wait
 from ninefold.server.messages import HeaderFields, Response
 from ninefold.server.problems import Failure

@@ -12,11 +12,11 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any, Generic, TypeAlias, TypeVar, assert_never
 from urllib.parse import SplitResult, urlsplit
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.plan import authentication as plan

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Generic, TypeAlias, TypeVar
 from urllib.parse import unquote_to_bytes
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.routes import PathParameter, Segment
 
 Endpoint = TypeVar("Endpoint")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TypeAlias
 from urllib.parse import quote
+
+from ninefold.diagnostics.frozen import dataclass
 
 HeaderFields: TypeAlias = tuple[tuple[bytes, bytes], ...]
 """Names in lower case, with their values."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.server.json_text import DEEPEST
 from ninefold.server.problems import Failure, FieldFailure, pointer
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.before import BEFORE
 from ninefold.expressions.evaluate import SOURCES
 from ninefold.plan import environment
@@ -65,7 +65,7 @@ class Service:
     env: Mapping[str, Any]
     body_bytes: int
     seconds: float | None
-    headers_of_rates: rates.Headers = rates.Headers()  # noqa: RUF009 - frozen
+    headers_of_rates: rates.Headers = rates.Headers()
     challenges: Challenges = NO_CHALLENGE
     keys: Keys | None = None
     log: Log | None = None

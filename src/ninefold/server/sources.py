@@ -6,9 +6,9 @@ import secrets
 import time
 from base64 import urlsafe_b64encode
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions import functions
 
 

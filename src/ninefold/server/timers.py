@@ -12,12 +12,13 @@ and is taken as of the time at which it could be.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
 from ninefold.database.protocol import NoValue, Row, Session, TooLong
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.evaluate import EvaluationError, TooMuch
 from ninefold.plan import environment, jobs
 from ninefold.server.execute import Call, Write

@@ -6,9 +6,9 @@ from __future__ import annotations
 from base64 import b64decode, urlsafe_b64decode
 from binascii import Error
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.server.json_text import parse
 from ninefold.values import Invalid, anything
 

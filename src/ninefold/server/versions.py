@@ -8,12 +8,13 @@ says.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from email.utils import formatdate
 from typing import TypeAlias
 from urllib.parse import quote
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.plan import versioning as plan
 from ninefold.plan.routes import PathParameter, Segment
