@@ -1,0 +1,76 @@
+"""What a command loads: nothing that it has no use for. Told of a program that does it, in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+AFTERWARDS = """
+import atexit, json, sys
+atexit.register(lambda: print(json.dumps(sorted(sys.modules)), file=sys.stderr))
+from ninefold.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+SERVED = """
+import json, os, sys
+from ninefold.server import run
+def stopped(*_, **__):
+    print(json.dumps(sorted(sys.modules)), file=sys.stderr)
+run.run = stopped
+from ninefold.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+"""Up to where the first request would be taken."""
+
+COMMAND_LINE = {"cyclopts", "attrs", "attr", "rich.console", "rich.markdown", "argparse"}
+SERVER = {"asyncio", "apsw", "uvicorn", "uvloop", "click", "prometheus_client", "ninefold.server", "ninefold.database"}
+SECRETS = {"cryptography", "argon2", "joserfc", "secrets", "hmac"}
+SENDING = {"aiohttp", "nats"}
+STAGES = {
+    "ninefold.pipeline",
+    "ninefold.syntax.parser",
+    "ninefold.checks.check",
+    "ninefold.planner",
+    "ninefold.explain",
+}
+
+NEEDLESS: list[tuple[str, Sequence[str], set[str]]] = [
+    ("a code", ["explain", "NF0601"], COMMAND_LINE | SERVER | SECRETS | SENDING | STAGES | {"yaml", "markdown_it"}),
+    ("a check", ["check", "examples/orders.md"], COMMAND_LINE | SERVER | SECRETS | SENDING | {"ninefold.planner"}),
+    ("gaps", ["gaps", "examples/orders.md"], COMMAND_LINE | SENDING | {"ninefold.planner", "uvicorn"}),
+    ("a plan", ["plan", "examples/orders.md"], COMMAND_LINE | SENDING | {"uvicorn", "apsw", "asyncio"}),
+]
+
+
+def loaded(program: str, arguments: Sequence[str]) -> set[str]:
+    command = [sys.executable, "-c", program, *arguments]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    return set(json.loads(ended.stderr.strip().splitlines()[-1]))
+
+
+def needless(modules: set[str], unwanted: set[str]) -> list[str]:
+    """The modules that are not to be loaded, and those inside of them."""
+    return sorted(each for each in modules if any(each == one or each.startswith(f"{one}.") for one in unwanted))
+
+
+@pytest.mark.parametrize(("arguments", "unwanted"), [each[1:] for each in NEEDLESS], ids=[each[0] for each in NEEDLESS])
+def test_a_command_loads_what_it_needs(arguments: Sequence[str], unwanted: set[str]) -> None:
+    assert needless(loaded(AFTERWARDS, arguments), unwanted) == []
+
+
+@pytest.mark.parametrize("issuer", [[], ["--development-issuer"]])
+def test_serving_without_a_broker_loads_no_client_of_others(issuer: list[str], tmp_path: Path) -> None:
+    """What sends webhooks, fetches keys, verifies signatures and hashes passwords is loaded with the first of them."""
+    where = ["--listen", "127.0.0.1:0", "--operator", "127.0.0.1:0", "--database", str(tmp_path / "orders.db")]
+    modules = loaded(SERVED, ["serve", "examples/orders.md", *where, *issuer])
+    assert needless(modules, {*SENDING, "cyclopts", "attr", "joserfc", "argon2", "cryptography.x509"}) == []
+    assert "ninefold.server.run" in modules
