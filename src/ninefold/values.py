@@ -164,6 +164,10 @@ WHITE_SPACE: Final = "".join(map(chr, (*range(9, 14), 32, 0x85, 0xA0, 0x1680, *r
 LONGEST_TEXT: Final = 1_000_000
 """Code points of a text that an expression makes of others by `replace` or `join`, or splits."""
 
+LONGEST_SUM: Final = 16 * 1024 * 1024
+"""Code points of a text, or items of an array, that `+` makes of others; and bytes of a value, or of a row, that is
+written, unless a body may be larger."""
+
 LONGEST_NUMBER: Final = 2_000
 """Characters of a text that is read as a number or a duration: more than any of them needs."""
 

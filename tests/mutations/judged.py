@@ -16,7 +16,7 @@ from ninefold import gaps, obstacles
 from ninefold.cli.listing import listing
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.fact import value_of
-from ninefold.database.sqlite import _configure
+from ninefold.database.connections import configure
 from ninefold.database.tables import create_schema
 from ninefold.diagnostics.diagnostic import Severity, has_errors
 from ninefold.diagnostics.render import render, to_json_lines
@@ -112,7 +112,7 @@ def _planned(plan: ServicePlan) -> None:
     assert msgspec.json.decode(msgspec.json.encode(plan), type=ServicePlan) == plan
     connection = apsw.Connection(":memory:")
     try:
-        _configure(connection)
+        configure(connection)
         for text in create_schema(plan.schema):
             connection.execute(text)
         for statement in statements(plan):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import apsw
 import httpx
 import pytest
 from tests.http_cases import serving
 from tests.parts import LIMITS_AND_VERSIONS
 
+from ninefold.database import sqlite
 from ninefold.pipeline import compile_document
 
 pytestmark = pytest.mark.serves
@@ -91,21 +91,14 @@ codes:
 {LIMITS_AND_VERSIONS}"""
 
 
-def limited(connection: apsw.Connection) -> None:
-    connection.limit(apsw.SQLITE_LIMIT_LENGTH, LONGEST)
-
-
 @pytest.fixture
-def service(tmp_path: Path) -> Iterator[httpx.Client]:
+def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[httpx.Client]:
     """With a database that takes shorter values than others."""
     loaded = compile_document("contract.md", CONTRACT.encode())
     assert loaded.plan is not None, [each.message for each in loaded.diagnostics]
-    apsw.connection_hooks.append(limited)
-    try:
-        with serving(loaded.plan, tmp_path / "db", {}) as client:
-            yield client
-    finally:
-        apsw.connection_hooks.remove(limited)
+    monkeypatch.setattr(sqlite, "LONGEST_SUM", LONGEST)
+    with serving(loaded.plan, tmp_path / "db", {}) as client:
+        yield client
 
 
 @pytest.mark.parametrize("way", ["doubled", "longer", "given", "also", "beside"])

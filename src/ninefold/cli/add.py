@@ -28,11 +28,11 @@ from ninefold.database.protocol import Session, Unavailable
 from ninefold.database.sqlite import Opened, Refused, SQLite, open_sqlite
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import visible
-from ninefold.expressions.evaluate import EvaluationError
 from ninefold.operator.rows import Adding, Caller, ShownRow, stated_rows
 from ninefold.plan.operator import Adding as AddingPlan
 from ninefold.plan.operator import OperatorOperations
 from ninefold.plan.service import ServicePlan
+from ninefold.server.constraints import NOT_MADE, why_not_made
 from ninefold.server.judge import Refusal
 from ninefold.server.problems import Failure
 from ninefold.values import Value
@@ -243,8 +243,8 @@ def _one_after_another(
             added.append(row.kind.adding.add(row.values, session, caller))
         except Refusal as refusal:
             raise _Undone(_Fault(row, refusal.failures)) from None
-        except EvaluationError as error:
-            words = f"a value that the contract makes cannot be made: {error}"
+        except NOT_MADE as error:
+            words = f"a value that the contract makes cannot be made: {why_not_made(error)}"
             raise _Undone(_Fault(row, (), words)) from None
         advance()
     return added

@@ -23,7 +23,7 @@ class NoValue(Exception):
 
 
 class TooLong(Exception):
-    """A text, or a row, would be longer than the database takes (SQLite's SQLITE_LIMIT_LENGTH). Nothing was done."""
+    """A text, or a row, would be longer than the database takes (fixed meaning 78). Nothing was done."""
 
 
 class Unavailable(Exception):
@@ -46,6 +46,9 @@ class Database(Protocol):
     def transact(self, work: Callable[[Session], T]) -> Future[T]:
         """Run `work` in a transaction of its own: if it raises, nothing of it remains, and the exception is the
         future's. The future is done once the commit is durable. Must be called on the event loop's thread."""
+
+    def admit(self, size: int) -> None:
+        """A value or a row of so many bytes can be written, if that is more than usual."""
 
     def tables(self, text: str, binds: Sequence[Stored]) -> frozenset[str]:
         """The tables that a statement reads. Raises Unavailable."""

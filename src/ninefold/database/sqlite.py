@@ -19,7 +19,8 @@ import msgspec
 
 from ninefold.database import record, shape, tables
 from ninefold.database.changes import tables_read
-from ninefold.database.checkpoints import KEPT, Checkpoints
+from ninefold.database.checkpoints import Checkpoints
+from ninefold.database.connections import STATEMENTS, WAIT, bound, configure, connect, connect_to_read
 from ninefold.database.failures import words
 from ninefold.database.lock import Held, Lock, lock
 from ninefold.database.protocol import Row, Session, Stored, Unavailable
@@ -28,19 +29,16 @@ from ninefold.database.url import NotBuilt, database_path
 from ninefold.database.writer import Transaction, Writer
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.schema import Schema
-from ninefold.values import json_text
+from ninefold.values import LONGEST_SUM, json_text
 
 T = TypeVar("T")
 
 _MAGIC = b"SQLite format 3\0"
-_STATEMENTS = 1_000
-"""Prepared statements that are kept; a plan has a fixed list of texts."""
+READ_LONGER = 4
+"""How many times longer what is shown may be than what is written."""
 
 _TRIED_SECONDS = 5.0
 """How long the disk may take for one write."""
-
-_WAIT = 2_000
-"""Milliseconds that the writer waits for another program's lock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,17 +96,25 @@ class SQLite:
         self._path = path
         self._key = key
         self._lock = held
-        self._connections = (_connect(path), _connect(path), writer)
+        self._connections = (connect(path), connect(path), writer)
         self._reader, background, _ = self._connections
+        self._longest = LONGEST_SUM
+        bound(self._reader, READ_LONGER * self._longest)
         self._reader.pragma("query_only", True)
         # The event loop does not wait for others; in write-ahead mode a reader hardly ever has to.
         self._reader.set_busy_timeout(100)
         self._brief = Brief(self._reader)
-        self._long = Long(lambda: _connect_to_read(path))
+        self._long = Long(lambda: connect_to_read(path, READ_LONGER * self._longest))
         self._checkpoints = Checkpoints(background)
         self._checkpoints.watch(writer)
         self._writer = Writer(writer, self._checkpoints)
         self._open = True
+
+    def admit(self, size: int) -> None:
+        """A value or a row of so many bytes can be written, if that is more than usual."""
+        self._longest = max(LONGEST_SUM, size)
+        bound(self._connections[2], self._longest)
+        bound(self._reader, READ_LONGER * self._longest)
 
     def select(self, text: str, binds: Sequence[Stored]) -> list[Row] | Future[list[Row]]:
         """Rows in a snapshot of what is committed: at once, or a future where that takes long (`database.reads`). Where
@@ -253,15 +259,16 @@ def _open_locked(path: Path, name: Path, schema: Schema, begin: Begin | None) ->
         held = lock(path)
         undo.callback(held.release)
         # The first connection reads before it writes: another program's file keeps its journal mode.
-        connection = apsw.Connection(str(path), statementcachesize=_STATEMENTS)
+        connection = apsw.Connection(str(path), statementcachesize=STATEMENTS)
         undo.callback(connection.close)
-        connection.set_busy_timeout(_WAIT)
+        connection.set_busy_timeout(WAIT)
+        bound(connection, LONGEST_SUM)
         found = record.read(connection)
         if isinstance(found, record.Foreign):
             return Refused(
                 f"the database {name} cannot be used: {found.words}", help=("name another file with --database",)
             )
-        if mode := _configure(connection):
+        if mode := configure(connection):
             return Refused(f"the database {name} cannot be used: its file system admits no write-ahead log ({mode})")
         prepared = _prepare(connection, found, name, schema)
         if isinstance(prepared, Refused):
@@ -359,36 +366,3 @@ class _Transaction:
             self._connection.execute("COMMIT")
         elif self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
-
-
-def _connect(path: Path) -> apsw.Connection:
-    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE, statementcachesize=_STATEMENTS)
-    connection.set_busy_timeout(_WAIT)
-    _configure(connection)
-    return connection
-
-
-def _connect_to_read(path: Path) -> apsw.Connection:
-    connection = _connect(path)
-    connection.pragma("query_only", True)
-    # What reads much at a time gains little from what it has read before.
-    connection.pragma("cache_size", -4 * 1024)
-    return connection
-
-
-def _configure(connection: apsw.Connection) -> str | None:
-    """How a connection of ours behaves. Gives the journal mode if it is not the one that is needed.
-
-    `synchronous` FULL: a commit returns when its pages are on the disk; macOS flushes only when asked (`fullfsync`).
-    `trusted_schema` off: a file that somebody else has edited runs no functions of ours.
-    """
-    mode = str(connection.pragma("journal_mode", "wal"))
-    connection.pragma("synchronous", "full")
-    connection.pragma("fullfsync", True)
-    connection.pragma("foreign_keys", True)
-    connection.pragma("temp_store", "memory")
-    connection.pragma("trusted_schema", False)
-    connection.pragma("cache_size", -32 * 1024)
-    connection.pragma("journal_size_limit", KEPT)
-    connection.wal_autocheckpoint(0)
-    return None if mode == "wal" else mode

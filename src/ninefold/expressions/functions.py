@@ -42,6 +42,7 @@ from ninefold.expressions.operations import (
     slug,
     split,
     substring,
+    together,
     truncated,
     upper_ascii,
     whole_units,
@@ -122,8 +123,8 @@ def _operators() -> Iterable[Overload]:
     two: Callable[[Type], tuple[Type, Type]] = lambda type_: (type_, type_)  # noqa: E731
     yield row("add_integer", "+", two(INTEGER), INTEGER, lambda a, b: within(a + b), "sum")
     yield row("add_number", "+", two(NUMBER), NUMBER, lambda a, b: finite(a + b), "sum")
-    yield row("add_text", "+", two(TEXT), TEXT, operator.add, "one text after the other", False)
-    yield Overload("add_array", "+", "operator", two(ANY_ARRAY), _both, operator.add, "one array after the other")
+    yield row("add_text", "+", two(TEXT), TEXT, together, "one text after the other", False)
+    yield Overload("add_array", "+", "operator", two(ANY_ARRAY), _both, together, "one array after the other")
     yield row("add_timestamp_duration", "+", (TIMESTAMP, DURATION), TIMESTAMP, later, "the later time")
     yield row(
         "add_duration_timestamp", "+", (DURATION, TIMESTAMP), TIMESTAMP, lambda a, b: later(b, a), "the later time"

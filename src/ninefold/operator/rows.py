@@ -14,11 +14,12 @@ import msgspec
 from ninefold.database.protocol import Session
 from ninefold.database.sqlite import Begin, NotBegun
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.expressions.evaluate import EvaluationError, equal
+from ninefold.expressions.evaluate import equal
 from ninefold.plan import environment
 from ninefold.plan.operator import Adding as AddingPlan
 from ninefold.plan.operator import OperatorOperations, Record, Records
 from ninefold.plan.service import ServicePlan
+from ninefold.server.constraints import NOT_MADE, why_not_made
 from ninefold.server.decode import Body
 from ninefold.server.execute import Call, List, Write
 from ninefold.server.flow import Next, at_once
@@ -191,8 +192,8 @@ class _Stated:
                 return f"the record {called}: {', '.join(changed)}"
         except Refusal as refusal:
             raise NotBegun(f"the record {called} is refused: {_words(refusal.failures)}") from None
-        except (EvaluationError, NothingFound) as error:
-            raise NotBegun(f"the record {called} cannot be made: {error}") from None
+        except (*NOT_MADE, NothingFound) as error:
+            raise NotBegun(f"the record {called} cannot be made: {why_not_made(error)}") from None
         return None
 
     def _change(

@@ -95,6 +95,7 @@ class Application:
     ) -> None:
         self._service = service
         self._database = database
+        database.admit(2 * service.body_bytes)
         self._observe = observe
         self._address = address
         self._watch = watch

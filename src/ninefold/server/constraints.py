@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ninefold.database.protocol import Session, Stored
-from ninefold.expressions.evaluate import Env, EvaluationError, compile
+from ninefold.database.protocol import NoValue, Session, Stored, TooLong
+from ninefold.expressions.evaluate import Env, EvaluationError, TooMuch, compile
 from ninefold.expressions.tree import Call, Typed
 from ninefold.plan import environment, held
 from ninefold.plan import operations as plan
@@ -17,6 +17,14 @@ from ninefold.server.problems import pointer as json_pointer
 from ninefold.server.schemas import Schemas
 from ninefold.server.statements import Prepared, RowReader
 from ninefold.values import Invalid, Value, json_reader, required, to_json
+
+NOT_MADE = (EvaluationError, TooMuch, NoValue, TooLong)
+"""What is raised, besides refusals, where a value that the contract gives cannot be made, or not be stored."""
+
+
+def why_not_made(error: Exception) -> str:
+    """In words, for the operator."""
+    return "it is too large" if isinstance(error, TooMuch | TooLong) else str(error)
 
 
 class Unfit(Exception):

@@ -17,10 +17,10 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from ninefold.database.protocol import NoValue, Row, Session, TooLong
+from ninefold.database.protocol import Row, Session
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.expressions.evaluate import EvaluationError, TooMuch
 from ninefold.plan import environment, jobs
+from ninefold.server.constraints import NOT_MADE
 from ninefold.server.execute import Call, Write
 from ninefold.server.flow import Next, Sweep, Wait, at_once
 from ninefold.server.judge import NothingFound, Refusal
@@ -93,7 +93,7 @@ class Timer:
                 self._take.found(call, session.run(wanted.text, wanted.binds))
             self._take.prepare(call)
             at_once(self._take.perform(call), session)
-        except (Refusal, NothingFound, EvaluationError, TooMuch, NoValue, TooLong):
+        except (Refusal, NothingFound, *NOT_MADE):
             session.run(savepoints.UNDO, ())
             taken = False
         else:
