@@ -9,13 +9,13 @@ from itertools import islice
 import pytest
 from tests.resolve.documents import EXAMPLES, PLAIN, document, entries, parts_of, scalars, with_node, word
 
-from ninefold.contract.authentication import Every
 from ninefold.contract.endpoints import PathName
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Gap, Name, Proposal, Shown, StatedNone
 from ninefold.contract.service import Contract
 from ninefold.contract.versioning import VersionScheme
 from ninefold.diagnostics.source import Span
+from ninefold.language.authentication import Every
 from ninefold.language.errors import Message
 from ninefold.language.schemas import Schema
 from ninefold.resolve.contract import resolve

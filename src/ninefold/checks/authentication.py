@@ -17,8 +17,6 @@ from ninefold.checks.credentials import check_issued, check_password
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.requests import request_type
-from ninefold.contract import authentication as stated
-from ninefold.contract.authentication import Every
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Gap, Name, Proposal, Shown, is_open, value_of
 from ninefold.contract.service import Contract
@@ -27,6 +25,8 @@ from ninefold.expressions.reads import needs_database
 from ninefold.expressions.rewrite import free_variables
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Call, Typed
+from ninefold.language import authentication as stated
+from ninefold.language.authentication import Every
 from ninefold.plan.authentication import ASYMMETRIC, SYMMETRIC
 from ninefold.values import Anything, Array, Object, Row, Text, Type
 

@@ -8,10 +8,10 @@ from ninefold.checked.resources import Resource
 from ninefold.checked.service import AnyCertificate, CertificateOf
 from ninefold.checks.codes import CERTIFICATE_FIELD
 from ninefold.checks.findings import Findings, typed
-from ninefold.contract.authentication import ANY, Scheme
 from ninefold.contract.fact import value_of
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.scope import Scope
+from ninefold.language.authentication import ANY, Scheme
 from ninefold.values import Array, Object, Text
 
 CLAIMS = Object(

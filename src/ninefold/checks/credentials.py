@@ -23,7 +23,6 @@ from ninefold.checks.effects import stated_effects
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.responses import all_expressions
-from ninefold.contract import authentication as stated
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.endpoints import PathName as PathSegment
 from ninefold.contract.fact import Name as NameOf
@@ -35,6 +34,7 @@ from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Ast, Member, Name, every
 from ninefold.expressions.rewrite import walk
 from ninefold.expressions.tree import Select, Variable
+from ninefold.language import authentication as stated
 from ninefold.language.verbs import kind_of
 from ninefold.values import Array, Text
 

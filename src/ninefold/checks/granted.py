@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ninefold.contract.authentication import Scheme
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.fact import StatedNone, value_of
 from ninefold.contract.service import Contract
+from ninefold.language.authentication import Scheme
 from ninefold.values import Array, Integer, Object, Text, Type
 
 

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 
 from ninefold.checks.codes import CALLER_COMPUTED, NOBODY_CALLS
 from ninefold.checks.findings import Findings
-from ninefold.contract.authentication import Admission
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.expression import Expression, expressions_in
 from ninefold.contract.fact import Shown, value_of
@@ -22,6 +21,7 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Ast, Invocation, Member, every
 from ninefold.expressions.ast import Name as NameAst
+from ninefold.language.authentication import Admission
 from ninefold.language.resources import Resource
 from ninefold.language.verbs import kind_of
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from ninefold.checks.codes import NO_SUCH_SCOPE, SCOPES_TWICE
 from ninefold.checks.findings import Findings
-from ninefold.contract.authentication import Scheme
 from ninefold.contract.expression import expressions_in
 from ninefold.contract.fact import Shown, is_open, value_of
 from ninefold.contract.service import Contract
@@ -14,6 +13,7 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.ast import Ast, Binary, Literal, Member, Name, every
 from ninefold.expressions.tree import Call, Constant, Select, Typed, Variable
+from ninefold.language.authentication import Scheme
 
 SCOPES = "scopes"
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
-from ninefold.contract.authentication import ANY, Admission, Every, Permission, Scheme
 from ninefold.contract.effects import Effect
 from ninefold.contract.endpoints import Action, Body, Endpoint, PathName
 from ninefold.contract.expression import Expression, Items, Leaf, Members, Template
@@ -18,6 +17,7 @@ from ninefold.contract.shared_types import types_in
 from ninefold.contract.states import Machine, Transition
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.ast import Ast, Member, Name
+from ninefold.language.authentication import ANY, Admission, Every, Permission, Scheme
 from ninefold.language.resources import Field
 from ninefold.language.verbs import GRANT, VERBS, kind_of
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ninefold.contract.authentication import ANY, Admission, Condition, Every, RowRule, Scheme
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.fact import Fact, Name, Shown, value_of
 from ninefold.contract.survey import actions
 from ninefold.explain import events
 from ninefold.explain.explanation import Item
 from ninefold.explain.grounds import Grounds
-from ninefold.language.amounts import duration
+from ninefold.explain.told import told
+from ninefold.language.authentication import ANY, Admission, Condition, Every, RowRule, Scheme
 from ninefold.language.verbs import kind_of
 from ninefold.meanings import GRANTED, PASSWORDS, SIGNED
 from ninefold.refusals.callers import is_signed
@@ -75,19 +75,11 @@ def scheme(g: Grounds, own: Scheme) -> Item:
     facts += g.word("in", own.location)
     facts += g.word("name", own.parameter)
     facts += g.fact("matches", own.matches, _named if own.is_basic else _matched, whole=True)
-    facts += g.expression("of the certificate", own.credential)
+    facts += told(g, own, "credential")
     facts += g.word("issued to a row of", own.issued_to)
-    facts += g.fact("lasts", own.lasts, duration)
-    for called, expression in (
-        ("openIdConnectUrl", own.open_id_connect_url), ("issuer", own.issuer), ("keys", own.keys)
-    ):  # fmt: skip
-        facts += g.expression(called, expression)
+    facts += told(g, own, "lasts", "open_id_connect_url", "issuer", "keys")
     facts += g.word("audience", own.audience)
-    facts += g.names("algorithms", own.algorithms)
-    facts += g.names("scopes", own.scopes)
-    facts += g.expression("granted", own.granted)
-    facts += g.fact("realm", own.realm, str)
-    facts += g.fact("flows", own.flows)
+    facts += told(g, own, "algorithms", "scopes", "granted", "realm", "flows")
     facts += [g.item(f"`caller.{each.name}` is `{each.value.text}`", each.span) for each in value_of(own.caller) or ()]
     return g.together(f"the scheme `{own.name}`", own.span, facts, _meanings(own))
 
@@ -126,7 +118,7 @@ def rows(g: Grounds, endpoint: Endpoint) -> list[Item]:
     items = [_seen(g, name, g.survey.admitted(endpoint)) for name in seen]
     items += kept
     if items:
-        items += g.sentence("unseen rows", facts.unseen_rows, "a row that the caller may not see is {}")
+        items += told(g, facts, "unseen_rows")
     if first is not None and first not in seen:
         verb = next((action.verb for action in actions(endpoint)), "")
         deed = kind_of(verb).word if kind_of(verb).row in ("found", "caller's") else "makes"
@@ -140,13 +132,13 @@ def _seen(g: Grounds, resource: str, admitted: Iterable[Admission]) -> Item:
     if rule is None:
         return g.item(f"of `{resource}` no caller sees a row: no line of `rows` names it", meanings=(17,))
     lines = {each.who.text: each for each in value_of(rule.admits) or ()}
-    told: list[Item] = [] if lines else g.fact("who sees which", rule.admits)
+    callers: list[Item] = [] if lines else g.fact("who sees which", rule.admits)
     for name in dict.fromkeys(admission.who.text for admission in admitted):
         if name in lines:
-            told.append(_admission(g, lines[name], rows=True))
+            callers.append(_admission(g, lines[name], rows=True))
         elif lines:
-            told.append(g.item(f"{_who(name)} sees no row: the line does not name it", rule.resource.span))
-    return g.item(f"of `{resource}`", rule.resource.span, told, meanings=(17,))
+            callers.append(g.item(f"{_who(name)} sees no row: the line does not name it", rule.resource.span))
+    return g.item(f"of `{resource}`", rule.resource.span, callers, meanings=(17,))
 
 
 def _rule(g: Grounds, resource: str) -> RowRule | None:
@@ -165,7 +157,7 @@ def part(g: Grounds) -> list[Item]:
         items += g.fact("rows", facts.rows, lambda _: "every caller sees every row", whole=True)
     else:
         items += [_line(g, f"rows of `{rule.resource.text}`", rule.resource, rule.admits, True) for rule in stated]
-    items += g.sentence("unseen rows", facts.unseen_rows, "a row that the caller may not see is {}")
+    items += told(g, facts, "unseen_rows")
     lines = value_of(facts.permissions)
     if lines is None:
         return items + g.fact("permissions", facts.permissions)
@@ -173,5 +165,5 @@ def part(g: Grounds) -> list[Item]:
 
 
 def _line(g: Grounds, head: str, name: Name, admits: Fact[tuple[Admission, ...]], rows: bool) -> Item:
-    told = [_admission(g, each, rows) for each in value_of(admits) or ()] or g.fact("who", admits)
-    return g.together(head, name.span, told)
+    callers = [_admission(g, each, rows) for each in value_of(admits) or ()] or g.fact("who", admits)
+    return g.together(head, name.span, callers)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ninefold.contract import authentication as stated
-from ninefold.contract.authentication import Every
 from ninefold.contract.fact import Fact, Name, value_of
+from ninefold.language import authentication as stated
+from ninefold.language.authentication import Every
 from ninefold.openapi.schemas import component
 from ninefold.openapi.service import Endpoint, Json, Service
 from ninefold.syntax.nodes import Mapping, Node, Scalar

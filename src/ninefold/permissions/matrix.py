@@ -14,7 +14,6 @@ from enum import Enum
 from ninefold.checked import endpoints as checked
 from ninefold.checked.endpoints import Endpoint as CheckedEndpoint
 from ninefold.checked.service import Checked
-from ninefold.contract.authentication import Every
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Fact, StatedNone, value_of
@@ -22,6 +21,7 @@ from ninefold.contract.service import Contract
 from ninefold.contract.survey import Survey, actions, subject
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.tree import Typed
+from ninefold.language.authentication import Every
 from ninefold.permissions.states import possible
 
 ANYONE = "anyone"

@@ -15,6 +15,7 @@ from typing import TypeAlias
 from ninefold.contract.events import Stream, Webhooks
 from ninefold.contract.fact import Gap, Shown, is_open, value_of
 from ninefold.contract.survey import Survey, actions, is_transition
+from ninefold.language.authentication import UNSEEN_ROWS
 from ninefold.language.endpoints import ORDER, REQUEST_MEDIA_TYPE, UNKNOWN_MEMBERS, UNKNOWN_PARAMETERS
 from ninefold.language.errors import CODES, SHAPE, STATUS
 from ninefold.language.limits import LIMITS, PAGES, RATES
@@ -54,7 +55,6 @@ from ninefold.questions.question import (
     RESPONSE_MEDIA_TYPE,
     RESPONSES,
     STATES,
-    UNSEEN_ROWS,
 )
 
 Facts: TypeAlias = Callable[[Survey, str], tuple[Proposed, ...]]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ninefold.contract.authentication import ANY, Every, Scheme
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.fact import Fact, Shown, StatedNone, value_of
 from ninefold.contract.survey import Survey
-from ninefold.questions.question import (
+from ninefold.language.authentication import (
+    ANY,
     AUDIENCE,
     CALLERS,
     CREDENTIAL,
@@ -19,12 +19,10 @@ from ninefold.questions.question import (
     ROWS,
     SCHEMES,
     UNSEEN_ROWS,
-    At,
-    OpenQuestion,
-    blocking,
-    first_unanswered,
-    unanswered,
+    Every,
+    Scheme,
 )
+from ninefold.questions.question import At, OpenQuestion, blocking, first_unanswered, unanswered
 
 
 def ask(survey: Survey) -> Iterator[OpenQuestion]:

@@ -8,6 +8,17 @@ from typing import Any
 from ninefold.contract.fact import Fact, Gap, Proposal, Shown
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
+from ninefold.language.authentication import (
+    AUDIENCE,
+    CALLERS,
+    CREDENTIAL,
+    GRANTED,
+    LASTS,
+    PRESENTED,
+    ROWS,
+    SCHEMES,
+    UNSEEN_ROWS,
+)
 from ninefold.language.endpoints import DOES, ORDER, REQUEST_MEDIA_TYPE, UNKNOWN_MEMBERS, UNKNOWN_PARAMETERS
 from ninefold.language.errors import CODES, SHAPE, STATUS
 from ninefold.language.limits import BODY_SIZE, KEYS, LIMITS, PAGES, RATE, RATES, TIME_OUTS
@@ -83,7 +94,6 @@ PURPOSE = Question("purpose", 1, "what the service does", "leaves out", "nothing
 RESOURCES = Question("resources", 2, "which resources there are", "blocks", "every endpoint")
 STATES = Question("states", 3, "which states there are, or none", "blocks", "the endpoints that write")
 ENDPOINTS = Question("endpoints", 4, "which endpoints there are", "blocks", "everything: there is nothing to serve")
-SCHEMES = Question("schemes", 5, "which schemes callers are recognised by, or none", "blocks", "every endpoint")
 KINDS = Question(
     "kinds", 6, "which kinds of event there are, or none", "leaves out",
     "events; blocks the endpoints that stream them or take subscriptions",
@@ -111,29 +121,6 @@ RESPONSES = Question("responses", 4, "the responses of {}", "blocks", "E", "E")
 RESPONSE_MEDIA_TYPE = Question(
     "response media type", 4, "the media type of responses", "blocks", "the endpoints whose responses have content",
     asked="if a response has content",
-)  # fmt: skip
-
-NAMING = "the endpoints that name S"
-PRESENTED = Question("presented", 5, "how a credential of {} is presented", "blocks", NAMING, "S")
-CREDENTIAL = Question(
-    "credential", 5, "how a credential of {} is recognised: looked up, issued, or signed", "blocks", NAMING, "S"
-)
-LASTS = Question("lasts", 5, "how long a credential of {} lasts", "blocks", NAMING, "S", "of issued credentials")
-GRANTED = Question(
-    "granted", 5, "which scopes a row is granted with a credential of {}", "blocks", NAMING, "S",
-    "of issued credentials of a scheme that lists scopes",
-)  # fmt: skip
-AUDIENCE = Question("audience", 5, "the audience of {}", "blocks", NAMING, "S", "of signed tokens")
-CALLERS = Question("callers", 5, "who may call {}", "blocks", "E", "E")
-ROWS = Question(
-    "rows", 5, "which rows of {} may be seen", "blocks", "the endpoints by which such callers reach R", "R",
-    "of each resource of which an endpoint shows or finds rows, for each scheme that it admits, and for `anyone` (what "
-    "computed fields, guards and the like read is not asked for: they read all rows); "
-    "a row just created, or just signed in to, is always shown in that response",
-)  # fmt: skip
-UNSEEN_ROWS = Question(
-    "unseen rows", 5, "whether a row that the caller may not see is missing or forbidden", "blocks",
-    "the endpoints with a row rule", asked="if a row rule is not `any`",
 )  # fmt: skip
 
 UPON = Question("upon", 6, "when {} arises", "leaves out", "the kind", "K")

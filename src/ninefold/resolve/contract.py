@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Diagnostic, Label, Outcome, in_order
+from ninefold.language.authentication import Authentication
 from ninefold.language.errors import Errors
 from ninefold.language.limits import Limits
 from ninefold.language.reading import Reading
 from ninefold.language.records import part_of
 from ninefold.language.resources import Resources
-from ninefold.resolve.authentication import authentication
 from ninefold.resolve.endpoints import endpoints
 from ninefold.resolve.events import events
 from ninefold.resolve.includes import taken_over
@@ -35,7 +35,7 @@ def resolve(document: Document, accept_proposals: bool = False) -> Outcome[Contr
         resources=taken_over(r, part_of(r, Resources, document.part("resources"))),
         states=states(r, document.part("states")),
         endpoints=endpoints(r, document.part("endpoints")),
-        authentication=authentication(r, document.part("authentication")),
+        authentication=part_of(r, Authentication, document.part("authentication")),
         events=events(r, document.part("events")),
         errors=part_of(r, Errors, document.part("errors")),
         limits=part_of(r, Limits, document.part("limits")),

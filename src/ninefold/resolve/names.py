@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ninefold.contract.authentication import ANY, Admission, Authentication, Every
 from ninefold.contract.effects import Effect
 from ninefold.contract.endpoints import Action, Endpoint, Endpoints
 from ninefold.contract.events import Events
@@ -17,6 +16,7 @@ from ninefold.contract.versioning import Change, Versioning
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import there_are
+from ninefold.language.authentication import ANY, Admission, Authentication, Every
 from ninefold.language.codes import NOT_AN_ACTION, NOT_WRITTEN, SAME_NAME, UNDECLARED
 from ninefold.language.conditions import split
 from ninefold.language.errors import ConditionName, ErrorCode, Errors, not_a_condition

@@ -11,6 +11,7 @@ from ninefold.contract.fact import Name, Shown
 from ninefold.contract.versioning import ENDPOINT, OF_ENDPOINT, Change, Version, Versioning, VersionScheme
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.language import leaves
+from ninefold.language.authentication import admissions
 from ninefold.language.codes import NOT_A_CHANGE, NOT_BUILT
 from ninefold.language.errors import CODE
 from ninefold.language.expressions import expression, template
@@ -19,7 +20,6 @@ from ninefold.language.reading import Level, Read, Reading, Slot, described, spo
 from ninefold.language.records import of_entry
 from ninefold.language.resources import View
 from ninefold.language.schemas import schema
-from ninefold.resolve.authentication import admissions
 from ninefold.resolve.endpoints import endpoint
 from ninefold.resolve.events import kind
 from ninefold.resolve.routes import route

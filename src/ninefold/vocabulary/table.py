@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import cache
 
+from ninefold.language.authentication import Authentication
 from ninefold.language.declaration import rows
 from ninefold.language.errors import Errors
 from ninefold.language.key import Key
 from ninefold.language.limits import Limits
 from ninefold.language.resources import Resources
 from ninefold.vocabulary import (
-    authentication,
     endpoints,
     events,
     purpose,
@@ -23,7 +23,7 @@ VOCABULARY: tuple[Key, ...] = (
     *rows(Resources, 2),
     *states.KEYS,
     *endpoints.KEYS,
-    *authentication.KEYS,
+    *rows(Authentication, 5),
     *events.KEYS,
     *rows(Errors, 7),
     *rows(Limits, 8),

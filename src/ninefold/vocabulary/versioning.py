@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ninefold.language.authentication import ADMISSIONS
 from ninefold.language.json_schema import keywords
 from ninefold.language.key import Key, adds, asked, asked_when, names, restricts
 from ninefold.language.shapes import (
@@ -18,7 +19,6 @@ from ninefold.language.shapes import (
     Text,
     Word,
 )
-from ninefold.vocabulary.authentication import ADMISSIONS
 
 SCHEME = "versioning"
 VERSIONS = "versions"
