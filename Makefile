@@ -6,6 +6,7 @@
 # make durability   of it, the tests that kill the service: 300 kills of each, and 100,000 events
 # make mutations   of it, a hundred thousand changes of all contracts, each compiled, planned, explained
 # make honesty   of it, every fact of every complete contract taken away, one at a time: see docs/honesty.md
+# make planted   forty defects of the compiler, chosen by chance: which of them the tests find
 # make bench-cli BASE=REV   what commands cost, beside the same at another commit: see benchmarks/cli.py
 # make check   formatting, lint, import laws and types; .ci/run does this and the tests
 #
@@ -26,7 +27,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test test-costs test-long agreement durability mutations honesty bench-cli check lint types format docs lock clean
+.PHONY: help serve test test-costs test-long agreement durability mutations honesty planted bench-cli check lint types format docs lock clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -69,6 +70,10 @@ honesty: $(VENV)/.test
 BASE ?= HEAD
 bench-cli: $(VENV)/.serve
 	$(BIN)/python benchmarks/cli.py $(BASE) $(ARGS)
+
+# `make planted NINEFOLD_SEED=…` plants others, NINEFOLD_PLANTED_COUNT as many.
+planted: $(VENV)/.test
+	WORKERS=$(if $(filter auto,$(WORKERS)),,$(WORKERS)) $(BIN)/python -m tests.planted
 
 check: lint types
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from msgspec.structs import replace
 
 from ninefold.ablate.requests import Exchange, Known, body_matches, filled, text_matches
 from ninefold.database.sqlite import Opened, open_sqlite
@@ -70,6 +71,15 @@ def _as_written(response: httpx.Response) -> str:
     return "\n".join([*lines, "", response.text])
 
 
+def patient(plan: ServicePlan) -> ServicePlan:
+    """The same service, whose requests are given up after minutes where the contract says seconds: machines differ, and
+    some have much to do."""
+    stated = plan.limits.request_microseconds
+    if stated is None or stated < 2_000_000:
+        return plan
+    return replace(plan, limits=replace(plan.limits, request_microseconds=max(stated, 120_000_000)))
+
+
 @contextmanager
 def serving(
     plan: ServicePlan,
@@ -79,6 +89,7 @@ def serving(
     functions: Mapping[str, Callable[..., Any]] | None = None,
 ) -> Iterator[httpx.Client]:
     """Serve a plan from a database at `path`, on a port that is free, until the block ends."""
+    plan = patient(plan)
     opened = open_sqlite(str(path), plan.schema, stated_rows(plan, Caller(operator)))
     assert isinstance(opened, Opened), opened
     listening = socket.create_server(("127.0.0.1", 0))

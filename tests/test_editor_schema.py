@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
 import pytest
+from tests.contracts import ALL, ROOT, compiled, title
 
 from ninefold.blank import EXAMPLES
 from ninefold.diagnostics.diagnostic import has_errors
@@ -22,10 +22,8 @@ from ninefold.syntax.nodes import PARTS, Mapping, Node, Sequence
 from ninefold.syntax.parser import Form, parse
 from ninefold.vocabulary import VOCABULARY
 
-ROOT = Path(__file__).parents[1]
 LANGUAGE = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-DOCUMENTS = sorted([*(ROOT / "examples").glob("*.md"), *(ROOT / "tests" / "cases").glob("*/contract.*")])
 
 
 @cache
@@ -73,20 +71,16 @@ def test_every_key_is_explained() -> None:
         assert json.dumps(key.meaning, ensure_ascii=False)[1:-1] in described, key.path
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_what_compiles_is_admitted(path: Path) -> None:
-    loaded = compile_document(path.name, path.read_bytes())
-    if not has_errors(loaded.diagnostics):
-        assert complaints(loaded) == []
+def test_what_compiles_is_admitted() -> None:
+    found = {title(path): complaints(compiled(path)) for path in ALL if not has_errors(compiled(path).diagnostics)}
+    assert {name: said for name, said in found.items() if said} == {}
 
 
 def test_the_cases_say_something() -> None:
-    compiled = [compile_document(path.name, path.read_bytes()) for path in DOCUMENTS]
-    clean = [
-        loaded for loaded in compiled if not has_errors(loaded.diagnostics) and loaded.document.parts[3].facts.entries
-    ]
+    loaded = [compiled(path) for path in ALL]
+    clean = [each for each in loaded if not has_errors(each.diagnostics) and each.document.parts[3].facts.entries]
     assert len(clean) >= 12
-    assert sum(bool(complaints(loaded)) for loaded in compiled) >= 5
+    assert sum(bool(complaints(each)) for each in loaded) >= 5
 
 
 @pytest.mark.parametrize("part", range(2, 10))

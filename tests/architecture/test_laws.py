@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -62,6 +64,7 @@ def modules_of(entries: tuple[str, ...]) -> list[Path]:
     return [path for path in MODULES if path.relative_to(PACKAGE).parts[0] in entries]
 
 
+@cache
 def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"), filename=named(path))
 
@@ -75,15 +78,13 @@ def test_no_module_is_in_an_import_cycle() -> None:
         pytest.fail("a cycle: " + " imported by ".join(error.args[1]))
 
 
-@pytest.mark.parametrize("path", MODULES, ids=named)
-def test_a_module_has_a_name_that_names_something(path: Path) -> None:
-    words = {word for part in path.relative_to(PACKAGE).with_suffix("").parts for word in part.split("_")}
-    assert not words & NAMES_THAT_NAME_NOTHING
+def test_a_module_has_a_name_that_names_something() -> None:
+    words = {named(path): set(re.split(r"\W|_", named(path))) for path in MODULES}
+    assert [name for name, found in words.items() if found & NAMES_THAT_NAME_NOTHING] == []
 
 
-@pytest.mark.parametrize("path", MODULES, ids=named)
-def test_a_module_says_what_it_is_for(path: Path) -> None:
-    assert ast.get_docstring(tree_of(path)), f"{named(path)} has no docstring"
+def test_a_module_says_what_it_is_for() -> None:
+    assert [named(path) for path in MODULES if not ast.get_docstring(tree_of(path))] == []
 
 
 def openings(tree: ast.Module) -> Iterator[tuple[int, str]]:
@@ -106,23 +107,31 @@ def openings(tree: ast.Module) -> Iterator[tuple[int, str]]:
                 yield line, name
 
 
-@pytest.mark.parametrize("path", modules_of(COMPILER), ids=named)
-def test_the_compiler_opens_nothing(path: Path) -> None:
+def test_the_compiler_opens_nothing() -> None:
     """The bytes of a contract are handed to it; nothing else is read, written or asked of the machine. Only the
     pipeline reads the document itself, in `load`, and `pages` the pages that the program brings along; `frozen` has
     Python compile the methods that it writes."""
-    if named(path) in ("pipeline.py", "pages.py"):
-        return
-    allowed = {"exec"} if named(path) == "diagnostics/frozen.py" else set()
-    assert [(line, name) for line, name in openings(tree_of(path)) if name not in allowed] == []
+    allowed = {("diagnostics/frozen.py", "exec")}
+    found = [
+        f"{named(path)}:{line}: {name}"
+        for path in modules_of(COMPILER)
+        if named(path) not in ("pipeline.py", "pages.py")
+        for line, name in openings(tree_of(path))
+        if (named(path), name) not in allowed
+    ]
+    assert found == []
 
 
-@pytest.mark.parametrize("path", modules_of((*COMPILER, "server")), ids=named)
-def test_only_the_adapter_has_coroutines(path: Path) -> None:
+def test_only_the_adapter_has_coroutines() -> None:
     """A step says what it waits for, and one loop resumes it (law 10); `app` is that loop and, with `following` for
     responses that go on, the only place that knows ASGI from within, as `cycle` does from without; `works` and
     `beside` are what it waits for, and `run` starts it."""
-    if named(path) in (f"server/{name}.py" for name in ("app", "following", "cycle", "run", "works", "beside")):
-        return
-    coroutines = [node.name for node in ast.walk(tree_of(path)) if isinstance(node, ast.AsyncFunctionDef)]
-    assert coroutines == []
+    adapters = {f"server/{name}.py" for name in ("app", "following", "cycle", "run", "works", "beside")}
+    found = [
+        f"{named(path)}: {node.name}"
+        for path in modules_of((*COMPILER, "server"))
+        if named(path) not in adapters
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.AsyncFunctionDef)
+    ]
+    assert found == []

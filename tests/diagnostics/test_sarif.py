@@ -8,15 +8,15 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
+from tests.contracts import ALL, compiled, title
+from tests.slices import some
 
 from ninefold.diagnostics.diagnostic import Code, Diagnostic, Label, Severity
 from ninefold.diagnostics.sarif import Result, Rule, Tool, result_of, to_sarif
 from ninefold.diagnostics.source import Source, Span
 from ninefold.gaps import to_results
-from ninefold.pipeline import compile_document
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = sorted([*(ROOT / "examples").glob("*.md"), *(ROOT / "tests" / "cases").glob("*/contract.*")])
 TOOL = Tool("ninefold", "1.2.3")
 
 
@@ -31,9 +31,10 @@ def official() -> Any:
 VALIDATOR = jsonschema_rs.Draft4Validator(official(), validate_formats=True)
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: f"{path.parent.name}/{path.name}")
+@pytest.mark.long
+@pytest.mark.parametrize("path", some(ALL, 4), ids=title)
 def test_the_schema_of_the_standard_accepts_it(path: Path) -> None:
-    loaded = compile_document(path.name, path.read_bytes())
+    loaded = compiled(path)
     for results in (tuple(map(result_of, loaded.diagnostics)), to_results(loaded.open_questions)):
         log = to_sarif(results, loaded.source, TOOL, path.name)
         VALIDATOR.validate(json.loads(json.dumps(log)))

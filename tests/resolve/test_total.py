@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.resolve.documents import PLAIN, document, entries, parts_of, with_node, word
@@ -118,11 +117,14 @@ def test_any_value_at_any_key_is_read(key: Key, value: Node) -> None:
     resolve(replace(READ, parts=parts))
 
 
-@pytest.mark.parametrize("key", VOCABULARY, ids=lambda key: f"{key.part} {key.path}")
-def test_every_key_of_the_table_is_read(key: Key) -> None:
+def test_every_key_of_the_table_is_read() -> None:
     """`not shown` for any key is a gap in the contract."""
+    assert [f"{key.part} {key.path}" for key in VOCABULARY if not is_read(key)] == []
+
+
+def is_read(key: Key) -> bool:
     facts = under(key, word("not shown", PLACE))
     parts = tuple(replace(part, facts=facts) if part.number == key.part else part for part in READ.parts)
     outcome = resolve(replace(READ, parts=parts))
-    assert "NF0301" not in [each.code.id for each in outcome.diagnostics]
-    assert key.path in SAID_ELSEWHERE or Gap(PLACE) in list(parts_of(outcome.value))
+    is_known = "NF0301" not in [each.code.id for each in outcome.diagnostics]
+    return is_known and (key.path in SAID_ELSEWHERE or Gap(PLACE) in list(parts_of(outcome.value)))
