@@ -89,7 +89,6 @@ def serving(
     functions: Mapping[str, Callable[..., Any]] | None = None,
 ) -> Iterator[httpx.Client]:
     """Serve a plan from a database at `path`, on a port that is free, until the block ends."""
-    plan = patient(plan)
     opened = open_sqlite(str(path), plan.schema, stated_rows(plan, Caller(operator)))
     assert isinstance(opened, Opened), opened
     listening = socket.create_server(("127.0.0.1", 0))

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.docs.pages import with_parts
 from tests.docs.reader import ROOT
-from tests.http_cases import serving, tell
+from tests.http_cases import patient, serving, tell
 
 from ninefold.ablate.requests import Known, read_exchanges
 from ninefold.diagnostics.diagnostic import Severity
@@ -78,7 +78,7 @@ def test_a_recipe_answers_as_the_page_shows(recipe: Recipe, tmp_path: Path) -> N
     module: dict[str, Any] = {}
     exec(recipe.functions, module)
     functions = {name: module[name] for name in plan.calls()}
-    with serving(plan, tmp_path / "recipe.db", {}, functions=functions) as client:
+    with serving(patient(plan), tmp_path / "recipe.db", {}, functions=functions) as client:
         for exchange in exchanges:
             tell(client, exchange, known)
 
