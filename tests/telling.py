@@ -7,13 +7,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ninefold import docs, editor_schema, gaps, letter
+from ninefold import docs
 from ninefold.diagnostics.render import render
-from ninefold.explain import render as explained
-from ninefold.explain.endpoint import explain_endpoint
-from ninefold.explain.service import explain_service
 from ninefold.pipeline import compile_document
-from ninefold.propose.propose import propose
+from ninefold.tools import editor_schema, gaps, letter
+from ninefold.tools.explain import render as explained
+from ninefold.tools.explain.endpoint import explain_endpoint
+from ninefold.tools.explain.service import explain_service
+from ninefold.tools.propose.propose import propose
 
 
 def tell(corpus: Path) -> dict[str, Any]:

@@ -32,9 +32,9 @@ from tests.trace.accounted import problems
 from ninefold.ablate.requests import Known, read_exchanges
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import render
-from ninefold.gaps import to_text
 from ninefold.pipeline import Loaded
 from ninefold.plan.service import ServicePlan
+from ninefold.tools.gaps import to_text
 
 WRITTEN = ("diagnostics.txt", "gaps.txt")
 PLAN = "plan.json"

@@ -11,15 +11,15 @@ import jsonschema_rs
 import pytest
 from tests.contracts import ALL, ROOT, compiled, title
 
-from ninefold.blank import EXAMPLES
 from ninefold.diagnostics.diagnostic import has_errors
 from ninefold.diagnostics.render import render
 from ninefold.diagnostics.source import Source
-from ninefold.editor_schema import FORMS, block_of, plain_form
 from ninefold.language.shapes import Duration, Size
 from ninefold.pipeline import Loaded, compile_document
 from ninefold.syntax.nodes import PARTS, Mapping, Node, Sequence
 from ninefold.syntax.parser import Form, parse
+from ninefold.tools.blank import EXAMPLES
+from ninefold.tools.editor_schema import FORMS, block_of, plain_form
 from ninefold.vocabulary import VOCABULARY
 
 LANGUAGE = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")

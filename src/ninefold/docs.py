@@ -12,15 +12,15 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from ninefold.blank import EXAMPLES
 from ninefold.language.conditions import CONDITIONS
 from ninefold.language.json_schema import KEYWORDS, REFUSED, keywords
 from ninefold.language.question import SUBJECTS
 from ninefold.language.verbs import table as verbs_table
 from ninefold.meanings import meanings as fixed_meanings
-from ninefold.propose.conventions import CONVENTIONS
 from ninefold.questions.question import QUESTIONS
 from ninefold.syntax.headings import TITLES
+from ninefold.tools.blank import EXAMPLES
+from ninefold.tools.propose.conventions import CONVENTIONS
 from ninefold.vocabulary import VOCABULARY, Key, describe
 from ninefold.vocabulary.sight import SIGHTS, Sight
 

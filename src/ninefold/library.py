@@ -27,8 +27,6 @@ from ninefold.database.sqlite import SQLite, open_sqlite
 from ninefold.delivery.jobs import jobs
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.diagnostics.render import render
-from ninefold.openapi import document
-from ninefold.openapi import service as described
 from ninefold.operator.rows import Caller, stated_rows
 from ninefold.plan.routes import Blocked, Served
 from ninefold.plan.service import ServicePlan
@@ -38,6 +36,8 @@ from ninefold.server.app import Message, Receive, Send
 from ninefold.server.functions import Refused, unfit
 from ninefold.server.issuers import unusable
 from ninefold.server.service import ready
+from ninefold.tools.openapi import document
+from ninefold.tools.openapi import service as described
 
 __all__ = ["Application", "ContractError", "DatabaseRefused", "Refused", "Service", "application", "load"]
 

@@ -9,7 +9,7 @@ import pytest
 
 from ninefold.cli import main
 from ninefold.cli.sarif import uri
-from ninefold.editor_schema import block_of, plain_form
+from ninefold.tools.editor_schema import block_of, plain_form
 
 ORDERS = Path(__file__).parents[2] / "examples" / "orders.md"
 

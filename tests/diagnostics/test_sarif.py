@@ -14,7 +14,7 @@ from tests.slices import some
 from ninefold.diagnostics.diagnostic import Code, Diagnostic, Label, Severity
 from ninefold.diagnostics.sarif import Result, Rule, Tool, result_of, to_sarif
 from ninefold.diagnostics.source import Source, Span
-from ninefold.gaps import to_results
+from ninefold.tools.gaps import to_results
 
 ROOT = Path(__file__).parents[2]
 TOOL = Tool("ninefold", "1.2.3")

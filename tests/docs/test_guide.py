@@ -16,8 +16,8 @@ from tests.http_cases import patient, serving, tell
 from ninefold.ablate.requests import Known, read_exchanges
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import render
-from ninefold.gaps import to_text
 from ninefold.pipeline import Loaded, compile_document
+from ninefold.tools.gaps import to_text
 
 PAGE = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
 

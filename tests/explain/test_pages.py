@@ -10,11 +10,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from ninefold.explain.endpoint import explain_endpoint, find_endpoint
-from ninefold.explain.explanation import Explanation
-from ninefold.explain.render import to_json, to_markdown, to_text
-from ninefold.explain.service import explain_service
 from ninefold.pipeline import Loaded, compile_document
+from ninefold.tools.explain.endpoint import explain_endpoint, find_endpoint
+from ninefold.tools.explain.explanation import Explanation
+from ninefold.tools.explain.render import to_json, to_markdown, to_text
+from ninefold.tools.explain.service import explain_service
 
 ROOT = Path(__file__).parents[2]
 PAGES = Path(__file__).parent / "pages"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from ninefold.blank import EXAMPLES, blank
 from ninefold.diagnostics.diagnostic import Severity
-from ninefold.gaps import parts_at_a_glance
 from ninefold.language.limits import LIMITS
 from ninefold.pipeline import compile_document
 from ninefold.questions.question import QUESTIONS
 from ninefold.syntax.headings import NUMBERED_TITLES
+from ninefold.tools.blank import EXAMPLES, blank
+from ninefold.tools.gaps import parts_at_a_glance
 
 
 def test_it_reads_back_as_nine_gaps_and_nothing_else() -> None:

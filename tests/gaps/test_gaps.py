@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from ninefold.contract.service import Contract
-from ninefold.gaps import WIDTH, parts_at_a_glance, to_json, to_text
 from ninefold.questions.ask import ask
 from ninefold.resolve.contract import resolve
 from ninefold.syntax.nodes import PARTS
 from ninefold.syntax.parser import Form, parse
 from ninefold.syntax.read import read
+from ninefold.tools.gaps import WIDTH, parts_at_a_glance, to_json, to_text
 
 ORDERS = (Path(__file__).parents[2] / "examples" / "orders.md").read_text(encoding="utf-8")
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from ninefold.answers import WHOLE_PART, effort, example, keys_answering
-from ninefold.blank import blank
 from ninefold.language.question import Question
-from ninefold.letter import letter
 from ninefold.pipeline import compile_document
 from ninefold.questions.question import PART_QUESTIONS, QUESTIONS
 from ninefold.syntax.headings import NUMBERED_TITLES
+from ninefold.tools.answers import WHOLE_PART, effort, example, keys_answering
+from ninefold.tools.blank import blank
+from ninefold.tools.letter import letter
 
 ORDERS = (Path(__file__).parents[2] / "examples" / "orders.md").read_text(encoding="utf-8")
 

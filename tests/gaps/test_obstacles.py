@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from ninefold.diagnostics.render import render
-from ninefold.obstacles import Obstacles, endpoint_named, obstacles, to_json, to_text
 from ninefold.pipeline import compile_document
+from ninefold.tools.obstacles import Obstacles, endpoint_named, obstacles, to_json, to_text
 
 ORDERS = (Path(__file__).parents[2] / "examples" / "orders.md").read_text(encoding="utf-8")
 

@@ -17,11 +17,6 @@ from tests.slices import examples, some
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.fact import value_of
 from ninefold.contract.survey import Survey
-from ninefold.explain.endpoint import explain_endpoint
-from ninefold.explain.explanation import Explanation, all_items
-from ninefold.explain.grounds import leaves
-from ninefold.explain.render import to_json, to_markdown, to_text
-from ninefold.explain.service import explain_service
 from ninefold.meanings import meanings
 from ninefold.pipeline import Loaded, compile_document
 from ninefold.plan.operations import Compute, Stream, Write
@@ -29,6 +24,11 @@ from ninefold.plan.routes import Served
 from ninefold.questions.conditions import arising
 from ninefold.refusals.served import of_operation
 from ninefold.server.problems import Failure, Problems
+from ninefold.tools.explain.endpoint import explain_endpoint
+from ninefold.tools.explain.explanation import Explanation, all_items
+from ninefold.tools.explain.grounds import leaves
+from ninefold.tools.explain.render import to_json, to_markdown, to_text
+from ninefold.tools.explain.service import explain_service
 
 CONTRACTS = some(ALL, 4)
 ORDERS = (ROOT / "examples" / "orders.md").read_text(encoding="utf-8").split("\n")

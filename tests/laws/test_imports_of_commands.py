@@ -39,7 +39,7 @@ STAGES = {
     "ninefold.syntax.parser",
     "ninefold.checks.check",
     "ninefold.planner",
-    "ninefold.explain",
+    "ninefold.tools.explain",
 }
 
 NEEDLESS: list[tuple[str, Sequence[str], set[str]]] = [

@@ -12,13 +12,13 @@ from tests.propose.keeping import as_plain, assert_kept, compiled, facts, is_wit
 from tests.propose.taking_out import removals
 from tests.slices import examples
 
-from ninefold.blank import blank
 from ninefold.diagnostics.diagnostic import has_errors
-from ninefold.propose.accept import acceptance
-from ninefold.propose.edits import edited
-from ninefold.propose.propose import propose
 from ninefold.syntax.nodes import Word
 from ninefold.syntax.proposals import proposals
+from ninefold.tools.blank import blank
+from ninefold.tools.propose.accept import acceptance
+from ninefold.tools.propose.edits import edited
+from ninefold.tools.propose.propose import propose
 
 ROOT = Path(__file__).parents[2]
 TEXTS = [

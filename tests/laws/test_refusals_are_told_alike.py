@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from ninefold.contract.fact import value_of
-from ninefold.explain.grounds import Grounds
-from ninefold.explain.refusals import every_refusal
 from ninefold.language.conditions import BY_NAME, NO_ENDPOINT, Step
 from ninefold.pipeline import compile_document
 from ninefold.questions.conditions import arising
 from ninefold.refusals import stated
 from ninefold.refusals.refusal import Refusal
+from ninefold.tools.explain.grounds import Grounds
+from ninefold.tools.explain.refusals import every_refusal
 
 ROOT = Path(__file__).parents[2]
 CONTRACTS = [*sorted((ROOT / "examples").glob("*.md")), *sorted((ROOT / "tests" / "cases").glob("*/contract.*"))]

@@ -12,7 +12,6 @@ import apsw
 import msgspec
 from tests.statements import statements
 
-from ninefold import gaps, obstacles
 from ninefold.cli.listing import listing
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.fact import value_of
@@ -21,19 +20,20 @@ from ninefold.database.tables import create_schema
 from ninefold.diagnostics.diagnostic import Severity, has_errors
 from ninefold.diagnostics.render import render, to_json_lines
 from ninefold.diagnostics.sarif import result_of
-from ninefold.explain import render as explained
-from ninefold.explain.endpoint import explain_endpoint
-from ninefold.explain.service import explain_service
-from ninefold.letter import letter
-from ninefold.openapi.document import openapi
-from ninefold.openapi.service import Service
-from ninefold.permissions import render as permitted
-from ninefold.permissions.matrix import matrix
 from ninefold.pipeline import Loaded, compile_document
 from ninefold.plan.service import ServicePlan
-from ninefold.propose.accept import acceptance, candidates
-from ninefold.propose.edits import edited
-from ninefold.propose.propose import propose
+from ninefold.tools import gaps, obstacles
+from ninefold.tools.explain import render as explained
+from ninefold.tools.explain.endpoint import explain_endpoint
+from ninefold.tools.explain.service import explain_service
+from ninefold.tools.letter import letter
+from ninefold.tools.openapi.document import openapi
+from ninefold.tools.openapi.service import Service
+from ninefold.tools.permissions import render as permitted
+from ninefold.tools.permissions.matrix import matrix
+from ninefold.tools.propose.accept import acceptance, candidates
+from ninefold.tools.propose.edits import edited
+from ninefold.tools.propose.propose import propose
 
 CPU: Final = 5.0
 """Seconds of CPU for one contract of the size of a case, with all that is said of it: a hundred times what it takes."""

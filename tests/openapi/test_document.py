@@ -16,9 +16,9 @@ from tests.contracts import ALL, ROOT, compiled, title
 from tests.slices import some
 
 from ninefold.cli import main
-from ninefold.openapi.document import openapi
-from ninefold.openapi.service import Service
 from ninefold.plan.routes import Blocked, Served
+from ninefold.tools.openapi.document import openapi
+from ninefold.tools.openapi.service import Service
 
 CONTRACTS = some(ALL, 4)
 

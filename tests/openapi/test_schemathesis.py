@@ -19,12 +19,12 @@ from tests.contracts import ROOT
 from tests.http_cases import serving
 from tests.slices import LONG, some
 
-from ninefold.openapi.document import openapi
-from ninefold.openapi.service import Service
 from ninefold.pipeline import load
 from ninefold.plan.operations import List, Read, Stream, Write
 from ninefold.plan.routes import Served
 from ninefold.plan.service import ServicePlan
+from ninefold.tools.openapi.document import openapi
+from ninefold.tools.openapi.service import Service
 
 CASES = ROOT / "tests" / "cases"
 

@@ -8,9 +8,9 @@ from openapi_spec_validator import validate
 from tests.server.test_certificates import PRESSES
 from tests.server.test_scopes import NOTES
 
-from ninefold.openapi.document import openapi
-from ninefold.openapi.service import Service
 from ninefold.pipeline import compile_document
+from ninefold.tools.openapi.document import openapi
+from ninefold.tools.openapi.service import Service
 
 CALLER = "    caller: {user: claims.sub}\n"
 FLOWS = "    flows: {clientCredentials: {tokenUrl: 'https://id.example/token', scopes: {notes.read: Read notes}}}\n"

@@ -10,9 +10,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from ninefold.permissions.matrix import Cell, Matrix, Verdict, matrix
-from ninefold.permissions.render import to_json, to_markdown, to_text
 from ninefold.pipeline import compile_document
+from ninefold.tools.permissions.matrix import Cell, Matrix, Verdict, matrix
+from ninefold.tools.permissions.render import to_json, to_markdown, to_text
 
 ROOT = Path(__file__).parents[2]
 PAGES = Path(__file__).parent / "pages"

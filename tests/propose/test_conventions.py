@@ -12,9 +12,9 @@ from tests.slices import SLICES, TAKEN, some
 
 from ninefold.pipeline import Loaded
 from ninefold.plan.routes import Served
-from ninefold.propose.conventions import CONVENTIONS
-from ninefold.propose.propose import propose
 from ninefold.questions.question import QUESTIONS
+from ninefold.tools.propose.conventions import CONVENTIONS
+from ninefold.tools.propose.propose import propose
 from ninefold.vocabulary import VOCABULARY
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

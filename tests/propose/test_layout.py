@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.propose.keeping import assert_kept, compiled
 
-from ninefold.propose.propose import propose
+from ninefold.tools.propose.propose import propose
 
 HEAD = """\
 # Notes

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 import httpx
 
-from ninefold.explain.explanation import all_items
-from ninefold.explain.render import to_text
-from ninefold.explain.traced import explain_response
 from ninefold.pipeline import Loaded
+from ninefold.tools.explain.explanation import all_items
+from ninefold.tools.explain.render import to_text
+from ninefold.tools.explain.traced import explain_response
 from ninefold.trace.attribution import attribution
 from ninefold.trace.causes import Attribution, Cause, Member, Stated
 from ninefold.trace.causes import Path as MemberPath

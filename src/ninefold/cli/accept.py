@@ -12,8 +12,8 @@ from ninefold.diagnostics.diagnostic import Severity, has_errors
 from ninefold.diagnostics.render import visible
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.pipeline import Loaded
-from ninefold.propose.accept import Candidate, acceptance, candidates, lines_of
-from ninefold.propose.edits import edited
+from ninefold.tools.propose.accept import Candidate, acceptance, candidates, lines_of
+from ninefold.tools.propose.edits import edited
 
 
 def accept(file: File, /, *questions: str, write: Write = False) -> int:

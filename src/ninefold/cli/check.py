@@ -13,7 +13,7 @@ from ninefold.contract.fact import value_of
 from ninefold.diagnostics.diagnostic import has_errors
 from ninefold.diagnostics.render import to_json_lines, visible
 from ninefold.diagnostics.sarif import result_of
-from ninefold.gaps import blocked_in_words
+from ninefold.tools.gaps import blocked_in_words
 
 
 def check(

@@ -12,12 +12,12 @@ from ninefold.contract.fact import value_of
 from ninefold.diagnostics.diagnostic import has_errors
 from ninefold.diagnostics.render import visible
 from ninefold.diagnostics.suggest import did_you_mean
-from ninefold.explain.endpoint import explain_endpoint, find_endpoint
-from ninefold.explain.explanation import Explanation
-from ninefold.explain.render import to_json, to_markdown, to_text
-from ninefold.explain.service import explain_service
-from ninefold.explain.traced import explain_response
 from ninefold.pipeline import Loaded
+from ninefold.tools.explain.endpoint import explain_endpoint, find_endpoint
+from ninefold.tools.explain.explanation import Explanation
+from ninefold.tools.explain.render import to_json, to_markdown, to_text
+from ninefold.tools.explain.service import explain_service
+from ninefold.tools.explain.traced import explain_response
 from ninefold.trace.attribution import attribution
 from ninefold.trace.identifier import NotATrace
 

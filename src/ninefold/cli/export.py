@@ -12,8 +12,8 @@ from ninefold.cli.contract_file import in_version, load
 from ninefold.cli.parameter import AcceptProposals, File, InVersion
 from ninefold.cli.terminal import remark, say, show
 from ninefold.diagnostics.diagnostic import Severity
-from ninefold.openapi.document import openapi
-from ninefold.openapi.service import Service
+from ninefold.tools.openapi.document import openapi
+from ninefold.tools.openapi.service import Service
 
 
 def export(

@@ -9,8 +9,6 @@ from typing import Annotated, Any, Literal, assert_never
 
 import msgspec
 
-from ninefold import gaps as all_gaps
-from ninefold import obstacles as of_endpoint
 from ninefold.cli.contract_file import load
 from ninefold.cli.operator_values import operator_values
 from ninefold.cli.parameter import AcceptProposals, File, Parameter
@@ -19,8 +17,10 @@ from ninefold.cli.terminal import Unusable, say, show
 from ninefold.diagnostics.diagnostic import Severity, has_errors
 from ninefold.diagnostics.render import visible
 from ninefold.diagnostics.suggest import did_you_mean
-from ninefold.letter import letter
 from ninefold.pipeline import Loaded
+from ninefold.tools import gaps as all_gaps
+from ninefold.tools import obstacles as of_endpoint
+from ninefold.tools.letter import letter
 
 Format = Literal["text", "json", "markdown", "sarif"]
 

@@ -6,11 +6,11 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-from ninefold.blank import blank
 from ninefold.cli.parameter import Parameter
 from ninefold.cli.terminal import Unusable, say
 from ninefold.pipeline import compile_document
-from ninefold.propose.propose import propose
+from ninefold.tools.blank import blank
+from ninefold.tools.propose.propose import propose
 
 
 def new(

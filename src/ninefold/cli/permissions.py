@@ -12,8 +12,8 @@ from ninefold.cli.parameter import AcceptProposals, File, Parameter
 from ninefold.cli.terminal import say, show
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import visible
-from ninefold.permissions.matrix import Matrix, Verdict, matrix
-from ninefold.permissions.render import to_json, to_markdown, to_text
+from ninefold.tools.permissions.matrix import Matrix, Verdict, matrix
+from ninefold.tools.permissions.render import to_json, to_markdown, to_text
 
 
 def permissions(

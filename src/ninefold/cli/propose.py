@@ -10,7 +10,7 @@ from ninefold.cli.rewriting import Write, rewrite
 from ninefold.cli.terminal import remark, show
 from ninefold.diagnostics.diagnostic import Severity, has_errors
 from ninefold.diagnostics.render import visible
-from ninefold.propose import propose as proposals
+from ninefold.tools.propose import propose as proposals
 
 
 def propose(file: File, /, *, write: Write = False) -> int:

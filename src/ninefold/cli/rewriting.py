@@ -12,8 +12,8 @@ from typing import Annotated, TypeAlias
 from ninefold.cli.contract_file import read_bytes
 from ninefold.cli.parameter import Parameter
 from ninefold.cli.terminal import Unusable, say
-from ninefold.propose.edits import unified_diff
 from ninefold.syntax.read import BYTE_ORDER_MARK
+from ninefold.tools.propose.edits import unified_diff
 
 Write: TypeAlias = Annotated[
     bool,

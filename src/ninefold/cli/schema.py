@@ -6,9 +6,9 @@ import msgspec
 
 from ninefold.cli.terminal import Unusable, say
 from ninefold.diagnostics.suggest import did_you_mean
-from ninefold.editor_schema import block_of, plain_form
 from ninefold.syntax.headings import TITLES, heading
 from ninefold.syntax.nodes import PARTS
+from ninefold.tools.editor_schema import block_of, plain_form
 
 
 def schema(part: str | None = None, /) -> int:

@@ -29,7 +29,6 @@ from ninefold.database.sqlite import Opened, Refused, SQLite, open_sqlite
 from ninefold.delivery.jobs import jobs
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import visible
-from ninefold.gaps import to_text
 from ninefold.operator.app import application
 from ninefold.operator.audit import Counted, counted
 from ninefold.operator.guard import Guard
@@ -44,6 +43,7 @@ from ninefold.server.app import Application, Job, Trace
 from ninefold.server.service import Service, ready
 from ninefold.server.sources import Clock, Sources
 from ninefold.server.tracing import Tracer
+from ninefold.tools.gaps import to_text
 from ninefold.values import Invalid, timestamp
 
 if TYPE_CHECKING:

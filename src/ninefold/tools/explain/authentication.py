@@ -1,0 +1,169 @@
+"""Part 5: who may call an endpoint, how they are known, and which rows they see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ninefold.contract.endpoints import Endpoint
+from ninefold.contract.fact import Fact, Name, Shown, value_of
+from ninefold.contract.survey import actions
+from ninefold.language.authentication import ANY, Admission, Condition, Every, RowRule, Scheme
+from ninefold.language.verbs import kind_of
+from ninefold.meanings import GRANTED, PASSWORDS, SIGNED
+from ninefold.refusals.callers import is_signed
+from ninefold.tools.explain import events
+from ninefold.tools.explain.explanation import Item
+from ninefold.tools.explain.grounds import Grounds
+from ninefold.tools.explain.told import told
+
+ANYONE = "anyone"
+
+SCOPES = 42
+"""Of what such tokens were granted."""
+
+CERTIFICATES = 43
+"""Of the certificates of clients."""
+
+ISSUED = 45
+"""Of credentials that the service issues."""
+
+
+def callers(g: Grounds, endpoint: Endpoint) -> list[Item]:
+    """The permission line that holds for an endpoint, whom it admits, and how each of these is known."""
+    line = g.survey.permission(endpoint)
+    if line is None:
+        return []
+    own = line.endpoint.text == endpoint.key
+    title = "the endpoint has a permission line of its own" if own else "the line `all others` holds for it"
+    admitted = [_admission(g, each) for each in value_of(line.admits) or ()]
+    if value_of(line.admits) is None:
+        admitted = g.fact("who may call", line.admits)
+    items = [g.item(title, line.endpoint.span, admitted, meanings=(8,))]
+    named = {each.who.text for each in g.survey.admitted(endpoint)}
+    items += [scheme(g, each) for each in g.survey.schemes if each.name in named]
+    if named == {ANYONE}:
+        items.append(g.item("no credential is read", line.endpoint.span, meanings=(8,)))
+    if named and ANYONE not in named:
+        for each in g.survey.schemes:
+            if each.name not in named:
+                items.append(g.item(f"a caller known by `{each.name}` is refused", each.span, meanings=(8,)))
+    return items
+
+
+def _admission(g: Grounds, own: Admission, rows: bool = False) -> Item:
+    """One kind of caller, who may call or, for `rows`, who sees rows, and on which condition."""
+    who = _who(own.who.text) + (" sees" if rows else "")
+    tell = _rows_in_words if rows else _callers_in_words
+    return g.together(who, own.who.span, g.fact("condition", own.condition, tell, whole=True))
+
+
+def _who(name: str) -> str:
+    return "anyone" if name == ANYONE else f"a caller known by `{name}`"
+
+
+def _callers_in_words(condition: Condition) -> str:
+    return "every such caller" if isinstance(condition, Every) else f"only where `{condition.text}`"
+
+
+def _rows_in_words(condition: Condition) -> str:
+    return "every row" if isinstance(condition, Every) else f"the rows where `{condition.text}`"
+
+
+def scheme(g: Grounds, own: Scheme) -> Item:
+    facts = g.word("type", own.type)
+    facts += g.word("scheme", own.scheme)
+    facts += g.word("in", own.location)
+    facts += g.word("name", own.parameter)
+    facts += g.fact("matches", own.matches, _named if own.is_basic else _matched, whole=True)
+    facts += told(g, own, "credential")
+    facts += g.word("issued to a row of", own.issued_to)
+    facts += told(g, own, "lasts", "open_id_connect_url", "issuer", "keys")
+    facts += g.word("audience", own.audience)
+    facts += told(g, own, "algorithms", "scopes", "granted", "realm", "flows")
+    facts += [g.item(f"`caller.{each.name}` is `{each.value.text}`", each.span) for each in value_of(own.caller) or ()]
+    return g.together(f"the scheme `{own.name}`", own.span, facts, _meanings(own))
+
+
+def _meanings(own: Scheme) -> tuple[int, ...]:
+    if own.is_basic:
+        return (PASSWORDS,)
+    if own.is_certificate:
+        return (CERTIFICATES,)
+    if isinstance(own.issued_to, Shown):
+        return (ISSUED, GRANTED) if own.scopes is not None else (ISSUED,)
+    return (SIGNED, SCOPES) if is_signed(own) and own.scopes is not None else (SIGNED,) if is_signed(own) else ()
+
+
+def _named(name: Name) -> str:
+    return f"`caller.{name.text.partition('.')[0]}` is the row of that password whose `{name.text}` the user-id is"
+
+
+def _matched(name: Name) -> str:
+    if name.text == ANY:
+        return "every certificate of an authority that the operator trusts"
+    return f"`caller.{name.text.partition('.')[0]}` is the row whose `{name.text}` the credential is"
+
+
+def rows(g: Grounds, endpoint: Endpoint) -> list[Item]:
+    """Which rows the callers of an endpoint see: of the resource that it acts on first, then of those that it
+    shows or finds besides."""
+    facts = g.contract.authentication
+    stated = value_of(facts.rows)
+    reach = g.survey.reach.get(endpoint.key)
+    kept = events.log(g) if reach is not None and g.survey.graph.log in reach.sees else []
+    if stated is None or isinstance(stated, Every):
+        return g.fact("rows", facts.rows, lambda _: "every caller sees every row", whole=True) + kept
+    first = g.acted_on(endpoint)
+    seen = sorted(reach.sees if reach else (), key=lambda name: (name != first, name))
+    items = [_seen(g, name, g.survey.admitted(endpoint)) for name in seen]
+    items += kept
+    if items:
+        items += told(g, facts, "unseen_rows")
+    if first is not None and first not in seen:
+        verb = next((action.verb for action in actions(endpoint)), "")
+        deed = kind_of(verb).word if kind_of(verb).row in ("found", "caller's") else "makes"
+        words = f"the `{first}` that a request {deed} is shown in its response"
+        items.append(g.item(words, meanings=(17,)))
+    return items
+
+
+def _seen(g: Grounds, resource: str, admitted: Iterable[Admission]) -> Item:
+    rule = _rule(g, resource)
+    if rule is None:
+        return g.item(f"of `{resource}` no caller sees a row: no line of `rows` names it", meanings=(17,))
+    lines = {each.who.text: each for each in value_of(rule.admits) or ()}
+    callers: list[Item] = [] if lines else g.fact("who sees which", rule.admits)
+    for name in dict.fromkeys(admission.who.text for admission in admitted):
+        if name in lines:
+            callers.append(_admission(g, lines[name], rows=True))
+        elif lines:
+            callers.append(g.item(f"{_who(name)} sees no row: the line does not name it", rule.resource.span))
+    return g.item(f"of `{resource}`", rule.resource.span, callers, meanings=(17,))
+
+
+def _rule(g: Grounds, resource: str) -> RowRule | None:
+    stated = value_of(g.contract.authentication.rows)
+    if stated is None or isinstance(stated, Every):
+        return None
+    return next((each for each in stated if each.resource.text == resource), None)
+
+
+def part(g: Grounds) -> list[Item]:
+    """The whole part."""
+    facts = g.contract.authentication
+    items = [scheme(g, each) for each in value_of(facts.schemes) or ()] or g.fact("schemes", facts.schemes)
+    stated = value_of(facts.rows)
+    if stated is None or isinstance(stated, Every):
+        items += g.fact("rows", facts.rows, lambda _: "every caller sees every row", whole=True)
+    else:
+        items += [_line(g, f"rows of `{rule.resource.text}`", rule.resource, rule.admits, True) for rule in stated]
+    items += told(g, facts, "unseen_rows")
+    lines = value_of(facts.permissions)
+    if lines is None:
+        return items + g.fact("permissions", facts.permissions)
+    return items + [_line(g, line.endpoint.text, line.endpoint, line.admits, False) for line in lines]
+
+
+def _line(g: Grounds, head: str, name: Name, admits: Fact[tuple[Admission, ...]], rows: bool) -> Item:
+    callers = [_admission(g, each, rows) for each in value_of(admits) or ()] or g.fact("who", admits)
+    return g.together(head, name.span, callers)

@@ -1,0 +1,130 @@
+"""Everything that decides one endpoint."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Set
+from dataclasses import replace
+
+from ninefold.contract.endpoints import Endpoint, Literal
+from ninefold.contract.fact import value_of
+from ninefold.diagnostics.source import Place, Span
+from ninefold.meanings import Meaning, meanings
+from ninefold.pipeline import Loaded
+from ninefold.questions.ask import accepted_proposals
+from ninefold.tools.explain import (
+    authentication,
+    cases,
+    errors,
+    limits,
+    outcome,
+    refusals,
+    requests,
+    responses,
+    statements,
+    versioning,
+    writes,
+)
+from ninefold.tools.explain.explanation import Explanation, Item, Section, every
+from ninefold.tools.explain.grounds import Grounds
+
+_REQUEST = re.compile(r"\s*([A-Za-z]+)\s+(\S+)\s*")
+
+
+def explain_endpoint(loaded: Loaded, endpoint: Endpoint, with_statements: bool = False) -> Explanation:
+    """An endpoint of the contract, with the line of each fact. It says what it can of one that is half-written, or in
+    a contract with errors."""
+    g = Grounds(loaded)
+    stops = outcome.obstacles(g, endpoint)
+    sections = [
+        Section("What stands in the way", tuple(stops)),
+        Section("What it does", (*requests.deeds(g, endpoint), *cases.chosen(g, endpoint))),
+        Section("Who may call", tuple(authentication.callers(g, endpoint))),
+        Section("Which rows they see", tuple(authentication.rows(g, endpoint))),
+        Section("The body", cases.in_each(g, endpoint, requests.body)),
+        Section("Parameters and headers", tuple(requests.parameters(g, endpoint))),
+        Section("Guards and transitions", cases.in_each(g, endpoint, writes.guards)),
+        Section("Values that the service gives", cases.in_each(g, endpoint, writes.values)),
+        Section("What other rows have to do with it", cases.in_each(g, endpoint, writes.bonds)),
+        Section("The response", cases.in_each(g, endpoint, responses.responses)),
+        Section("Events", tuple(writes.written_events(g, endpoint))),
+        Section("Limits", tuple(limits.holding(g, endpoint))),
+        Section("Versions", tuple(versioning.asked(g))),
+        Section("The shape of an error", tuple(errors.shape(g, endpoint))),
+        Section("Errors, in the order in which they count", (*errors.order(g), *refusals.refusals(g, endpoint))),
+        Section("What the operator gives", tuple(outcome.operator_values(g, endpoint))),
+    ]
+    entry = g.part("endpoints").facts.get(endpoint.key)
+    if entry is not None:
+        mentioned = {item.place.line for section in sections for item in every(section.items) if item.place is not None}
+        sections.insert(2, Section("Also written", tuple(g.unmentioned(entry.value, mentioned))))
+    if with_statements:
+        sections.append(Section("Statements", tuple(statements.statements(g, endpoint))))
+    shown = accepted(g, tuple(section for section in sections if section.items), outcome.extent(g, endpoint))
+    return Explanation(
+        contract=loaded.source.name,
+        about=endpoint.key,
+        place=g.place(endpoint.span),
+        outcome=outcome.outcome(g, endpoint),
+        sections=shown,
+        meanings=cited(item for section in shown for item in every(section.items)),
+    )
+
+
+def accepted(g: Grounds, sections: tuple[Section, ...], within: Span) -> tuple[Section, ...]:
+    """The same with what is in force only because proposals were accepted marked as such; what of it lies `within` a
+    stretch and is told by no item comes at the end."""
+    spans = tuple(accepted_proposals(g.contract))
+    if not spans:
+        return sections
+    places = {g.place(span) for span in spans}
+    marked = tuple(replace(each, items=tuple(_marked(item, places) for item in each.items)) for each in sections)
+    told = {item.place for section in marked for item in every(section.items)}
+    rest = [span for span in spans if within.start <= span.start < within.end and g.place(span) not in told]
+    items = tuple(Item(g.written(span), g.place(span), "accepted") for span in rest)
+    return (*marked, Section("Accepted besides", items)) if items else marked
+
+
+def _marked(item: Item, places: Set[Place]) -> Item:
+    below = tuple(_marked(each, places) for each in item.items)
+    taken = item.standing == "in force" and item.place in places
+    return replace(item, items=below, standing="accepted" if taken else item.standing)
+
+
+def cited(items: Iterable[Item]) -> tuple[Meaning, ...]:
+    """The fixed meanings that items cite."""
+    numbers = {number for item in items for number in item.meanings}
+    return tuple(meaning for meaning in meanings() if meaning.number in numbers)
+
+
+def find_endpoint(loaded: Loaded, wanted: str) -> Endpoint | None:
+    """The endpoint that is meant by `POST /orders`: by its key, however it is spaced and in whichever case its method
+    is, or by a path that a request could have (`GET /orders/17`, with the base or without it)."""
+    stated = value_of(loaded.contract.endpoints.endpoints) or ()
+    for endpoint in stated:
+        if endpoint.key == wanted:
+            return endpoint
+    found = _REQUEST.fullmatch(wanted)
+    if found is None:
+        return None
+    method, path = found[1].upper(), found[2].split("?")[0]
+    for endpoint in stated:
+        if endpoint.key.split() == [method, path]:
+            return endpoint
+    base = value_of(loaded.contract.endpoints.base) or ""
+    paths = [path, path.removeprefix(base)] if base and path.startswith(base + "/") else [path]
+    fitting = [each for each in stated if each.method == method and any(_fits(each, one) for one in paths)]
+    # A literal segment beats a name (meaning 6).
+    return min(fitting, key=_literals, default=None)
+
+
+def _fits(endpoint: Endpoint, path: str) -> bool:
+    texts = path.strip("/").split("/") if path.strip("/") else []
+    return len(texts) == len(endpoint.segments) and all(
+        not isinstance(segment, Literal) or segment.text == text
+        for segment, text in zip(endpoint.segments, texts, strict=True)
+    )
+
+
+def _literals(endpoint: Endpoint) -> tuple[bool, ...]:
+    return tuple(not isinstance(segment, Literal) for segment in endpoint.segments)

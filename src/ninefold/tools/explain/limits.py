@@ -1,0 +1,57 @@
+"""Part 8: limits."""
+
+from __future__ import annotations
+
+from ninefold.contract.endpoints import Endpoint
+from ninefold.contract.fact import Fact, Shown, value_of
+from ninefold.language.limits import Pages, Rate, applying, narrowed
+from ninefold.tools.explain.explanation import Item
+from ninefold.tools.explain.grounds import Grounds
+from ninefold.tools.explain.told import named, told
+
+
+def rate(g: Grounds, own: Rate) -> Item:
+    return named(g, own, "rate")
+
+
+def holding(g: Grounds, endpoint: Endpoint) -> list[Item]:
+    """The limits that hold at an endpoint. Pages stand with its parameters."""
+    limits = g.contract.limits
+    if value_of(limits.rates) is None:
+        items = told(g, limits, "rates")
+    else:
+        items = [rate(g, each) for each in applying(g.contract.limits, endpoint.key)]
+        items += told(g, limits, "headers") if items else []
+    # Where one word speaks for the whole part, it is told once.
+    if isinstance(endpoint.body, Shown) and limits.body_size is not limits.rates:
+        items += told(g, limits, "body_size")
+    if limits.time_outs is not limits.rates:
+        items += told(g, limits, "time_outs")
+    return items + (told(g, limits, "keys_kept") if isinstance(endpoint.idempotency_key, Shown) else [])
+
+
+def part(g: Grounds) -> list[Item]:
+    limits = g.contract.limits
+    return [
+        *told(g, limits, "rates", "headers", "body_size"),
+        *pages(g, limits.pages),
+        *told(g, limits, "time_outs", "keys_kept"),
+    ]
+
+
+def pages(g: Grounds, own: Fact[Pages] | None, shared: Fact[Pages] | None = None) -> list[Item]:
+    """The bounds of a list: what its own `pages` says wins over part 8, key by key."""
+    first, second = value_of(own), value_of(shared)
+    if own is not None and first is None:
+        return g.fact("pages", own)
+    if first is None and second is None:
+        return g.fact("pages", shared)
+    bounds = narrowed(first, second) if first is not None and second is not None else first or second
+    by = value_of(bounds.by) if bounds is not None else None
+    # What part 8 says for lists that go by another is not told of this one.
+    reached = REACHED.get(by.text, ()) if by is not None else (name for names in REACHED.values() for name in names)
+    return told(g, bounds, "by", "default", "largest", "size", *reached)
+
+
+REACHED = {"cursor": ("next",), "offset": ("start",), "page": ("number", "index")}
+"""The parameters that may say which page, by how pages are reached."""

@@ -1,0 +1,105 @@
+"""What becomes of an endpoint: whether it is served, and what stands in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ninefold.contract.endpoints import Endpoint
+from ninefold.diagnostics.diagnostic import Severity, has_errors
+from ninefold.diagnostics.source import Place, Span
+from ninefold.tools.explain.explanation import Item
+from ninefold.tools.explain.grounds import Grounds
+
+STOPS = "the endpoint answers 501"
+"""What the checks say of a stated fact without which an endpoint is not served."""
+
+
+def extent(g: Grounds, endpoint: Endpoint) -> Span:
+    """The endpoint as it is written, key and facts."""
+    entry = g.part("endpoints").facts.get(endpoint.key)
+    return endpoint.span if entry is None else entry.span
+
+
+def outcome(g: Grounds, endpoint: Endpoint) -> str:
+    """In a few words."""
+    if is_stopped(g, endpoint):
+        return "answers 501 with an empty body"
+    if g.loaded.checked is None:
+        return "not served: the contract has errors"
+    return "served, and refuses every caller in this build" if _unknown_callers(g, endpoint) else "served"
+
+
+def is_stopped(g: Grounds, endpoint: Endpoint) -> bool:
+    """Whether a gap, or what is not in force, blocks it."""
+    if g.loaded.checked is not None:
+        return endpoint.key in g.stopped
+    return endpoint.key in g.blocking or any(_not_built(g, endpoint))
+
+
+def obstacles(g: Grounds, endpoint: Endpoint) -> list[Item]:
+    """The gaps that block it, what of it this build does not do, and what is wrong with it."""
+    items = [g.gap(each) for each in g.blocking.get(endpoint.key, ())]
+    items += _not_built(g, endpoint)
+    items += _unknown_callers(g, endpoint)
+    items += g.errors_within(extent(g, endpoint))
+    if not items and (stopped := g.stopped.get(endpoint.key)) is not None:
+        items += [Item(reason, stopped.place, "gap", STOPS) for reason in stopped.reasons]
+    if g.loaded.checked is None and has_errors(g.loaded.diagnostics):
+        count = sum(each.code.severity is Severity.ERROR for each in g.loaded.diagnostics)
+        words = "1 error" if count == 1 else f"{count} errors"
+        items.append(
+            Item(f"the contract has {words}, which `ninefold check` shows: nothing of it is served", None, "wrong")
+        )
+    return items
+
+
+def _unknown_callers(g: Grounds, endpoint: Endpoint) -> list[Item]:
+    """That nobody can call it, because this build accepts no credential of any scheme that it admits."""
+    line = g.survey.permission(endpoint)
+    admitted = {each.who.text for each in g.survey.admitted(endpoint)}
+    unknown = {each.name for each in g.survey.schemes if each.span.start in g.notes}
+    if line is None or not admitted or not admitted <= unknown:
+        return []
+    names = " or ".join(f"`{name}`" for name in sorted(admitted))
+    return [
+        Item(
+            f"it admits callers known by {names}",
+            g.place(line.endpoint.span),
+            "not in force",
+            "every caller is refused",
+        )
+    ]
+
+
+def _not_built(g: Grounds, endpoint: Endpoint) -> Iterator[Item]:
+    within = extent(g, endpoint)
+    for note in g.notes.values():
+        if within.start <= note.span.start < within.end and note.labels[0].text == STOPS:
+            yield Item(note.message, g.place(note.span), "not in force", STOPS)
+
+
+def operator_values(g: Grounds, endpoint: Endpoint) -> list[Item]:
+    """What the operator has to give for it, as far as that can be told."""
+    checked = g.loaded.checked
+    items = []
+    for value in checked.operator if checked is not None else ():
+        if endpoint.key in value.blocks:
+            items.append(_operator_value(value.name, value.places[0], "without it the endpoint answers 501"))
+    return items
+
+
+def _operator_value(name: str, place: Place, words: str) -> Item:
+    return Item(f"`operator.{name}`: {words}", place)
+
+
+def all_operator_values(g: Grounds) -> list[Item]:
+    checked = g.loaded.checked
+    items = []
+    for value in checked.operator if checked is not None else ():
+        costs = []
+        if checked is not None and checked.events.broker is not None and checked.events.broker.operator == value.name:
+            costs.append("nothing is sent to a broker")
+        if value.blocks or not costs:
+            costs.append(f"is blocked: {', '.join(value.blocks) or 'no endpoint'}")
+        items.append(_operator_value(value.name, value.places[0], f"without it {' and '.join(costs)}"))
+    return items

@@ -1,0 +1,102 @@
+"""Every error that can arise at an endpoint, with what causes it, in the order in which they count."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import groupby
+
+from ninefold.contract.endpoints import Endpoint
+from ninefold.contract.fact import value_of
+from ninefold.diagnostics.source import Span
+from ninefold.language.conditions import CONDITIONS, NO_ENDPOINT, Step
+from ninefold.refusals import stated
+from ninefold.refusals.refusal import Refusal
+from ninefold.tools.explain.errors import own_code
+from ninefold.tools.explain.explanation import Cause, Item
+from ninefold.tools.explain.grounds import Grounds
+
+BY_ITSELF = frozenset({"invariant", *(each.name for each in CONDITIONS if each.alone)})
+"""The conditions that are told where no other is."""
+
+
+def refusals(g: Grounds, endpoint: Endpoint) -> list[Item]:
+    """One item for each answer, its causes under it."""
+    codes = g.codes
+
+    def code_of(each: Refusal) -> str | None:
+        return each.code or codes.code(endpoint, each.condition, each.subject)
+
+    def rank(each: Refusal) -> int:
+        return codes.rank(endpoint, each.condition, each.subject, each.code)
+
+    every = every_refusal(g, endpoint)
+    judged = max((rank(each) for each in every if each.condition not in BY_ITSELF), default=0)
+
+    def answered(each: Refusal) -> tuple[tuple[int, int, bool], Cause]:
+        code = code_of(each)
+        place = (each.after, rank(each), False)
+        if each.condition == "invariant":
+            # It is asked of what has become (meaning 10), where nothing else has refused the write.
+            place = (each.after, max(judged, rank(each)), True)
+        return place, Cause(each.condition, each.subject, code, codes.status(each.condition, code))
+
+    found = sorted(((*answered(each), each) for each in every), key=lambda triple: triple[0])
+    items = []
+    for (_, code, status), group in groupby(found, key=lambda triple: (triple[0], triple[1].code, triple[1].status)):
+        causes = [
+            g.item(f"`{cause.name}`: {each.words}", each.fact, meanings=each.meanings, cause=cause)
+            for _, cause, each in group
+        ]
+        items.append(_answer(g, endpoint, code, status, causes))
+    return items
+
+
+def _answer(g: Grounds, endpoint: Endpoint, code: str | None, status: int, causes: list[Item]) -> Item:
+    stated = g.codes.by_name.get(code or "")
+    first = causes[0].cause
+    if stated is None or first is None:
+        return g.item(f"{status}, with an empty body", None, causes, (12,))
+    title = value_of(stated.title)
+    detail = value_of(stated.detail)
+    words = f"{status} `{stated.name}`" + (f", {title}" if title else "")
+    words += f", with the detail `{detail.text}`" if detail is not None else ""
+    own = own_code(endpoint, first.condition, first.subject)
+    chosen = [] if own is None else [g.item("the endpoint itself names this code", own)]
+    return g.item(words, stated.span, [*chosen, *causes])
+
+
+def every_refusal(g: Grounds, endpoint: Endpoint) -> list[Refusal]:
+    """All that can be refused, in the order of the steps of a request. Of what is served, what the plan can answer and
+    nothing else, and what its database tells besides."""
+    every = (_as_told(g, endpoint, each) for each in stated.refusals(g.survey, endpoint.key))
+    found = [each for each in dict.fromkeys(every) if each is not None and each.condition not in NO_ENDPOINT]
+    planned = g.planned.get(endpoint.key)
+    if planned is None:
+        return found
+    names = {each.condition for each in planned}
+    found = [each for each in found if each.condition in names]
+    known = {(each.condition, each.subject, each.code) for each in found}
+    conditions = {each.condition for each in found} | NO_ENDPOINT
+    for each in planned:
+        name = (each.condition, each.subject, each.code)
+        if each.condition not in conditions or (each.step in (Step.JUDGED, Step.DONE) and name not in known):
+            known.add(name)
+            found.append(replace(each, fact=_fact(g, each) or endpoint.span, words="the database tells", trace=()))
+    return found
+
+
+def _as_told(g: Grounds, endpoint: Endpoint, refusal: Refusal) -> Refusal | None:
+    """As narrow as part 7 or the endpoint tells it; None: it is told by its wider condition alone."""
+    subject = refusal.subject
+    if subject is None or refusal.condition not in ("invalid", "unauthenticated") or refusal.step is Step.JUDGED:
+        return refusal
+    narrowest = g.codes.narrowest(endpoint, refusal.condition, subject)
+    return None if narrowest is None and refusal.condition == "unauthenticated" else replace(refusal, subject=narrowest)
+
+
+def _fact(g: Grounds, refusal: Refusal) -> Span | None:
+    """Where the contract states it, of which the plan knows the line."""
+    for place in refusal.trace:
+        start = g.loaded.source.line_starts[place.line - 1] + place.column - 1
+        return Span(start, start + 1)
+    return None

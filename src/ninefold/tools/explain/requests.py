@@ -1,0 +1,251 @@
+"""What a request to an endpoint may bring: which rows its path names, its body, its parameters and headers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ninefold.contract.bodies import Given, given
+from ninefold.contract.endpoints import Action, Endpoint, Parameter, PathName, PathValue
+from ninefold.contract.expression import Expression, Leaf, Members, Template
+from ninefold.contract.fact import Fact, StatedNone, is_open, value_of
+from ninefold.contract.known_by import known_by
+from ninefold.contract.survey import actions, is_transition, signs_out_caller
+from ninefold.expressions.ast import Literal
+from ninefold.language.endpoints import Filter, SortKey
+from ninefold.language.resources import Field
+from ninefold.language.shapes import FORM
+from ninefold.language.verbs import GRANT, TRANSITION, kind_of
+from ninefold.meanings import BESIDE_FIELDS, ENDED, FORMS, GRANTED, GRANTS, PATHS
+from ninefold.tools.explain import resources
+from ninefold.tools.explain.chosen import choices
+from ninefold.tools.explain.explanation import Item
+from ninefold.tools.explain.grounds import Grounds
+from ninefold.tools.explain.limits import pages
+
+SEVERAL, ALL_ROWS, CALLED = 66, 75, 76
+"""The fixed meanings of several operations, operations on all rows, and functions that are called."""
+
+
+def deeds(g: Grounds, endpoint: Endpoint) -> list[Item]:
+    """What it does, and on which row."""
+    first, further = actions(endpoint)[:1], actions(endpoint)[1:]
+    items = [g.item(_deed(action), action.span, meanings=_meanings(action)) for action in first]
+    words = "takes the transition `{}` of that `{}` after it"
+    items += [g.item(words.format(each.verb, each.subject), each.span, meanings=(SEVERAL,)) for each in further]
+    if endpoint.call is not None:
+        called = [g.item(_deed(endpoint.call), endpoint.call.span, meanings=(CALLED,))]
+        called += [
+            g.item(f"with `{each.value.text}` for its `{each.name}`", each.value.span)
+            for each in value_of(endpoint.called_with) or ()
+        ]
+        items = called + items
+    items = items or g.fact("what it does", endpoint.does)
+    items += g.fact("base", g.contract.endpoints.base, lambda base: f"`{base}` comes before its path", whole=True)
+    items += path(g, endpoint)
+    if any(signs_out_caller(endpoint, action) for action in actions(endpoint)):
+        items.append(g.item("of the caller's own row", endpoint.span, meanings=(ENDED,)))
+    items += _known_by(g, endpoint)
+    items += g.expression("the row that it acts on", endpoint.row)
+    items += g.expression("only rows where", endpoint.where, (9,))
+    return items
+
+
+def _meanings(action: Action) -> tuple[int, ...]:
+    return (ALL_ROWS,) if action.all else kind_of(action.verb).meanings
+
+
+def _deed(action: Action) -> str:
+    if action.all:
+        kind = kind_of(action.verb)
+        done = f"takes the transition `{action.verb}` of" if kind is TRANSITION else kind.word
+        return f"{done} all rows of `{action.subject}` that are left by what follows"
+    if is_transition(action):
+        return TRANSITION.told.format(action.verb, action.subject)
+    return kind_of(action.verb).told.format(action.subject)
+
+
+def _known_by(g: Grounds, endpoint: Endpoint) -> list[Item]:
+    """Of `ensure` and `remove`: the fields that say which row is meant."""
+    own = g.acted_on(endpoint)
+    if own is None or endpoint.row is not None or not any(kind_of(each.verb).outcomes for each in actions(endpoint)):
+        return []
+    fields = [f"`{own}.{name}`" for name in known_by(g.survey, endpoint, own)]
+    return [g.item(f"the row is known by {' and '.join(fields)}", endpoint.span, meanings=(41,))] if fields else []
+
+
+def path(g: Grounds, endpoint: Endpoint) -> list[Item]:
+    """Each name in the path, from the left, with the row that it names."""
+    first = g.acted_on(endpoint)
+    items = []
+    for segment in endpoint.segments:
+        if isinstance(segment, PathName):
+            items.append(_path_name(g, endpoint, segment, first))
+        elif isinstance(segment, PathValue):
+            items.append(
+                g.item(f"`{{{segment.name}}}` is `request.path.{segment.name}`", segment.span, meanings=(PATHS,))
+            )
+    if endpoint.row is None and first is not None and not any(isinstance(each, PathName) for each in endpoint.segments):
+        items.append(g.item("the path names no row", endpoint.span))
+    return items
+
+
+def _path_name(g: Grounds, endpoint: Endpoint, segment: PathName, first: str | None) -> Item:
+    written = f"`{{{'.'.join(segment.names)}}}`"
+    names = list(segment.names)
+    if first is not None and len(names) > 1 and names[0] == first and names[0] not in g.fields(first):
+        names = names[1:]
+    at, through = first, [first or ""]
+    for name in names[:-1]:
+        reference = g.fields(at).get(name)
+        target = None if reference is None else value_of(reference.refers_to)
+        if target is None:
+            return g.item(f"{written}: which row it names is not known", segment.span, meanings=(6,))
+        at = target.text
+        through.append(name)
+    own, key = g.resource(at), g.fields(at).get(names[-1])
+    if own is None or key is None:
+        return g.item(f"{written}: which row it names is not known", segment.span, meanings=(6,))
+    makes = any(kind_of(action.verb).makes for action in actions(endpoint))
+    if len(through) == 1:
+        words = f"{written}: the `{at}` whose `{names[-1]}` it is"
+    elif makes and len(through) == 2:
+        words = f"{written}: the `{at}` whose `{names[-1]}` it is; `{'.'.join(through)}` is set to it"
+    else:
+        words = f"{written}: the `{at}` whose `{names[-1]}` it is; `{'.'.join(through)}` has to be that one"
+    return g.item(words, segment.span, (resources.field(g, own, key),), meanings=(6,))
+
+
+def body(g: Grounds, endpoint: Endpoint) -> list[Item]:
+    """The media type, each member with the rules of its field, and what happens to any other."""
+    items: list[Item] = []
+    stated = value_of(endpoint.body)
+    if stated is None and endpoint.body is not None:
+        meanings = (18,) if isinstance(endpoint.body, StatedNone) else ()
+        items += g.fact("body", endpoint.body, meanings=meanings)
+    elif stated is None:
+        return [g.item("no fact asks for a body", meanings=(19,))] if not is_open(endpoint.does) else []
+    requests, of_all = g.contract.endpoints.requests_of(endpoint), g.contract.endpoints.requests
+    if value_of(of_all) is None and endpoint.requests is None:
+        items += g.fact("requests", of_all)
+    types = [each.text.casefold() for each in value_of(requests.media_types) or ()]
+    forms = [each for each in types if each.startswith(FORM)]
+    if stated is not None and not (value_of(of_all) is None and endpoint.requests is None):
+        items += g.names(
+            "media type",
+            requests.media_types,
+            (*((FORMS,) if forms else ()), *((19,) if len(forms) < len(types) else ())),
+        )
+    items += g.fact("patch", endpoint.patch, lambda word: f"{word.text}, by RFC {PATCHES.get(word.text, '')}", (7, 2))
+    items += [_member(g, each) for each in given(g.survey, endpoint)]
+    items += _constants(g, stated.template, ()) if stated is not None and stated.template is not None else []
+    if any(action.verb == GRANT for action in actions(endpoint)):
+        words = "`/grant_type` and `/scope` say what is asked for"
+        items.append(g.item(words, endpoint.span, meanings=(GRANTS, GRANTED)))
+    if value_of(of_all) is not None or endpoint.requests is not None:
+        items += g.sentence("unknown members", requests.unknown_members, "members that no fact names are {}")
+        items += g.sentence("texts", requests.texts, "a text where a number or a truth value is meant is {} as one")
+    if stated is not None and forms:
+        items.append(g.item("a member of a form that is repeated is an array", meanings=(FORMS,)))
+    if stated is not None and (not forms or len(forms) < len(types)):
+        items.append(g.item("of a member that is given twice the last counts", meanings=(15,)))
+    return items
+
+
+def _constants(g: Grounds, template: Template, pointer: tuple[str, ...]) -> Iterator[Item]:
+    """The members that are always the same."""
+    match template:
+        case Members(members):
+            for member in members:
+                yield from _constants(g, member.value, (*pointer, member.name))
+        case Leaf(Expression(ast=Literal(value=value)) as expression) if pointer and value is not None:
+            words = f"`{'/'.join(('', *pointer))}` has to be `{expression.text}`, and gives nothing"
+            yield g.item(words, expression.span)
+        case _:
+            return
+
+
+PATCHES = {"merge": "7396", "json-patch": "6902"}
+
+
+def _member(g: Grounds, each: Given) -> Item:
+    pointer = "/".join(("", *each.pointer))
+    own, field = g.resource(each.resource), g.fields(each.resource).get(each.field)
+    if field is None and each.beside:
+        return g.item(f"`{pointer}` is `request.body.{each.field}`", each.span, meanings=(BESIDE_FIELDS,))
+    if own is None or field is None:
+        return g.item(f"`{pointer}`: `{each.resource}.{each.field}`", each.span)
+    meanings = (16,) if field.refers_to is not None else ()
+    below = (resources.field(g, own, field),)
+    return g.item(f"`{pointer}` gives `{each.resource}.{each.field}`", each.span, below, meanings=meanings)
+
+
+def parameters(g: Grounds, endpoint: Endpoint) -> list[Item]:
+    """Query parameters, headers, filters, orders and pages."""
+    items = [*_parameters(g, "value in the path", endpoint.path)]
+    items += _parameters(g, "query parameter", endpoint.query)
+    items += _parameters(g, "header", endpoint.request_headers)
+    items += [_filter(g, each) for each in value_of(endpoint.filters) or ()] or g.fact("filters", endpoint.filters)
+    items += _sorts(g, endpoint)
+    items += choices(g, endpoint)
+    if any(action.verb == "list" for action in actions(endpoint)):
+        items += pages(g, endpoint.pages, g.contract.limits.pages)
+    items += g.sentence("idempotency key", endpoint.idempotency_key, "the header `Idempotency-Key` is {}")
+    if isinstance(endpoint.validators, StatedNone):
+        items += g.fact("validators", endpoint.validators)
+    elif endpoint.validators is not None:
+        items += [each for words in _conditional(endpoint) for each in _told(g, endpoint, words)]
+    requests = g.contract.endpoints.requests_of(endpoint)
+    if value_of(g.contract.endpoints.requests) is not None or endpoint.requests is not None:
+        items += g.sentence(
+            "unknown parameters", requests.unknown_parameters, "query parameters that no fact names are {}"
+        )
+    return items
+
+
+def _told(g: Grounds, endpoint: Endpoint, words: str) -> list[Item]:
+    return g.fact("validators", endpoint.validators, lambda _: words, (20,), whole=True)
+
+
+def _conditional(endpoint: Endpoint) -> Iterator[str]:
+    if not all(kind_of(action.verb).writes for action in actions(endpoint)):
+        yield "`If-None-Match` with the entity tag of what is shown is answered with 304 (RFC 9110, section 13.1.2)"
+        yield "`If-Match` without the entity tag of what is shown is refused (RFC 9110, section 13.1.1)"
+    else:
+        yield "`If-Match` without the entity tag that GET gives is refused (RFC 9110, section 13.1.1)"
+
+
+def _parameters(g: Grounds, kind: str, fact: Fact[tuple[Parameter, ...]] | None) -> Iterator[Item]:
+    stated = value_of(fact)
+    if stated is None:
+        yield from g.fact(kind + "s", fact)
+    for each in stated or ():
+        facts = list(resources.asked(g, each.schema))
+        facts += [g.item("required", each.span)] if each.required else []
+        facts += [g.item(f"else `{each.otherwise.text}`", each.otherwise.span)] if each.otherwise else []
+        yield g.together(f"the {kind} `{each.name}`", each.span, facts)
+
+
+def _filter(g: Grounds, each: Filter) -> Item:
+    facts = g.expression("rows where", each.condition, (5, 9))
+    facts += g.fact("several values are", each.written, str)
+    facts += g.expression("where it is not given, the value is", each.default)
+    return g.together(f"the query parameter `{each.name}` filters", each.span, facts, (5,))
+
+
+def _sorts(g: Grounds, endpoint: Endpoint) -> list[Item]:
+    sorts = value_of(endpoint.sorts)
+    if sorts is None:
+        return g.fact("order", endpoint.sorts, meanings=(21,))
+    fields = g.fields(g.acted_on(endpoint))
+
+    def keys(stated: tuple[SortKey, ...]) -> str:
+        return ", ".join(_key(each, fields.get(each.field)) for each in stated)
+
+    items = g.fact("order", sorts.default, keys, (5, 21))
+    items += g.fact("the order is chosen by the query parameter", sorts.parameter, lambda name: f"`{name.text}`")
+    return items + g.fact("orders that can be chosen", sorts.offered, keys, (21,))
+
+
+def _key(key: SortKey, field: Field | None) -> str:
+    called = key.field if field is None else field.called or key.field
+    return f"`{called}` {'descending' if key.descending else 'ascending'}"

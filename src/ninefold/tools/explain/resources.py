@@ -1,0 +1,139 @@
+"""Part 2: resources, their fields, and what a schema asks of a value."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ninefold.contract.fact import Name, value_of
+from ninefold.diagnostics.source import Span
+from ninefold.language.check import Check
+from ninefold.language.resources import Field, Resource, SharedType
+from ninefold.language.schemas import Schema
+from ninefold.tools.explain.explanation import Item
+from ninefold.tools.explain.grounds import Grounds
+from ninefold.tools.explain.told import told
+
+REFERENCE = "#/types/"
+
+
+def rules(schema: Mapping[str, Any]) -> str:
+    """What a JSON Schema asks of a value, keyword by keyword, the type first."""
+    keywords = sorted(schema.items(), key=lambda pair: pair[0] != "type")
+    return ", ".join(f"{keyword}: {_value(value)}" for keyword, value in keywords if keyword not in TELLING)
+
+
+TELLING = frozenset({"title", "description", "examples", "deprecated", "$comment"})
+"""Keywords that tell people something and ask nothing of a value."""
+
+
+def asked(g: Grounds, schema: Schema) -> Iterator[Item]:
+    """The rules of a schema, in one item for each line of them."""
+    lines: dict[int, dict[str, Any]] = {}
+    spans: dict[int, Span] = {}
+    for entry in schema.node.entries:
+        line = g.line(entry.value.span)
+        spans.setdefault(line, entry.value.span)
+        if entry.name in schema.json and entry.name not in TELLING:
+            lines.setdefault(line, {})[entry.name] = schema.json[entry.name]
+    for line, keywords in lines.items():
+        yield g.item(rules(keywords), spans[line], meanings=(3,))
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"({rules(value)})"
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        return " or ".join(value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def field(g: Grounds, resource: Resource, own: Field) -> Item:
+    """A field with all that is said of it, and the shared types that its schema uses."""
+    facts = list(_of_field(g, own))
+    facts += [g.item("required", name.span) for name in value_of(resource.required) or () if name.text == own.name]
+    schema = value_of(own.schema)
+    types = [] if schema is None else list(_types_used(g, schema.json, set()))
+    return g.together(f"`{own.name}`", own.span, [*facts, *types])
+
+
+def _of_field(g: Grounds, own: Field) -> Iterator[Item]:
+    schema = value_of(own.schema)
+    yield from g.fact("schema", own.schema) if schema is None else asked(g, schema)
+    yield from told(g, own, "refers_to", "back", "on_delete", "on_create", "on_change")
+    yield from told(g, own, "again_on", "computed", "normalise")
+    yield from g.fact("secret", own.secret, lambda name: SECRETS.get(name.text, name.text))
+    yield from told(g, own, "unique", "immutable", "sensitive", "state")
+
+
+SECRETS = {
+    "password": "password, kept as an Argon2id hash and never readable",
+    "token": "token, kept as a SHA-256 digest and readable once, when it is made",
+}
+
+
+def _types_used(g: Grounds, schema: Any, told: set[str]) -> Iterator[Item]:
+    """The shared types that a schema refers to, but those that are told already."""
+    for name in dict.fromkeys(_references(schema)):
+        shared = g.contract.shared_types.by_name.get(name)
+        if shared is not None and name not in told:
+            yield shared_type(g, shared, told)
+
+
+def _references(schema: Any) -> Iterator[str]:
+    if isinstance(schema, dict):
+        for keyword, value in schema.items():
+            if keyword == "$ref" and isinstance(value, str) and value.startswith(REFERENCE):
+                yield value.removeprefix(REFERENCE)
+            else:
+                yield from _references(value)
+    elif isinstance(schema, list):
+        for value in schema:
+            yield from _references(value)
+
+
+def shared_type(g: Grounds, shared: SharedType, told: set[str]) -> Item:
+    """A shared type with those that it refers to, each where it comes first. `told`: those that are told already."""
+    told.add(shared.name)
+    required = {name.text: name for name in value_of(shared.required) or ()}
+    members = []
+    for name, schema in value_of(shared.fields) or ():
+        facts = list(asked(g, schema))
+        facts += [g.item("required", required[name.text].span)] if name.text in required else []
+        facts += _types_used(g, schema.json, told)
+        members.append(g.together(f"`{name.text}`", name.span, facts))
+    return g.item(f"the shared type `{shared.name}`", shared.span, members)
+
+
+def resource(g: Grounds, own: Resource) -> Item:
+    """A whole resource."""
+    facts = g.names("identifier", own.identifier)
+    facts += [each for each in g.fact("fields", own.fields) if each.standing in ("gap", "proposed")]
+    facts += [field(g, own, each) for each in value_of(own.fields) or ()]
+    facts += [each for each in g.fact("required", own.required) if each.standing != "in force"]
+    for group in value_of(own.unique) or ():
+        facts.append(g.item(f"unique together: {listed(group)}", group[0].span, meanings=(3,)))
+    facts += [invariant(g, each, "holds after every write", (10,)) for each in value_of(own.invariants) or ()]
+    for view in value_of(own.views) or ():
+        facts.append(g.item(f"the view `{view.name}`: {g.written(_extent(view.template))}", view.span))
+    facts += g.fact("records", own.records) + g.expression("deletes itself at", own.expires, (44,))
+    return g.item(f"`{own.name}`", own.span, facts)
+
+
+def invariant(g: Grounds, own: Check, words: str, meanings: tuple[int, ...]) -> Item:
+    """An invariant with its error, which has a line of its own where it is written on one."""
+    text, otherwise = f"{words}: `{own.when.text}`", own.otherwise
+    if otherwise is None:
+        return g.item(text, own.span, meanings=meanings)
+    if g.place(otherwise.span).line == g.place(own.when.span).line:
+        return g.item(f"{text}, else `{otherwise.text}`", own.span, meanings=meanings)
+    return g.item(text, own.when.span, [g.item(f"else `{otherwise.text}`", otherwise.span)], meanings)
+
+
+def _extent(template: Any) -> Any:
+    return template.expression.span if hasattr(template, "expression") else template.span
+
+
+def listed(names: tuple[Name, ...]) -> str:
+    return ", ".join(f"`{name.text}`" for name in names)

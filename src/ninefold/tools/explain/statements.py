@@ -1,0 +1,87 @@
+"""The statements of an endpoint, as the plan holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import assert_never
+
+from ninefold.contract.endpoints import Endpoint
+from ninefold.diagnostics.source import Place
+from ninefold.expressions.words import words
+from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Sweep, Write
+from ninefold.plan.statement import Statement, switched
+from ninefold.tools.explain.explanation import Item
+from ninefold.tools.explain.grounds import Grounds
+
+
+def statements(g: Grounds, endpoint: Endpoint) -> Iterator[Item]:
+    """For each kind of caller, each statement with what its question marks stand for. Nothing for an endpoint that
+    is not served."""
+    route = g.routes.get(endpoint.key)
+    for admission in route.admissions if route is not None else ():
+        place = next((Place(each.line, each.column) for each in admission.trace), None)
+        below = tuple(
+            Item(f"{called}: {text(statement)}", items=tuple(_binds(statement)))
+            for called, statement in _of(admission.operation)
+        )
+        who = "for anyone" if admission.who == "anyone" else f"for a caller known by `{admission.who}`"
+        if route is not None and route.cases is not None and not admission.case:
+            continue  # never performed
+        if route is not None and route.cases is not None:
+            who += f", in the case `{route.cases.cases[admission.case - 1].name or 'otherwise'}`"
+        yield Item(who if below else f"{who}: no statement", place, items=below)
+
+
+def _of(operation: Operation) -> Iterator[tuple[str, Statement]]:
+    match operation:
+        case Read():
+            yield "reads", operation.select
+            yield "where nothing is found, asks why", operation.judge.statement
+        case List():
+            yield "reads", operation.select
+            if operation.count is not None:
+                yield "counts", operation.count
+            if operation.judge is not None:
+                yield "where nothing is found, asks why", operation.judge.statement
+        case Write():
+            for event in operation.before:
+                yield f"reads the row for the event `{event.kind}`, before the deletion", event.select
+            if operation.was is not None:
+                yield "reads the row as it was", operation.was
+            yield "writes", operation.statement
+            for event in operation.after:
+                yield f"reads the row for the event `{event.kind}`, in the same transaction", event.select
+            for following in operation.further:
+                for called, statement in _of(following):
+                    yield f"with the same row, in the same transaction, {called}", statement
+            if operation.read is not None:
+                yield "then reads, in the same transaction", operation.read
+            yield "where nothing is touched, asks why", operation.judge.statement
+        case Sweep(change=change):
+            if change.find is not None:
+                yield "finds the rows", change.find
+            if operation.judge is not None:
+                yield "where nothing is found, asks why", operation.judge.statement
+            yield "asks of each row whether something refuses it", change.write.judge.statement
+            for called, statement in _of(change.write):
+                if statement is not change.write.judge.statement:
+                    yield f"of all of them, in the same transaction, {called}", statement
+            if operation.items is not None:
+                yield "reads what is shown of them, in the same transaction", operation.items
+        case Stream():
+            yield "reads what the log has gained, as long as the caller listens", operation.select
+        case Compute():
+            if operation.select is not None:
+                yield "reads", operation.select
+        case _:
+            assert_never(operation)
+
+
+def text(statement: Statement) -> str:
+    """The pieces one after another; those that a request switches on stand in brackets behind what switches them."""
+    return " ".join(switched(piece, piece.text.strip()) for piece in statement.pieces)
+
+
+def _binds(statement: Statement) -> Iterator[Item]:
+    binds = (bind for piece in statement.pieces for bind in piece.binds)
+    return (Item(f"? {number}: `{words(bind)}`") for number, bind in enumerate(binds, 1))

@@ -1,0 +1,60 @@
+"""Part 3: states and transitions."""
+
+from __future__ import annotations
+
+from ninefold.contract.effects import Effect
+from ninefold.contract.expression import Expression
+from ninefold.contract.fact import Name, Shown, value_of
+from ninefold.contract.states import Machine, ResourceStates, Transition
+from ninefold.language.amounts import duration
+from ninefold.tools.explain.explanation import Item
+from ninefold.tools.explain.grounds import Grounds
+
+
+def transition(g: Grounds, own: Transition) -> Item:
+    facts = g.fact("from", own.origin, words)
+    facts += g.fact("to", own.to, lambda name: f"`{name.text}`")
+    facts += g.expression("guard", own.when, (9, 10))
+    facts += g.fact("else", own.otherwise, lambda name: f"`{name.text}`")
+    facts += [g.item(f"sets `{each.name}`: `{each.value.text}`", each.span) for each in value_of(own.sets) or ()]
+    facts += [effect(g, each) for each in value_of(own.then) or ()]
+    by_row = isinstance(own.after, Shown) and isinstance(own.after.value, Expression)
+    called, meanings = ("taken by the service at", (10, 44)) if by_row else ("taken by the service after", (10, 30))
+    facts += g.fact(called, own.after, when, meanings)
+    return g.together(f"the transition `{own.name}`", own.span, facts)
+
+
+EFFECTS, EFFECTS_ON_SEVERAL = 61, 70
+"""The fixed meanings of what else is done."""
+
+
+def effect(g: Grounds, own: Effect) -> Item:
+    """Another row that changes in the same transaction."""
+    facts = [] if own.row is None else [g.item(f"the row: `{own.row.text}`", own.row.span)]
+    facts += [] if own.where is None else [g.item(f"all rows of which holds: `{own.where.text}`", own.where.span)]
+    facts += [] if own.each is None else [g.item(f"a row for each of: `{own.each.text}`", own.each.span)]
+    facts += [g.item(f"sets `{each.name}`: `{each.value.text}`", each.span) for each in own.sets]
+    several = (EFFECTS_ON_SEVERAL,) if own.where is not None or own.each is not None else ()
+    return g.item(f"then `{own.verb} {own.subject}`", own.span, facts, (EFFECTS, *several))
+
+
+def when(after: int | Expression) -> str:
+    return duration(after) if isinstance(after, int) else f"`{after.text}`"
+
+
+def machine(g: Grounds, own: ResourceStates) -> Item:
+    """The states of a resource, or that it has none."""
+    found: Machine | None = value_of(own.machine)
+    if found is None:
+        return g.fact(f"states of `{own.resource.text}`", own.machine, span=own.resource.span)[0]
+    facts = g.fact("kept in", found.field, lambda name: f"`{name.text}`")
+    facts += g.fact("initial", found.initial, lambda name: f"`{name.text}`")
+    facts += g.fact("states", found.states, words)
+    facts += g.fact("final", found.final, words)
+    facts += g.fact("gone", found.gone, words, (31,))
+    facts += [transition(g, each) for each in value_of(found.transitions) or ()]
+    return g.item(f"states of `{own.resource.text}`", own.resource.span, facts)
+
+
+def words(names: tuple[Name, ...]) -> str:
+    return " or ".join(f"`{name.text}`" for name in names)

@@ -1,0 +1,139 @@
+"""What an endpoint asks of a row and does to it: guards and transitions, the values that the service gives, what has
+to be unique and to be there, what falls with a deletion, and the events of it all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ninefold.contract.bodies import given
+from ninefold.contract.endpoints import Endpoint
+from ninefold.contract.fact import value_of
+from ninefold.contract.states import Transition
+from ninefold.contract.survey import actions, is_transition
+from ninefold.contract.writes import (
+    changed_rows,
+    from_path,
+    gives_values,
+    keys,
+    makes,
+    references,
+    referring,
+)
+from ninefold.language.resources import Resource
+from ninefold.tools.explain import events, resources, states
+from ninefold.tools.explain.explanation import Item
+from ninefold.tools.explain.grounds import Grounds
+
+
+def transitions(g: Grounds, endpoint: Endpoint) -> list[Transition]:
+    taken = (g.survey.transition(action) for action in actions(endpoint) if is_transition(action))
+    return [each for each in taken if each is not None]
+
+
+def guards(g: Grounds, endpoint: Endpoint) -> list[Item]:
+    """What has to hold of the row as it is, and, after the write, as it has become."""
+    items = [states.transition(g, each) for each in transitions(g, endpoint)]
+    if value_of(endpoint.guards) is None:
+        items += g.fact("guards", endpoint.guards)
+    for guard in value_of(endpoint.guards) or ():
+        facts = [g.item(f"`{guard.when.text}`", guard.when.span)]
+        facts += [g.item(f"else `{guard.otherwise.text}`", guard.otherwise.span)] if guard.otherwise else []
+        items.append(g.together("guard", guard.span, facts, (9, 10)))
+    own = g.resource(g.acted_on(endpoint))
+    if own is not None and gives_values(endpoint):
+        words = "holds of the row as it has become"
+        items += [resources.invariant(g, each, words, (9, 10)) for each in value_of(own.invariants) or ()]
+    return items
+
+
+def values(g: Grounds, endpoint: Endpoint) -> list[Item]:
+    """What the service itself gives to fields."""
+    own = g.resource(g.acted_on(endpoint))
+    items = [
+        g.item(f"`{each.name}` is set to `{each.value.text}`", each.span)
+        for fact in (endpoint.sets, *(each.sets for each in transitions(g, endpoint)))
+        for each in value_of(fact) or ()
+    ]
+    if value_of(endpoint.sets) is None:
+        items += g.fact("sets", endpoint.sets)
+    if value_of(endpoint.then) is None:
+        items += g.fact("then", endpoint.then)
+    items += [states.effect(g, each) for each in value_of(endpoint.then) or ()]
+    if own is None:
+        return items
+    if makes(endpoint):
+        items += _made(g, endpoint, own)
+    elif gives_values(endpoint):
+        items += _changed(g, endpoint, own)
+    machine = g.survey.machine(own.name)
+    field = value_of(machine.field) if machine is not None else None
+    if machine is not None and field is not None:
+        if makes(endpoint):
+            items += g.fact(f"`{field.text}` begins as", machine.initial, lambda name: f"`{name.text}`", (4,))
+        for each in transitions(g, endpoint):
+            items += g.fact(f"`{field.text}` becomes", each.to, lambda name: f"`{name.text}`", (4,))
+    return items
+
+
+def _made(g: Grounds, endpoint: Endpoint, own: Resource) -> Iterator[Item]:
+    named = {each.field for each in given(g.survey, endpoint)}
+    paths = from_path(endpoint, own.name)
+    for name, field in g.fields(own.name).items():
+        if name in paths:
+            yield g.item(f"`{name}` is the row that the path names", endpoint.span, meanings=(6,))
+        elif field.on_create is not None or field.on_change is not None:
+            where = " where the body does not give it" if name in named else ""
+            facts = g.expression(f"`{name}` is made{where}", field.on_create or field.on_change, (4,))
+            yield from facts
+
+
+def _changed(g: Grounds, endpoint: Endpoint, own: Resource) -> Iterator[Item]:
+    named = {each.field for each in given(g.survey, endpoint)}
+    for name, field in g.fields(own.name).items():
+        where = " where the body does not give it" if name in named else ""
+        yield from g.expression(f"`{name}` is made{where}", field.on_change, (4,))
+        again = value_of(field.again_on) or ()
+        if {each.text for each in again} & named:
+            yield from g.names(f"`{name}` is made again when one of these is given", field.again_on)
+
+
+FALLS = {
+    "refuse": "no row that `{subject}` refers to can be deleted",
+    "cascade": "what refers to a deleted `{target}` by `{subject}` is deleted with it",
+    "clear": "`{subject}` has no value once the `{target}` that it refers to is deleted",
+    "": "what deleting a `{target}` does to `{subject}` is not shown",
+}
+
+
+def bonds(g: Grounds, endpoint: Endpoint) -> list[Item]:
+    """What has to be unique, which rows have to be there, and what falls with a deletion."""
+    written = tuple(changed_rows(g.survey, endpoint))
+    items = [
+        g.item(f"no two rows have the same {' and '.join(f'`{name}`' for name in key.fields)}", key.span, meanings=(3,))
+        for key in dict.fromkeys(key for each in written for key in keys(g.survey, each))
+    ]
+    for reference in dict.fromkeys(reference for each in written for reference in references(g.survey, each)):
+        words = f"`{reference.subject}` refers to a `{reference.target}` that is there"
+        items.append(
+            g.item(words + ", and that the caller sees", reference.span, meanings=(16,))
+            if reference.given
+            else g.item(words, reference.span)
+        )
+    items += [
+        g.item(FALLS[each.word].format(subject=each.subject, target=each.target), each.span, meanings=(24,))
+        for each in referring(g.survey, g.survey.deleted_by(endpoint))
+    ]
+    return items
+
+
+def written_events(g: Grounds, endpoint: Endpoint) -> list[Item]:
+    """The events of what this endpoint does."""
+    does = {(action.verb, action.subject) for action in actions(endpoint)}
+    kinds = [
+        events.kind(g, each)
+        for each in value_of(g.contract.events.kinds) or ()
+        if any((action.verb, action.subject) in does for action in value_of(each.upon) or ())
+    ]
+    if kinds and g.contract.events.delivery is not None:
+        kinds += events.delivery(g)
+    return kinds or ([] if value_of(g.contract.events.kinds) is not None else g.fact("events", g.contract.events.kinds))

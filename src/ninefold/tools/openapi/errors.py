@@ -1,0 +1,194 @@
+"""Part 7: how what may refuse a request is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object, Rows
+from ninefold.checked.endpoints import ErrorShape
+from ninefold.expressions.evaluate import EvaluationError, compile
+from ninefold.expressions.rewrite import free_variables
+from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.plan.problems import ErrorCode, names
+from ninefold.plan.routes import Served
+from ninefold.refusals.refusal import Refusal
+from ninefold.tools.openapi.limits import rate_headers
+from ninefold.tools.openapi.schemas import component, error_name, reference, rewritten, value_or_null
+from ninefold.tools.openapi.service import Endpoint, Json, Service
+from ninefold.values import required
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An error response. `name` is made of the codes that it can bear, and of the conditions that have none."""
+
+    status: str
+    name: str
+    response: Json
+
+
+def responses(endpoint: Endpoint, service: Service) -> list[Answer]:
+    """The error responses of an endpoint, by rising status. Conditions of one status share a response."""
+    return answers(endpoint.refusals, service, endpoint.route)
+
+
+def shared(service: Service) -> Json:
+    """The error responses that several endpoints give, by name: components of the document."""
+    found: dict[str, list[Json]] = {}
+    for endpoint in service.endpoints:
+        for each in responses(endpoint, service):
+            found.setdefault(each.name, []).append(each.response)
+    return {name: several[0] for name, several in found.items() if several.count(several[0]) > 1}
+
+
+def answers(refused: Sequence[Refusal], service: Service, route: Served | None = None) -> list[Answer]:
+    """The responses to some conditions."""
+    coded: dict[int, dict[str, tuple[ErrorCode, str]]] = {}
+    bare: dict[int, list[str]] = {}
+    for each in refused:
+        code = code_of(each, service, {} if route is None else route.errors)
+        if code is None:
+            names = bare.setdefault(service.plan.problems.statuses[each.condition], [])
+            if each.condition not in names:
+                names.append(each.condition)
+        else:
+            coded.setdefault(code.status, {}).setdefault(code.name, (code, each.condition))
+    found = []
+    for status in sorted(coded.keys() | bare.keys()):
+        codes, without = coded.get(status, {}), bare.get(status, [])
+        response = _answer(codes, without, service, route)
+        headers = rate_headers(route, str(status), service)
+        if status == 401 and any(scheme.challenge for scheme in service.plan.schemes):
+            headers["WWW-Authenticate"] = {"required": True, "schema": {"type": "string"}}
+        if headers:
+            response["headers"] = headers
+        found.append(Answer(str(status), component(".".join((*codes, *without))), response))
+    return found
+
+
+def code_of(condition: Refusal, service: Service, own: Mapping[str, str]) -> ErrorCode | None:
+    """The code with which a condition is answered: its own, else that of its narrowest name (`conflict user.email`,
+    `conflict user`, `conflict`), the endpoint's codes before the service's. None: a bare status."""
+    called = names(condition.condition, condition.subject)
+    of_all = service.plan.problems.conditions
+    found = condition.code or next((codes[name] for codes in (own, of_all) for name in called if name in codes), None)
+    return service.codes.get(found or "")
+
+
+def _answer(
+    codes: Mapping[str, tuple[ErrorCode, str]], bare: list[str], service: Service, route: Served | None
+) -> Json:
+    """One response. Its description is what the contract calls the errors, and what the language does where the
+    contract does not."""
+    told = [code.title or name for name, (code, _) in codes.items()]
+    answer: Json = {"description": "; ".join(dict.fromkeys([*told, *bare]))}
+    shape, own = _shape(route, service)
+    if codes and shape.content is not None and shape.media_type is not None:
+        schema = _schema(shape.content, service) if own else reference(error_name(service))
+        body: Json = {"schema": schema}
+        examples = {
+            name: {"value": value}
+            for name, (code, condition) in codes.items()
+            if (value := _example(code, condition, service, route)) is not None
+        }
+        if examples:
+            body["examples"] = examples
+        answer["content"] = {shape.media_type: body}
+        if bare:
+            answer["x-ninefold"] = {"without a body": bare}
+    return answer
+
+
+def components(service: Service) -> Json:
+    """The schema of an error, where the contract shows its shape. An answer with a body always has a code, and a
+    title where every code has one."""
+    content = service.checked.errors.content
+    return {} if content is None else {error_name(service): _schema(content, service)}
+
+
+def _shape(route: Served | None, service: Service) -> tuple[ErrorShape, bool]:
+    """What the errors of an endpoint look like, and whether that is its own shape."""
+    own = None if route is None else service.error_shapes.get(route.key)
+    errors = service.checked.errors
+    return (ErrorShape(errors.media_type, errors.content), False) if own is None else (own, True)
+
+
+def _schema(content: Content, service: Service) -> Json:
+    certain = {"code"} | ({"title"} if all(code.title for code in service.checked.errors.codes) else set())
+
+    def given(node: Typed) -> Typed | None:
+        match node:
+            case Select(operand=Variable(name="error"), name=name) if name in certain:
+                return msgspec.structs.replace(node, type=required(node.type))
+            case _:
+                return None
+
+    return value_or_null(rewritten(content, given), service)
+
+
+# ── Examples ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _example(code: ErrorCode, condition: str, service: Service, route: Served | None) -> Any:
+    """The body that a code is answered with. None where it depends on more than the code: on the row, or on which
+    value of the request is wrong, unless a required member that is left out can stand for all."""
+    content = _shape(route, service)[0].content
+    if content is None or code.name in service.detailed or not _reads_only_the_error(content):
+        return None
+    error: Json = {"code": code.name, "status": code.status, "fields": [], "messages": {}}
+    if code.title is not None:
+        error["title"] = code.title
+        if code.about is not None:
+            error["messages"] = {code.about: [code.title]}
+    if condition in ("invalid", "conflict"):
+        name = None if condition == "conflict" else _required_member(route)
+        if name is None:
+            return None
+        message = service.plan.problems.messages.get("required") or service.plan.problems.messages.get("otherwise")
+        field = {"in": "body", "pointer": f"/{name}", "name": name, "rule": "required"}
+        error["fields"] = [field | ({} if message is None else {"message": message})]
+        error["messages"] = {name: [] if message is None else [message]}
+    return _value(content, {"error": error})
+
+
+def _required_member(route: Served | None) -> str | None:
+    """The first member that a body cannot do without."""
+    needed = [] if route is None or route.body is None else route.body.schema.get("required", [])
+    return next((name for name in needed if "/" not in name and "~" not in name), None)
+
+
+def _reads_only_the_error(content: Content) -> bool:
+    match content:
+        case Leaf(expression=expression):
+            return free_variables(expression) <= {"error"}
+        case Object(members=members):
+            return all(_reads_only_the_error(value) for _, value in members)
+        case Array(items=items):
+            return all(map(_reads_only_the_error, items))
+        case Choice(condition=condition, yes=yes, no=no):
+            return free_variables(condition) <= {"error"} and _reads_only_the_error(yes) and _reads_only_the_error(no)
+        case Rows() | Each():
+            return False
+
+
+def _value(content: Content, env: Mapping[str, Any]) -> Any:
+    """What a content shows; None: no value."""
+    match content:
+        case Leaf(expression=expression):
+            try:
+                return compile(expression)(env)
+            except EvaluationError:
+                return None
+        case Object(members=members):
+            values = ((name, _value(value, env), value) for name, value in members)
+            return {name: value for name, value, of in values if value is not None or getattr(of, "null_shown", False)}
+        case Array(items=items):
+            return [value for each in items if (value := _value(each, env)) is not None]
+        case Choice(condition=condition, yes=yes, no=no):
+            return _value(yes if _value(Leaf(condition), env) else no, env)
+        case Rows() | Each():
+            return None

@@ -1,0 +1,120 @@
+"""The parameters of an endpoint: of its path, of its query, and headers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ninefold.checked import operations as checked
+from ninefold.checked.operations import PathValue
+from ninefold.contract.fact import value_of
+from ninefold.expressions.tree import Constant
+from ninefold.plan.operations import Compute, List, Read, Stream, Sweep
+from ninefold.plan.routes import Parameter
+from ninefold.tools.openapi.info import version_parameters
+from ninefold.tools.openapi.limits import page_parameters
+from ninefold.tools.openapi.schemas import field_schema, stated, type_schema
+from ninefold.tools.openapi.service import Endpoint, Json, Service
+
+_OTHERWISE_DESCRIBED = frozenset(("accept", "authorization", "content-type"))
+"""Header parameters that OpenAPI ignores: they are told by media types and security schemes."""
+
+
+def parameters(endpoint: Endpoint, names: tuple[str, ...], service: Service) -> list[Json]:
+    """All parameters; `names` are those of the path, as the document calls them."""
+    found = [*_of_path(endpoint, names, service), *_of_list(endpoint, service)]
+    found += [*_choosing(endpoint)]
+    found += [_declared(each, "query", service) for each in endpoint.route.query]
+    found += [_declared(each, "header", service) for each in endpoint.route.headers]
+    found += [*_conditional(endpoint), *_idempotency_key(endpoint), *version_parameters(service)]
+    return [each for each in found if each["in"] != "header" or each["name"].lower() not in _OTHERWISE_DESCRIBED]
+
+
+def _of_path(endpoint: Endpoint, names: tuple[str, ...], service: Service) -> Iterator[Json]:
+    declared = {each.name: each for each in endpoint.route.path}
+    for called, segment in zip(
+        names, (each for each in endpoint.checked.segments if not isinstance(each, str)), strict=True
+    ):
+        if isinstance(segment, PathValue):
+            yield _declared(declared[segment.text], "path", service) | {"name": called, "required": True}
+            continue
+        resource = service.checked.resources[segment.resource]
+        schema = field_schema(resource.fields[segment.field], resource, service)
+        parameter = {"name": called, "in": "path", "required": True, "schema": schema}
+        yield parameter if called == segment.text else parameter | {"x-ninefold": {"name": segment.text}}
+
+
+def _of_list(endpoint: Endpoint, service: Service) -> Iterator[Json]:
+    """Filters, the order, the page. They are the same for every kind of caller."""
+    lists = [each.operation for each in endpoint.route.admissions if isinstance(each.operation, List | Sweep)]
+    if not lists:
+        return
+    first = lists[0]
+    words = {
+        each.name: condition.text
+        for each in value_of(endpoint.stated.filters) or ()
+        if (condition := value_of(each.condition)) is not None
+    }
+    operation = endpoint.checked.operation
+    for each in operation.filters if isinstance(operation, checked.List | checked.Mutation) else ():
+        schema = type_schema(each.type, service)
+        if isinstance(each.default, Constant):
+            schema["default"] = each.default.value
+        told = {"is": words[each.name], "line": each.place.line}
+        several = {} if each.written is None else {"style": "form", "explode": each.written == "repeated"}
+        yield {"name": each.name, "in": "query", **several, "schema": schema, "x-ninefold": told}
+    if isinstance(first, Sweep):
+        return
+    if first.sort_parameter is not None:
+        offered = [sort.name for sort in first.sorts if sort.name]
+        yield {"name": first.sort_parameter, "in": "query", "schema": {"type": "string", "enum": offered}}
+    yield from page_parameters(first.paging)
+
+
+def _choosing(endpoint: Endpoint) -> Iterator[Json]:
+    """What a request chooses of the response: names of a closed list, each once."""
+    operation = endpoint.checked.operation
+    if not isinstance(operation, checked.Read | checked.List):
+        return
+    for each in (operation.projection, operation.expansion):
+        if each is None:
+            continue
+        name: Json = {"type": "string", "enum": list(each.offered)}
+        if each.written is None:
+            yield {"name": each.parameter, "in": "query", "schema": name}
+        else:
+            schema = {"type": "array", "items": name, "minItems": 1, "uniqueItems": True}
+            form = {"style": "form", "explode": each.written == "repeated"}
+            yield {"name": each.parameter, "in": "query", **form, "schema": schema}
+
+
+def _declared(parameter: Parameter, where: str, service: Service) -> Json:
+    return {
+        "name": parameter.name,
+        "in": where,
+        "required": parameter.required,
+        "schema": stated(parameter.schema, service),
+    }
+
+
+def _conditional(endpoint: Endpoint) -> Iterator[Json]:
+    """`If-Match` and `If-None-Match` act where there are entity tags (RFC 9110 13.1); a stream goes on where the named
+    header says."""
+    operations = [each.operation for each in endpoint.route.admissions]
+    if any(not isinstance(each, Stream | Sweep) and each.validator for each in operations):
+        yield {"name": "If-Match", "in": "header", "schema": {"type": "string"}}
+    if any(isinstance(each, Read | List | Compute) and each.validator for each in operations):
+        yield {"name": "If-None-Match", "in": "header", "schema": {"type": "string"}}
+    for name in dict.fromkeys(each.resume for each in operations if isinstance(each, Stream)):
+        if name is not None:
+            yield {"name": name, "in": "header", "schema": {"type": "string"}}
+
+
+def _idempotency_key(endpoint: Endpoint) -> Iterator[Json]:
+    """A String of structured fields (RFC 9651 3.3.3), or visible ASCII as it stands."""
+    stated = endpoint.route.idempotency_key
+    if stated is not None:
+        schema = {"type": "string", "pattern": _KEY, "maxLength": 255}
+        yield {"name": "Idempotency-Key", "in": "header", "required": stated == "required", "schema": schema}
+
+
+_KEY = r'^("([ !#-\[\]-~]|\\["\\])+"|[!#-+\--\[\]-~]+)$'
