@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import httpx
 import pytest
 from tests.http_cases import serving
 from tests.parts import LIMITS_AND_VERSIONS
+from tests.server.conftest import running
 
+from ninefold.cli import main
+from ninefold.database.sqlite import Opened, Refused, open_sqlite
+from ninefold.operator.rows import Caller, stated_rows
 from ninefold.pipeline import compile_document
+from ninefold.plan.service import ServicePlan
+from ninefold.server.sources import Sources
 
 pytestmark = pytest.mark.serves
 
@@ -125,3 +133,99 @@ def _all_but_few(service: httpx.Client, method: str, paths: list[str]) -> bool:
     statuses = [service.request(method, path).status_code for path in paths]
     assert set(statuses) <= {201, 409}, statuses
     return 33 <= statuses.count(201) <= 36
+
+
+LETTERS = 36
+"""How many texts `random(1)` makes."""
+
+ALONE = """purpose: Gives codes.
+resources:
+  one:
+    identifier: id
+    fields:
+      id:    {type: integer}
+      code:  {type: string, unique: true, on create: random(1)}
+      since: {type: string, format: date-time, on create: now}
+      state: {state: true}
+    required: [id]
+RECORDS
+states:
+  one:
+    field: state
+    initial: new
+    states: [new, old]
+    final: [old]
+    transitions: {age: {from: new, to: old, after: PT1H, sets: {code: random(1)}}}
+endpoints:
+  requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
+  responses: {media type: application/json}
+  POST /ones: {does: create one, body: [id], responses: {201: one}}
+  GET /ones:
+    does: list one
+    filters: {state: one.state == value}
+    sorts: {default: [id]}
+    pages: {by: none}
+    responses: {200: page.items}
+authentication:
+  schemes: none
+  rows: any
+  permissions: {all others: anyone}
+events: none
+errors:
+  shape: {media type: application/json, body: {code: error.code}}
+  codes: {taken: {status: 409, when: conflict}}
+limits: {rates: none, time-outs: none, sizes: none}
+versioning: none
+"""
+
+
+def alone(count: int = 0) -> str:
+    records = ", ".join(f"{{id: {number}}}" for number in range(count))
+    return ALONE.replace("RECORDS\n", f"    records: [{records}]\n" if count else "")
+
+
+def planned(contract: str) -> ServicePlan:
+    loaded = compile_document("ones.yaml", contract.encode())
+    assert loaded.plan is not None, [each.message for each in loaded.diagnostics]
+    return loaded.plan
+
+
+@pytest.mark.parametrize("count", [30, LETTERS + 1])
+def test_records_are_made_again_and_refused_in_words(tmp_path: Path, count: int) -> None:
+    plan = planned(alone(count))
+    opened = open_sqlite(str(tmp_path / "ones.db"), plan.schema, stated_rows(plan, Caller({})))
+    if count <= LETTERS:
+        assert isinstance(opened, Opened), opened
+        assert len(set(opened.database.read("SELECT code FROM one", ()))) == count
+        opened.database.close()
+    else:
+        assert isinstance(opened, Refused)
+        assert "conflict" in opened.message
+
+
+@pytest.mark.parametrize("count", [30, LETTERS + 1])
+def test_rows_that_are_added_are_made_again_and_refused_in_words(
+    tmp_path: Path, count: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "ones.yaml").write_text(alone())
+    (tmp_path / "rows.json").write_text(json.dumps([{"id": number} for number in range(count)]))
+    command = ["add", str(tmp_path / "ones.yaml"), "one", "--from", str(tmp_path / "rows.json")]
+    code = main([*command, "--database", str(tmp_path / "ones.db")])
+    said = capsys.readouterr()
+    assert code == (0 if count <= LETTERS else 1), said
+    assert "Traceback" not in said.out + said.err
+
+
+def test_a_timer_makes_it_again_and_waits_where_all_are_taken(tmp_path: Path) -> None:
+    now = [datetime(2026, 3, 1, 12, tzinfo=UTC)]
+    with running(planned(alone()), tmp_path / "ones.db", Sources(clock=lambda: now[0])) as service:
+        for number in range(200):
+            service.http.post("/ones", json={"id": number})
+        made = len(service.http.get("/ones").json())
+        assert LETTERS - 3 <= made <= LETTERS
+        now[0] += timedelta(hours=2)
+        found = service.http.get("/ones").json()
+        assert len({each["code"] for each in found}) == made
+        # A code of one's own is free while it is made again; whoever meets no other waits, and is served as it was.
+        assert {each["state"] for each in found} <= {"new", "old"}
+        assert service.http.post("/ones", json={"id": 1_000}).status_code in (201, 409)
