@@ -49,6 +49,15 @@ SOURCES = {
     "nested": _of_body("request.body.o.m", "nested", ({}, *({"o": each} for each in BAD)), {"o": {"m": 2}}),
     "item": _of_body("request.body.a[0]", "listed", ({}, *({"a": a} for a in NO_ITEMS)), {"a": [2]}),
     "all of": _of_body("request.body.b.m", "both", ({}, *({"b": each} for each in BAD)), {"b": {"m": 2}}),
+    "form": Source(
+        "request.body.m",
+        {
+            "requests": {"media type": "application/x-www-form-urlencoded"},
+            "body": {"$ref": "#/types/bounded"},
+        },
+        tuple({"data": each} for each in ({}, {"m": "x"}, {"m": "0"}, {"m": "1.5"}, {"m": ""}, {"m": ["1", "2"]})),
+        {"data": {"m": "2"}},
+    ),
     "query": Source(
         "request.query.m",
         {"query": {"m": BOUNDED | {"required": True}}},
@@ -80,6 +89,24 @@ def _new(**more: Any) -> dict[str, Any]:
 
 
 REFUSED = {"otherwise": "refused"}
+
+USER = {"name": "ann", "password": "a long secret of hers"}
+SIGN_IN: dict[str, Any] = {
+    "does": "sign in u",
+    "body": ["name", "password"],
+    "issues": "badge",
+    "responses": {201: {"badge": "caller.credential"}},
+}
+
+BODIES: dict[str, Any] = {
+    "sets beside a merge patch": {"n": 1, "free": {"a": None, "b": 1}},
+    "guard of a merge patch": {"n": 1},
+    "sets beside a JSON Patch": [{"op": "add", "path": "/n", "value": 1}],
+    "sets of a sign in": USER,
+    "guard of a sign in": USER,
+    "effect of a sign in": USER,
+}
+"""What is sent to the places that have a body of their own; members are read of the other parts of the request."""
 
 PLACES: dict[str, tuple[str, dict[str, Any]]] = {
     "sets of the row": ("PATCH", _one("update w", patch="merge", sets={"n": "w.n + X"})),
@@ -144,6 +171,15 @@ PLACES: dict[str, tuple[str, dict[str, Any]]] = {
             | {each: {"responses": {200: {each: "X"}}} for each in ("much", "little")},
         },
     ),
+    "sets beside a merge patch": (
+        "PATCH",
+        _one("update w", patch="merge", body=["n", "free"], sets={"r": "w.n + X"}, responses={200: "w"}),
+    ),
+    "guard of a merge patch": ("PATCH", _one("update w", patch="merge", body=["n"], when="w.n + X > 0") | REFUSED),
+    "sets beside a JSON Patch": ("PATCH", _one("update w", patch="json-patch", body=["n"], sets={"r": "w.n + X"})),
+    "sets of a sign in": ("POST", SIGN_IN | {"sets": {"n": "u.n + X"}}),
+    "guard of a sign in": ("POST", SIGN_IN | {"when": "u.n + X > 0"} | REFUSED),
+    "effect of a sign in": ("POST", SIGN_IN | {"then": [{"create": "v", "sets": {"n": "X"}}]}),
     "guard of a deletion": (
         "DELETE",
         {"does": "delete w", "where": "w.id == X", "when": "X > 1", "responses": {204: "none"}} | REFUSED,
@@ -167,8 +203,17 @@ w:
     n:     {type: integer, on create: "0"}
     r:     {type: integer, on create: "0"}
     at:    {type: string, format: date-time, on create: now}
+    free:  {type: object}
     state: {state: true}
   required: [r]
+u:
+  identifier: id
+  fields:
+    id:       {type: integer, on create: serial()}
+    name:     {type: string, unique: true}
+    password: {type: string, secret: password}
+    n:        {type: integer, on create: "1"}
+  required: [name, password]
 v:
   identifier: id
   fields:
@@ -200,6 +245,7 @@ w:
   transitions: {finish: {from: [open, done], to: done}}
 v: none
 t: none
+u: none
 ```
 
 ## 4. Endpoints
@@ -209,13 +255,14 @@ requests:  {media type: application/json, unknown members: refused, unknown para
 responses: {media type: application/json}
 calls: {weigh: {takes: {kilos: {type: integer}}, gives: {type: integer}}}
 POST /w: {does: create w, body: none, responses: {201: w}}
+POST /u: {does: create u, body: [name, password], responses: {201: {id: u.id}}}
 ENDPOINTS
 ```
 
 ## 5. Authentication
 
 ```yaml
-schemes: none
+schemes: {badge: {type: apiKey, in: header, name: X-Badge, issued to: u, lasts: PT1H}}
 rows: any
 permissions:
 PERMISSIONS
@@ -263,8 +310,8 @@ class Combined:
     def stated(self) -> dict[str, Any]:
         facts = PLACES[self.place][1] | {"otherwise": self.code} if self.place == "detail" else PLACES[self.place][1]
         takes_none = self.method != "GET" and self.method != "DELETE"
-        none = {"body": "none"} if takes_none and "body" not in self.of.stated else {}
         read: dict[str, Any] = _reading(facts, self.of.read)
+        none = {"body": "none"} if takes_none and "body" not in self.of.stated and "body" not in read else {}
         return read | none | self.of.stated
 
     @property
@@ -290,7 +337,8 @@ OF_NO_BODY = ("permission", "case", "detail", "ensure")
 COMBINED = [
     Combined(place, source)
     for place, source in product(PLACES, SOURCES)
-    if "body" not in SOURCES[source].stated or not (PLACES[place][0] in ("GET", "DELETE") or place in OF_NO_BODY)
+    if "body" not in SOURCES[source].stated
+    or not (PLACES[place][0] in ("GET", "DELETE") or place in OF_NO_BODY or place in BODIES)
 ]
 
 
@@ -320,11 +368,16 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     with serving(loaded.plan, path, {}, functions={"weigh": lambda kilos: kilos}) as client:
         for _ in range(3):
             assert client.post("/w").status_code == 201
+        assert client.post("/u", json=USER).status_code == 201
         yield client
 
 
 def _told(service: httpx.Client, each: Combined, how: dict[str, Any]) -> httpx.Response:
     given = dict(how)
+    if each.place in BODIES:
+        kind = "application/json-patch+json" if "JSON Patch" in each.place else "application/json"
+        own = {"content": json.dumps(BODIES[each.place]), "headers": given.pop("headers", {}) | {"Content-Type": kind}}
+        given |= own
     return service.request(each.method, each.path.replace("{m}", given.pop("path", "")), **given)
 
 
