@@ -24,7 +24,7 @@ from tests.reference.rows import Row, Rows
 from tests.reference.values import Broken, broken_rules, from_text
 
 from ninefold.checked.endpoints import Admission, Endpoint
-from ninefold.checked.operations import TRANSITION
+from ninefold.checked.operations import TRANSITION, Update
 from ninefold.checked.resources import Transition
 from ninefold.checked.service import Checked, Scheme
 from ninefold.values import Array
@@ -376,10 +376,11 @@ class _Asking:
 
     def _following(self, endpoint: Endpoint, transition: Transition, row: Row, before: writes.Change) -> writes.Work:
         """A transition that is taken after another operation: nothing that the endpoint states is about it."""
-        assert endpoint.mutation is not None
-        taking = replace(
-            endpoint.mutation, kind=TRANSITION, transition=transition, further=(), segments=(), row=None, where=None,
-            takes=replace(endpoint.takes, body=()), sets=(), guards=(), validator=False,
+        of = endpoint.mutation
+        assert of is not None
+        taking = Update(
+            of.key, of.place, TRANSITION, of.resource, of.response, errors=of.errors,
+            takes=replace(of.takes, body=()), then=of.then, transition=transition,
         )  # fmt: skip
         own = replace(endpoint, operation=taking)
         return writes.Work(self.all(), own, self.checked, {}, self.is_seen, row=row, before=before)

@@ -36,4 +36,4 @@ def further_of(endpoint: Endpoint) -> tuple[Transition, ...]:
 
 
 def is_of_all(endpoint: Endpoint) -> bool:
-    return endpoint.mutation is not None and endpoint.mutation.all_rows
+    return endpoint.mutation is not None and endpoint.mutation.of_all is not None

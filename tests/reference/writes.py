@@ -16,7 +16,7 @@ from tests.reference.rows import Fields, Row
 from tests.reference.values import Path, broken_rules
 
 from ninefold.checked.endpoints import Admission, Endpoint
-from ninefold.checked.operations import PathName
+from ninefold.checked.operations import Delete, PathName, Update
 from ninefold.checked.resources import Field, Guard, Resource
 from ninefold.checked.service import Checked
 from ninefold.expressions.tree import All, Call, Comprehension, MakeArray, MakeObject, Select, Typed, Variable
@@ -92,8 +92,8 @@ class Work:
     def of_one(self, row: Row, admission: Admission) -> Work:
         """The same of one of all the rows: what says which they are has been said."""
         mutation = self.endpoint.mutation
-        assert mutation is not None
-        one = replace(mutation, all_rows=False, segments=(), row=None, where=None, filters=())
+        assert isinstance(mutation, Update | Delete)
+        one = replace(mutation, of_all=None, segments=(), row=None, where=None)
         own = replace(self.endpoint, operation=one)
         condition = None if admission.of_request else admission.condition
         forbidden = condition is not None and not self._holds(condition, row)

@@ -199,12 +199,12 @@ class Read(_Operation):
     expansion: Expansion | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class List(_Operation):
     """`total`: it tells how many rows there are."""
 
-    sorts: Sorts = Sorts(None, (), ())
-    pages: Pages = Pages("none")
+    sorts: Sorts
+    pages: Pages
     filters: tuple[Filter, ...] = ()
     total: bool = False
     projection: Projection | None = None
@@ -222,36 +222,52 @@ class Stream(_Operation):
 
 
 @dataclass(frozen=True)
-class Mutation(_Operation):
-    """A change of a row, or of several. Of `ensure` and `remove`, `untouched` answers where there was nothing to do,
-    and `known_by` are the fields that say which row is meant: those that the path does not name are made as on create
-    (`()`: `row` or `where` says which). `issues`: the scheme of which a credential is made for the row; `ends`: which
-    of those that were issued to it end."""
+class _Mutation(_Operation):
+    """A change of a row, or of several. What a verb cannot state is not there to be given, and reads as nothing.
+    `host`: of an effect, the operation that it follows from."""
 
-    patch: Literal["merge", "json-patch"] = "merge"
-    transition: Transition | None = None
-    sets: tuple[tuple[str, Typed], ...] = ()
     then: tuple[Effect, ...] = ()
-    untouched: Response | None = None
-    known_by: tuple[str, ...] = ()
-    issues: str | None = None
-    ends: Literal["presented", "others", "all"] | None = None
-    further: tuple[Transition, ...] = ()
-    """What is done with the same row after that, in this order."""
-    all_rows: bool = False
-    """It acts on all the rows that its path, `where` and `filters` leave, and shows them as a list does."""
-    filters: tuple[Filter, ...] = ()
-    follows: Literal["in its state", "in any state"] | None = None
-    """Of what is done with a row that an operation has just written: whether that has left it in a state from which
-    the transition leads."""
     host: Mutation | None = None
-    """Of an effect: the operation that it follows from."""
-    each: Typed | None = None
-    """Of an effect: the array for each item of which a row is made."""
 
     @property
-    def ends_well(self) -> tuple[Response, ...]:
-        return (self.response,) if self.untouched is None else (self.response, self.untouched)
+    def sets(self) -> tuple[tuple[str, Typed], ...]:
+        return ()
+
+    @property
+    def transition(self) -> Transition | None:
+        return None
+
+    @property
+    def further(self) -> tuple[Transition, ...]:
+        return ()
+
+    @property
+    def known_by(self) -> tuple[str, ...]:
+        return ()
+
+    @property
+    def issues(self) -> str | None:
+        return None
+
+    @property
+    def ends(self) -> Literal["presented", "others", "all"] | None:
+        return None
+
+    @property
+    def of_all(self) -> tuple[Filter, ...] | None:
+        return None
+
+    @property
+    def filters(self) -> tuple[Filter, ...]:
+        return self.of_all or ()
+
+    @property
+    def each(self) -> Typed | None:
+        return None
+
+    @property
+    def follows(self) -> Literal["in its state", "in any state"] | None:
+        return None
 
     @property
     def effects(self) -> tuple[Effect, ...]:
@@ -265,6 +281,87 @@ class Mutation(_Operation):
         """Whether more is done once the row is written."""
         return bool(self.effects or self.further)
 
+
+@dataclass(frozen=True)
+class Create(_Mutation):
+    """`issues`: the scheme of which a credential is made for the row. `further`: what is done with it after that, in
+    this order. `each`: of an effect, the array for each item of which a row is made."""
+
+    sets: tuple[tuple[str, Typed], ...] = ()
+    issues: str | None = None
+    further: tuple[Transition, ...] = ()
+    each: Typed | None = None
+
+
+@dataclass(frozen=True)
+class Update(_Mutation):
+    """An update, a replacement or a transition. `of_all`: it acts on all the rows that its path, `where` and these
+    filters leave, and shows them as a list does. `ends`: which credentials that were issued to the row end. `follows`:
+    of what is done with a row that an operation has just written, whether that has left it in a state from which the
+    transition leads."""
+
+    patch: Literal["merge", "json-patch"] = "merge"
+    transition: Transition | None = None
+    sets: tuple[tuple[str, Typed], ...] = ()
+    issues: str | None = None
+    ends: Literal["presented", "others", "all"] | None = None
+    further: tuple[Transition, ...] = ()
+    of_all: tuple[Filter, ...] | None = None
+    follows: Literal["in its state", "in any state"] | None = None
+
+
+@dataclass(frozen=True)
+class Delete(_Mutation):
+    """`of_all`: as of a change."""
+
+    of_all: tuple[Filter, ...] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ensure(_Mutation):
+    """`untouched` answers where the row was there as it is wanted. `known_by` are the fields that say which row is
+    meant: those that the path does not name are made as on create."""
+
+    untouched: Response
+    known_by: tuple[str, ...] = ()
+    sets: tuple[tuple[str, Typed], ...] = ()
+    further: tuple[Transition, ...] = ()
+
+    @property
+    def ends_well(self) -> tuple[Response, ...]:
+        return self.response, self.untouched
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remove(_Mutation):
+    """`untouched` answers where there was no row. `known_by`: as of `ensure`; `()`: `row` or `where` says which."""
+
+    untouched: Response
+    known_by: tuple[str, ...] = ()
+
+    @property
+    def ends_well(self) -> tuple[Response, ...]:
+        return self.response, self.untouched
+
+
+@dataclass(frozen=True)
+class SignIn(_Mutation):
+    """Also what grants a token. `issues`, `ends`: as of a change."""
+
+    sets: tuple[tuple[str, Typed], ...] = ()
+    issues: str | None = None
+    ends: Literal["presented", "others", "all"] | None = None
+    further: tuple[Transition, ...] = ()
+
+
+@dataclass(frozen=True)
+class SignOut(_Mutation):
+    """`ends`: which of the credentials that were issued to the row."""
+
+    ends: Literal["presented", "others", "all"] | None = None
+
+
+Mutation: TypeAlias = Create | Update | Delete | Ensure | Remove | SignIn | SignOut
 
 Operation: TypeAlias = Read | List | Compute | Stream | Mutation
 """What is done: by an endpoint, after another operation, at a time, or by the operator."""

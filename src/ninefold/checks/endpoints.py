@@ -8,7 +8,7 @@ from typing import Literal
 
 from ninefold.checked.endpoints import Endpoint, Stopped
 from ninefold.checked.events import Events
-from ninefold.checked.operations import BodyLeaf, BodyMember, Mutation, Operation, Segment
+from ninefold.checked.operations import BodyLeaf, BodyMember, Operation, Segment
 from ninefold.checked.resources import Guard, Resource, Transition
 from ninefold.checked.ways import Way, ways
 from ninefold.checks.all_rows import check_all_rows
@@ -29,7 +29,7 @@ from ninefold.checks.known_by import known_by
 from ninefold.checks.lists import check_filters, check_pages, check_parameters, check_sorts
 from ninefold.checks.made import check_made_with
 from ninefold.checks.model import Vocabulary
-from ninefold.checks.operations import Common, shows, takes_of
+from ninefold.checks.operations import Common, Told, changes, shows, takes_of
 from ninefold.checks.paths import check_addressing, check_path
 from ninefold.checks.requests import request_type
 from ninefold.checks.responses import (
@@ -211,20 +211,9 @@ def _endpoint(
     }
     operation: Operation
     if kind.writes:
-        operation = Mutation(
-            **common,
-            patch="json-patch" if (word := value_of(endpoint.patch)) and word.text == "json-patch" else "merge",
-            transition=transition,
-            sets=sets,
-            then=then,
-            untouched=untouched if kind.outcomes else None,
-            known_by=known,
-            issues=issues,
-            ends=ended,
-            further=follows,
-            all_rows=action.all,
-            filters=filters,
-        )
+        told = Told(transition, sets, then, untouched, known, issues, ended, follows)
+        edits = (word := value_of(endpoint.patch)) is not None and word.text == "json-patch"
+        operation = changes(common, told, edits, filters if action.all else None)
     else:
         digested = verb == "read" and (
             reads_beyond_row(response, rows, vocabulary) or shows_what_is_cleared(response, resource)

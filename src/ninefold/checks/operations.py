@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 from ninefold.checked.contents import Response
 from ninefold.checked.operations import (
     BodyLeaf,
     BodyMember,
     Compute,
+    Create,
+    Delete,
+    Ensure,
     Filter,
     List,
+    Mutation,
     Pages,
     Read,
+    Remove,
     Segment,
+    SignIn,
+    SignOut,
     Sorts,
     Stream,
     Takes,
+    Update,
 )
-from ninefold.checked.resources import Guard, Resource
+from ninefold.checked.resources import Effect, Guard, Resource, Transition
 from ninefold.checks.bodies import body_constants, with_rules
 from ninefold.checks.chosen import Chosen
 from ninefold.checks.findings import Findings
@@ -27,6 +35,7 @@ from ninefold.checks.parameters import check_declared
 from ninefold.checks.responses import mentions_total
 from ninefold.contract import endpoints as stated
 from ninefold.contract.service import Contract
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.tree import Typed
 from ninefold.language.verbs import Verb
@@ -90,3 +99,48 @@ def shows(
         projection=chosen.projection,
         expansion=chosen.expansion,
     )
+
+
+@dataclass(frozen=True)
+class Told:
+    """What an endpoint may say of a change; of these each verb takes what it can have."""
+
+    transition: Transition | None
+    sets: tuple[tuple[str, Typed], ...]
+    then: tuple[Effect, ...]
+    untouched: Response
+    known_by: tuple[str, ...]
+    issues: str | None
+    ends: Literal["presented", "others", "all"] | None
+    further: tuple[Transition, ...]
+
+
+def changes(common: Common, told: Told, edits: bool, of_all: tuple[Filter, ...] | None) -> Mutation:
+    """What an endpoint does that changes something. `of_all`: the filters, where it does so to all rows."""
+    kind, sets, then = common["kind"], told.sets, told.then
+    if kind.changes:
+        return Update(
+            **common,
+            then=then,
+            patch="json-patch" if edits else "merge",
+            transition=told.transition,
+            sets=sets,
+            issues=told.issues,
+            ends=told.ends,
+            further=told.further,
+            of_all=of_all,
+        )
+    known, untouched = told.known_by, told.untouched
+    match kind.name:
+        case "create":
+            return Create(**common, then=then, sets=sets, issues=told.issues, further=told.further)
+        case "delete":
+            return Delete(**common, then=then, of_all=of_all)
+        case "ensure":
+            return Ensure(**common, then=then, sets=sets, untouched=untouched, known_by=known, further=told.further)
+        case "remove":
+            return Remove(**common, then=then, untouched=untouched, known_by=known)
+        case "sign out":
+            return SignOut(**common, then=then, ends=told.ends)
+        case _:
+            return SignIn(**common, then=then, sets=sets, issues=told.issues, ends=told.ends, further=told.further)

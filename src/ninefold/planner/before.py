@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TypeVar
 
 from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object, Rows
-from ninefold.checked.operations import Mutation, Operation
+from ninefold.checked.operations import Delete, Mutation, Operation, Remove
 from ninefold.checked.resources import Effect, Resource
 from ninefold.expressions.before import computed_before, fields_as_they_were, reads_before, unwritten
 from ninefold.expressions.tree import Select, Typed, Variable
@@ -15,6 +16,8 @@ from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.planner.perspective import Perspective
 from ninefold.sql.fragment import Fragment, all_of, identifier, join
 from ninefold.values import Row
+
+T = TypeVar("T", Delete, Remove)
 
 
 def as_it_was(
@@ -111,7 +114,7 @@ def still(content: Content) -> Content:
     return _changed(content, unwritten)
 
 
-def as_deleted(operation: Mutation, resource: Resource) -> Mutation:
+def as_deleted(operation: T, resource: Resource) -> T:
     """An endpoint that deletes a row, whose response shows what is computed of the row as it was computed before."""
     change = partial(computed_before, resource=resource.name)
     response = operation.response

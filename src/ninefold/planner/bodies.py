@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import structs
 
 from ninefold.checked.endpoints import Case, Endpoint, Requests
-from ninefold.checked.operations import BodyLeaf, Mutation, Operation
+from ninefold.checked.operations import BodyLeaf, Mutation, Operation, Update
 from ninefold.checked.resources import Effect, Field, Resource
 from ninefold.checked.service import Checked
 from ninefold.expressions.tree import Typed
@@ -44,7 +44,7 @@ def body_of(operation: Operation, requests: Requests, checked: Checked, case: Ca
     if not takes.body and not takes.members and not takes.constants:
         return Body(media_types, {"type": "object"}, unknown=requests.unknown_members, optional=True)
     resource = checked.resources[operation.resource]
-    edits = isinstance(operation, Mutation) and operation.patch == "json-patch"
+    edits = isinstance(operation, Update) and operation.patch == "json-patch"
     merge = operation.verb == "update" and not edits
     fields = tuple(
         BodyField(

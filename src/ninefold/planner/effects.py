@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from typing import TypedDict
 
 from msgspec import structs
 
 from ninefold.checked.contents import Response
 from ninefold.checked.endpoints import Admission
-from ninefold.checked.operations import BodyLeaf, Mutation, Takes
+from ninefold.checked.operations import BodyLeaf, Create, Delete, Mutation, Takes, Update
 from ninefold.checked.resources import Effect, Resource
+from ninefold.checked.service import Checked
+from ninefold.diagnostics.source import Place
 from ninefold.expressions.given import fields_read
 from ninefold.expressions.rewrite import rewrite
 from ninefold.expressions.tree import Select, Typed, Variable
-from ninefold.language.verbs import kind_of
+from ninefold.language.verbs import Verb, kind_of
 from ninefold.plan import operations as plan
 from ninefold.plan.environment import EACH, THIS
 from ninefold.plan.statement import Piece, ResultColumn, Statement
@@ -91,33 +93,60 @@ def _by_name(typed: Typed, resource: Resource) -> Typed:
 def _effect(effect: Effect, host: Mutation, acting: Resource, perspective: Perspective) -> plan.Effect:
     checked = perspective.checked
     resource = checked.resources[effect.resource]
-    inserts = effect.verb == "create"
-    transition = None if resource.machine is None else resource.machine.transitions.get(effect.verb)
-    operation = Mutation(
-        key=host.key,
-        segments=() if inserts else by_identifier(resource, checked),
-        place=effect.place,
-        kind=kind_of(effect.verb),
-        resource=resource.name,
-        response=Response(204, None, (), effect.place),
-        transition=transition,
-        takes=Takes(body=given_by_items(effect)),
-        errors=host.errors,
-        several=effect.where is not None or effect.each is not None,
-        host=host,
-        each=effect.each,
-    )
-    if effect.verb != "delete":
-        operation = replace(operation, sets=effect.sets)
+    operation = _operation(effect, host, resource, checked)
     admission = Admission(CONTRACT, None, False, effect.place)
-    plan_of = create if inserts else delete if effect.verb == "delete" else update
-    write = with_effects(plan_of(operation, admission, perspective), operation, perspective)
+    write = with_effects(_write(operation, admission, perspective), operation, perspective)
     found = _find(effect, write, resource, acting, perspective)
     items = None
     if effect.each is not None:
         held = making(operation, resource, perspective).held_array(effect.each)
         items = plan.Each(left_out(effect.each), _pointer_of(effect.each), held)
     return plan.Effect(of_several(write, operation, perspective), found, items)
+
+
+def _operation(effect: Effect, host: Mutation, resource: Resource, checked: Checked) -> Create | Delete | Update:
+    common: _Common = {
+        "key": host.key,
+        "place": effect.place,
+        "kind": kind_of(effect.verb),
+        "resource": resource.name,
+        "response": Response(204, None, (), effect.place),
+        "takes": Takes(body=given_by_items(effect)),
+        "errors": host.errors,
+        "several": effect.where is not None or effect.each is not None,
+        "host": host,
+    }
+    if effect.verb == "create":
+        return Create(**common, sets=effect.sets, each=effect.each)
+    segments = by_identifier(resource, checked)
+    if effect.verb == "delete":
+        return Delete(**common, segments=segments)
+    transition = None if resource.machine is None else resource.machine.transitions.get(effect.verb)
+    return Update(**common, segments=segments, transition=transition, sets=effect.sets)
+
+
+def _write(operation: Create | Delete | Update, admission: Admission, perspective: Perspective) -> plan.Write:
+    match operation:
+        case Create():
+            return create(operation, admission, perspective)
+        case Delete():
+            return delete(operation, admission, perspective)
+        case Update():
+            return update(operation, admission, perspective)
+
+
+class _Common(TypedDict):
+    """What effects have in common as operations."""
+
+    key: str
+    place: Place
+    kind: Verb
+    resource: str
+    response: Response
+    takes: Takes
+    errors: Mapping[str, str]
+    several: bool
+    host: Mutation
 
 
 def given_by_items(effect: Effect) -> tuple[BodyLeaf, ...]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from msgspec import structs
 
 from ninefold.checked.endpoints import Admission
-from ninefold.checked.operations import Mutation
+from ninefold.checked.operations import Mutation, Update
 from ninefold.checked.service import Checked
 from ninefold.plan import operations as plan
 from ninefold.planner.effects import with_effects
@@ -40,7 +40,7 @@ def with_further(write: plan.Write, operation: Mutation, perspective: Perspectiv
     return structs.replace(write, further=tuple(following))
 
 
-def _write(operation: Mutation, perspective: Perspective) -> plan.Write:
+def _write(operation: Update, perspective: Perspective) -> plan.Write:
     """Invariants see the row as all of it has left it: the first operation asks them, last of all."""
     admission = Admission(CONTRACT, None, False, operation.place)
     before = replace(perspective, checked=_without_invariants(perspective.checked))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ninefold.checked.contents import Response
-from ninefold.checked.operations import Mutation, PathName
+from ninefold.checked.operations import PathName, Update
 from ninefold.checked.resources import Resource, Transition
 from ninefold.checked.service import Checked
 from ninefold.expressions.tree import Select, Variable
@@ -29,9 +29,9 @@ def by_identifier(resource: Resource, checked: Checked) -> tuple[PathName, ...]:
     )
 
 
-def taking(transition: Transition, resource: Resource, checked: Checked) -> Mutation:
+def taking(transition: Transition, resource: Resource, checked: Checked) -> Update:
     """A transition of the row that its identifier names."""
-    return Mutation(
+    return Update(
         key=f"{transition.name} {resource.name}",
         segments=by_identifier(resource, checked),
         place=transition.place,

@@ -11,7 +11,7 @@ from msgspec import structs
 from ninefold.checked.contents import Content, Leaf, Object, Response, Rows
 from ninefold.checked.endpoints import Admission
 from ninefold.checked.lists import Asked
-from ninefold.checked.operations import BodyLeaf, Filter, List, Mutation, Pages, Sorts, Takes
+from ninefold.checked.operations import BodyLeaf, Create, Filter, List, Pages, Sorts, Takes
 from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Checked
 from ninefold.expressions.rewrite import free_variables
@@ -113,7 +113,7 @@ def _of_the_contract(made: Typed | None) -> Typed | None:
     return None if made is None or free_variables(made) & _OF_REQUESTS else made
 
 
-def _creating(resource: Resource) -> Mutation:
+def _creating(resource: Resource) -> Create:
     fields = [field for field in resource.fields.values() if _can_be_given(field, resource)]
     shown: list[tuple[str, Content]] = []
     for field in resource.fields.values():
@@ -122,7 +122,7 @@ def _creating(resource: Resource) -> Mutation:
         elif field.secret == "token":
             issued = Select(Variable("issued", ObjectType()), field.name, Text(nullable=True))
             shown.append((field.name, Leaf(issued)))
-    return Mutation(
+    return Create(
         key=f"create {resource.name}",
         segments=(),
         place=resource.place,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ninefold.checked.contents import Response
 from ninefold.checked.endpoints import Admission
-from ninefold.checked.operations import BodyLeaf, Mutation, Takes
+from ninefold.checked.operations import BodyLeaf, Takes, Update
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import Checked
 from ninefold.language.verbs import VERBS
@@ -46,7 +46,7 @@ def records(checked: Checked, dialect: Dialect) -> Records | None:
 
 
 def _change(resource: Resource, fields: tuple[str, ...], perspective: Perspective) -> Write:
-    operation = Mutation(
+    operation = Update(
         key=f"update {resource.name}",
         segments=by_identifier(resource, perspective.checked),
         place=resource.place,

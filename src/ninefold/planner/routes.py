@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from ninefold.checked import endpoints as checked_endpoints
 from ninefold.checked import operations as checked_operations
 from ninefold.checked.endpoints import Endpoint, Stopped
-from ninefold.checked.operations import Mutation
+from ninefold.checked.operations import Delete, Mutation, Update
 from ninefold.checked.operations import Parameter as CheckedParameter
 from ninefold.checked.service import Checked
 from ninefold.plan.cross_origin import CrossOrigin
@@ -91,7 +91,7 @@ def _operation(endpoint: Endpoint, admission: checked_endpoints.Admission, persp
     stated = endpoint.operation
     if not isinstance(stated, Mutation):
         return endpoints.plan(stated, admission, endpoint.admissions, perspective)
-    if stated.all_rows:
+    if isinstance(stated, Update | Delete) and stated.of_all is not None:
         return sweep(stated, admission, perspective)
     write = endpoints.written(stated, admission, perspective)
     return with_further(with_effects(write, stated, perspective), stated, perspective)

@@ -13,7 +13,7 @@ from msgspec import structs
 
 from ninefold.checked.contents import Array, Choice, Content, Object, Response, Rows
 from ninefold.checked.endpoints import Admission
-from ninefold.checked.operations import Mutation, Operation
+from ninefold.checked.operations import Delete, Mutation, Operation, Update
 from ninefold.checked.resources import Resource
 from ninefold.checked.ways import beside_rows
 from ninefold.plan import operations as plan
@@ -33,7 +33,7 @@ from ninefold.planner.which_rows import WANTED, WRITTEN, among, on_the_way, says
 from ninefold.sql.fragment import Fragment, all_of, column, identifier, join
 
 
-def sweep(operation: Mutation, admission: Admission, perspective: Perspective) -> plan.Sweep:
+def sweep(operation: Update | Delete, admission: Admission, perspective: Perspective) -> plan.Sweep:
     resource = acted_on(operation, perspective)
     rows = row_columns(resource, perspective)
     beside, source = on_the_way([*beside_rows(operation.response)], operation, perspective, seen=True)
@@ -60,11 +60,11 @@ def sweep(operation: Mutation, admission: Admission, perspective: Perspective) -
     )
 
 
-def _of_each(operation: Mutation, admission: Admission, perspective: Perspective) -> plan.Write:
+def _of_each(operation: Update | Delete, admission: Admission, perspective: Perspective) -> plan.Write:
     """What is done to each row. Which rows these are has been said."""
     none = Response(204, None, (), operation.response.place)
-    each = replace(operation, segments=(), where=None, filters=(), response=none, several=True)
-    write = (delete if operation.verb == "delete" else update)(each, admission, perspective)
+    each = replace(operation, segments=(), where=None, of_all=None, response=none, several=True)
+    write = delete(each, admission, perspective) if isinstance(each, Delete) else update(each, admission, perspective)
     places = givers(each, acted_on(operation, perspective), perspective)
     return with_effects(structs.replace(write, places=places), each, perspective)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ninefold.checked.contents import Response
 from ninefold.checked.endpoints import Admission
-from ninefold.checked.operations import Mutation
+from ninefold.checked.operations import Delete
 from ninefold.checked.resources import Expiry, Machine, Resource, Transition
 from ninefold.checked.service import Checked
 from ninefold.diagnostics.source import Place
@@ -121,7 +121,7 @@ def _expiry(resource: Resource, expiry: Expiry, perspective: Perspective) -> Tim
     """Deletes rows at the time that they say."""
     at = perspective.value(expiry.at, {resource.name: resource.name})
     due, waits, next = _due(resource, at, None, [], [])
-    operation = Mutation(
+    operation = Delete(
         key=f"expiry of {resource.name}",
         segments=by_identifier(resource, perspective.checked),
         place=expiry.place,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from msgspec.structs import replace
@@ -56,17 +55,18 @@ def written(operation: Mutation, admission: Admission, perspective: Perspective)
 
 
 def _write(operation: Mutation, admission: Admission, perspective: Perspective) -> Write:
-    if operation.kind.changes:
-        return update(with_its_identifier(operation, perspective), admission, perspective)
-    return _WRITES[operation.verb](operation, admission, perspective)
-
-
-_WRITES: Mapping[str, Callable[[Mutation, Admission, Perspective], Write]] = {
-    "create": create,
-    "delete": delete,
-    "ensure": ensure,
-    "remove": remove,
-    "sign in": sign_in,
-    "grant token": sign_in,
-    "sign out": sign_out,
-}
+    match operation:
+        case stated.Create():
+            return create(operation, admission, perspective)
+        case stated.Update():
+            return update(with_its_identifier(operation, perspective), admission, perspective)
+        case stated.Delete():
+            return delete(operation, admission, perspective)
+        case stated.Ensure():
+            return ensure(operation, admission, perspective)
+        case stated.Remove():
+            return remove(operation, admission, perspective)
+        case stated.SignIn():
+            return sign_in(operation, admission, perspective)
+        case stated.SignOut():
+            return sign_out(operation, admission, perspective)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ninefold.checked.endpoints import Admission
-from ninefold.checked.operations import Mutation, Operation
+from ninefold.checked.operations import Create, Mutation, Operation
 from ninefold.checked.resources import Resource
 from ninefold.expressions.given import in_statement
 from ninefold.expressions.rewrite import free_variables
@@ -40,7 +40,7 @@ from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, jo
 from ninefold.values import Text
 
 
-def create(operation: Mutation, admission: Admission, perspective: Perspective) -> Write:
+def create(operation: Create, admission: Admission, perspective: Perspective) -> Write:
     resource = acted_on(operation, perspective)
     given = pointers(operation)
     from_path = references_from_path(operation, perspective)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ninefold.checked.endpoints import Admission
-from ninefold.checked.operations import Mutation
+from ninefold.checked.operations import Delete
 from ninefold.plan.operations import Write
 from ninefold.plan.statement import Statement
 from ninefold.planner.before import as_deleted, shown_before
@@ -20,7 +20,7 @@ from ninefold.planner.which_rows import says_which
 from ninefold.sql.fragment import Fragment, all_of, identifier, join
 
 
-def delete(operation: Mutation, admission: Admission, perspective: Perspective) -> Write:
+def delete(operation: Delete, admission: Admission, perspective: Perspective) -> Write:
     """A response may show the row as it was: its own fields, which DELETE returns, and what was computed of it."""
     resource = acted_on(operation, perspective)
     operation = as_deleted(operation, resource)

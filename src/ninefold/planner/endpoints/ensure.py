@@ -12,7 +12,7 @@ from dataclasses import replace
 from enum import Enum
 
 from ninefold.checked.endpoints import Admission
-from ninefold.checked.operations import Mutation
+from ninefold.checked.operations import Ensure, Mutation
 from ninefold.checked.resources import Field, Resource
 from ninefold.expressions.functions import AT_RANDOM
 from ninefold.expressions.rewrite import free_variables, walk
@@ -65,7 +65,7 @@ class _Row(Enum):
     EITHER = "either"
 
 
-def ensure(operation: Mutation, admission: Admission, perspective: Perspective) -> Write:
+def ensure(operation: Ensure, admission: Admission, perspective: Perspective) -> Write:
     resource = acted_on(operation, perspective)
     from_path = references_from_path(operation, perspective)
     assigns, made = values_made(operation, resource, from_path, perspective)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ninefold.checked.endpoints import Admission
-from ninefold.checked.operations import Mutation, Operation
+from ninefold.checked.operations import Mutation, Operation, Remove
 from ninefold.checked.resources import Field, Resource
 from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.plan.operations import Untouched, Write
@@ -27,7 +27,7 @@ from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, jo
 from ninefold.values import Row
 
 
-def remove(operation: Mutation, admission: Admission, perspective: Perspective) -> Write:
+def remove(operation: Remove, admission: Admission, perspective: Perspective) -> Write:
     """The response shows the row's own fields as they were (where there was none, as far as the request names them),
     and all else as it is afterwards."""
     resource = acted_on(operation, perspective)

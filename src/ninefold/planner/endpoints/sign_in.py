@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ninefold.checked.endpoints import Admission
-from ninefold.checked.operations import Mutation, Operation
+from ninefold.checked.operations import Mutation, Operation, SignIn
 from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Issued
 from ninefold.plan.environment import REVISION_COLUMN
@@ -31,7 +31,7 @@ from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier
 from ninefold.values import Digest
 
 
-def sign_in(operation: Mutation, admission: Admission, perspective: Perspective) -> Write:
+def sign_in(operation: SignIn, admission: Admission, perspective: Perspective) -> Write:
     """`sign in R`, and `grant token R`, which is the same for clients. Whether there is such a row at all, only its
     password opens: guards, permissions and their details are asked of the row whose hash was verified, and of no other.
     No row rule hides it from whoever knows the password."""

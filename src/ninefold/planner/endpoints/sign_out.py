@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ninefold.checked.endpoints import Admission
-from ninefold.checked.operations import Mutation, Operation
+from ninefold.checked.operations import Operation, SignOut
 from ninefold.checked.resources import Resource
 from ninefold.expressions.tree import Select, Variable
 from ninefold.plan.operations import Write
@@ -25,7 +25,7 @@ from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier
 from ninefold.values import Object, Row, required
 
 
-def sign_out(operation: Mutation, admission: Admission, perspective: Perspective) -> Write:
+def sign_out(operation: SignOut, admission: Admission, perspective: Perspective) -> Write:
     """Where neither the path nor `row` says whose, they are the caller's own: the row that the credential belongs to.
     It was there when the credential was found, so without it nobody is known."""
     resource = acted_on(operation, perspective)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from ninefold.checked.endpoints import Admission
-from ninefold.checked.operations import Mutation
+from ninefold.checked.operations import Mutation, Update
 from ninefold.checked.resources import Field, Resource
 from ninefold.expressions.given import in_statement
 from ninefold.expressions.reads import needs_database
@@ -38,7 +38,7 @@ from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, jo
 from ninefold.values import Anything, Object, Row, Text
 
 
-def with_its_identifier(operation: Mutation, perspective: Perspective) -> Mutation:
+def with_its_identifier(operation: Update, perspective: Perspective) -> Update:
     """The same of a body that leaves an identifier alone which does not change: what it gives for that is what the row
     has, and is held to it where the body is read (`ninefold.plan.routes`)."""
     resource = acted_on(operation, perspective)
@@ -49,7 +49,7 @@ def with_its_identifier(operation: Mutation, perspective: Perspective) -> Mutati
     return dataclasses.replace(operation, takes=dataclasses.replace(operation.takes, body=body))
 
 
-def update(operation: Mutation, admission: Admission, perspective: Perspective) -> Write:
+def update(operation: Update, admission: Admission, perspective: Perspective) -> Write:
     resource = acted_on(operation, perspective)
     rows = {resource.name: resource.name}
     given = pointers(operation)
@@ -271,7 +271,7 @@ def _fields_in(typed: Typed, resource: Resource) -> Iterator[str]:
 
 def _current(
     resource: Resource,
-    operation: Mutation,
+    operation: Update,
     assigns: Sequence[Assign],
     found: Sequence[Fragment],
     perspective: Perspective,
