@@ -8,11 +8,13 @@ whole world, which takes a tenth of a second each time; those for whom TLS is te
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
+from tests import refusals_met
 from tests.slices import LONG, SLICES, TAKEN, examples
 
 settings.register_profile(
@@ -34,3 +36,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.long)
         others = {item for item in tried if crc32(item.nodeid.encode()) % SLICES not in TAKEN}
         items[:] = [item for item in items if item not in others]
+
+
+refusals_met.install()
+
+
+@pytest.fixture(autouse=True)
+def refusals_are_derived() -> Iterator[None]:
+    """Each refusal that a request of a test meets is one that was said of its endpoint."""
+    yield
+    assert refusals_met.offenders() == []

@@ -1,0 +1,72 @@
+"""What refuses a request in a test is held to what was derived: whichever test it is, and whatever else it looks at.
+
+Of each failure that a service of this process finds, the derivation (`ninefold.refusals.served`) has to say that it may
+happen at its endpoint. What holds of a request to anything (its version, its rates, the machine) is not asked here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import wraps
+from typing import Any
+
+from ninefold.language.conditions import BY_NAME, Step
+from ninefold.refusals.refusal import Refusal
+from ninefold.refusals.served import of_case
+from ninefold.server import endpoints
+from ninefold.server.endpoints import Endpoint
+from ninefold.server.exchange import Exchange
+from ninefold.server.problems import Failure
+
+_OF_ANYTHING = {name for name, each in BY_NAME.items() if set(each.steps) <= {Step.ROUTE, Step.RATES, Step.ANY}}
+
+_derived: dict[int, tuple[Endpoint, frozenset[Refusal]]] = {}
+_offenders: dict[str, None] = {}
+
+
+def install() -> None:
+    """Look at every service that is made ready from now on, and at every answer of theirs."""
+    served, answer = endpoints.served, Exchange.answer
+
+    @wraps(served)
+    def noted(route: Any, problems: Any, known: Any, *more: Any, **named: Any) -> Endpoint:
+        whole = served(route, problems, known, *more, **named)
+        schemes, in_force = [each.name for each in known], {each.name for each in known if each.known_by is not None}
+        numbers = range(1, len(route.cases.cases) + 1) if route.cases is not None else (0,)
+        found = frozenset(each for number in numbers for each in of_case(route, number, schemes, in_force))
+        for each in (whole, *_cases(whole)):
+            _derived[id(each)] = (each, found)
+        return whole
+
+    @wraps(answer)
+    def judged(x: Exchange) -> Any:
+        for failure in x.failures:
+            if failure.condition not in _OF_ANYTHING and not is_derived(failure, x.endpoint):
+                _offenders[f"{x.route}: {failure.condition} {failure.subject} {failure.code}"] = None
+        return answer(x)
+
+    endpoints.served = noted
+    Exchange.answer = judged  # type: ignore[method-assign]
+
+
+def _cases(whole: Endpoint) -> Iterator[Endpoint]:
+    if whole.cases is not None:
+        yield from whole.cases.named.values()
+        yield from () if whole.cases.otherwise is None else (whole.cases.otherwise,)
+
+
+def is_derived(failure: Failure, endpoint: Endpoint) -> bool:
+    """Whether it was said of an endpoint that it may refuse so: with this code, and as narrow as this."""
+    known, found = _derived.get(id(endpoint), (None, frozenset[Refusal]()))
+    return known is None or any(
+        each.condition == failure.condition
+        and each.code == failure.code
+        and (failure.subject is None or each.subject in (failure.subject, failure.subject.partition(".")[0], None))
+        for each in found
+    )
+
+
+def offenders() -> list[str]:
+    """What refused a request since this was asked last, and was not derived."""
+    found = list(_offenders)
+    _offenders.clear()
+    return found

@@ -1,0 +1,39 @@
+"""What refuses requests is held to the derivation in every test (`tests/refusals_met.py`): here, that this sees it."""
+
+from __future__ import annotations
+
+import pytest
+from tests import refusals_met
+
+from ninefold.language.conditions import Step
+from ninefold.refusals.refusal import Refusal
+from ninefold.server.endpoints import Endpoint
+from ninefold.server.problems import Failure
+
+SAID = frozenset(
+    {
+        Refusal("conflict", Step.JUDGED, "order.number"),
+        Refusal("missing", Step.JUDGED, "order"),
+        Refusal("guard", Step.JUDGED, "order", "empty"),
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("failure", "derived"),
+    [
+        (Failure("missing", "order"), True),
+        (Failure("missing"), True),
+        (Failure("conflict", "order.number"), True),
+        (Failure("guard", "order", "empty"), True),
+        (Failure("stale", "order"), False),
+        (Failure("missing", "customer"), False),
+        (Failure("guard", "order", "late"), False),
+        (Failure("guard", "order"), False),
+        (Failure("conflict", "order.note"), False),
+    ],
+)
+def test_a_refusal_that_was_not_said_is_seen(failure: Failure, derived: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    endpoint = Endpoint("GET /orders/{id}", blocked=False)
+    monkeypatch.setitem(refusals_met._derived, id(endpoint), (endpoint, SAID))
+    assert refusals_met.is_derived(failure, endpoint) is derived
