@@ -45,7 +45,7 @@ def install() -> None:
         return answer(x)
 
     endpoints.served = noted
-    Exchange.answer = judged  # type: ignore[method-assign]
+    Exchange.answer = judged  # type: ignore[assignment,method-assign]
 
 
 def _cases(whole: Endpoint) -> Iterator[Endpoint]:

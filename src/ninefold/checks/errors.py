@@ -19,7 +19,7 @@ from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.rewrite import free_variables
 from ninefold.language import errors as stated
-from ninefold.language.conditions import BY_NAME, split
+from ninefold.language.conditions import BY_NAME, parameter_of, split
 from ninefold.language.errors import Shape
 from ninefold.values import Array, Integer, Object, Text
 
@@ -166,7 +166,9 @@ def _about(contract: Contract) -> Iterator[tuple[str, str | None]]:
             if not BY_NAME[condition.condition].of_row:
                 yield code.name, None
             else:
-                yield code.name, ANY if condition.subject is None else condition.subject.partition(".")[0]
+                of_parameter = parameter_of(condition.condition, condition.subject) is not None
+                wide = condition.subject is None or of_parameter
+                yield code.name, ANY if wide else (condition.subject or "").partition(".")[0]
     for endpoint in value_of(contract.endpoints.endpoints) or ():
         for action in value_of(endpoint.does) or ():
             for guard in value_of(endpoint.guards) or ():

@@ -30,14 +30,17 @@ FIELD = "field"
 RESOURCE = "resource"
 SCHEME = "scheme"
 MEMBER = "member"
+QUERY, HEADER, PATH = PLACES = ("query", "header", "path")
+"""The places of a request that hold its parameters: `invalid query.dogs`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
     """`status`: its bare status, where no code gives one (meaning 12). `steps`: those that may find it. `narrowed`:
-    what it may be narrowed to, a RESOURCE (`missing article`), a FIELD (`conflict user.email`), a SCHEME, or a MEMBER
-    of what asks for a token. `of_row`: there is a row that it is about. `alone`: it is the answer wherever it is found,
-    whatever else was. `words`: what is so, for who reads a log. `called`: what others call it.
+    what it may be narrowed to, a RESOURCE (`missing article`), a FIELD (`conflict user.email`), a SCHEME, a MEMBER of
+    what asks for a token, or the parameters at one of the PLACES of a request. `of_row`: there is a row that it is
+    about. `alone`: it is the answer wherever it is found, whatever else was. `words`: what is so, for who reads a log.
+    `called`: what others call it.
 
     What a response with it has to do with beside the contract: `meanings`, by their numbers; `requested` of the
     request; the section of `http`; what the `machine` is like. `facts`: the keys of an endpoint's facts that ask for
@@ -321,6 +324,17 @@ def split(written: str) -> tuple[str, str | None] | None:
 
 
 _LONGEST_FIRST: Final = tuple(sorted(BY_NAME, key=len, reverse=True))
+
+
+def of_parameter(condition: str, place: str, name: str) -> str | None:
+    """What a condition is narrowed to that is about a parameter: `query.dogs`; None: it is not narrowed so."""
+    return f"{place}.{name}" if place in BY_NAME[condition].narrowed else None
+
+
+def parameter_of(condition: str, subject: str | None) -> tuple[str, str] | None:
+    """The place and the name of the parameter that a condition is narrowed to; None: to none."""
+    place, dot, name = (subject or "").partition(".")
+    return (place, name) if dot and place in PLACES and place in BY_NAME[condition].narrowed else None
 
 
 def precedence(stated: Sequence[str]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ninefold.contract.survey import Survey
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.language.conditions import STATUSES, Step
+from ninefold.language.conditions import STATUSES, Step, parameter_of
 from ninefold.refusals import stated
 from ninefold.refusals.refusal import Refusal
 
@@ -44,8 +44,12 @@ def _found(survey: Survey) -> Iterator[Arising]:
 
 
 def _is_asked(refusal: Refusal) -> bool:
-    """Where no size is stated a bound holds all the same; no contract is asked for its code."""
-    return refusal.condition != "too large" or refusal.fact is not None
+    """Where no size is stated a bound holds all the same, and no contract is asked for its code; nor for one of a
+    parameter alone."""
+    if refusal.condition == "invalid":
+        return True
+    of_parameter = parameter_of(refusal.condition, refusal.subject) is not None
+    return not of_parameter and (refusal.condition != "too large" or refusal.fact is not None)
 
 
 def _about(refusal: Refusal) -> str | None:

@@ -12,7 +12,7 @@ from ninefold.contract.known_by import stored_of_path
 from ninefold.contract.survey import Survey, actions
 from ninefold.contract.writes import changes, is_whole, verbs
 from ninefold.language.amounts import size
-from ninefold.language.conditions import Step
+from ninefold.language.conditions import Step, of_parameter
 from ninefold.language.limits import narrowed
 from ninefold.language.shapes import FORM
 from ninefold.language.verbs import GRANT
@@ -31,16 +31,9 @@ def of_path(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
     for each in value_of(endpoint.path) or ():
         words = f"`{{{each.name}}}` is not as its schema says"
         code = None if each.otherwise is None else each.otherwise.text
-        subject = acted_on(endpoint) if code is None else None
-        yield Refusal(
-            "missing" if code is None else "invalid",
-            Step.PARAMETERS,
-            subject,
-            code=code,
-            fact=each.span,
-            words=words,
-            meanings=(PATHS,),
-        )
+        condition, resource = ("missing", acted_on(endpoint)) if code is None else ("invalid", None)
+        for subject in dict.fromkeys((resource, of_parameter(condition, "path", each.name) or resource)):
+            yield Refusal(condition, Step.PARAMETERS, subject, code, (), each.span, words, (PATHS,))
 
 
 def of_case_chosen(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
@@ -134,11 +127,12 @@ def streams(endpoint: Endpoint) -> bool:
 
 def of_parameters(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
     requests = survey.contract.endpoints.requests_of(endpoint)
-    for kind, fact in (("parameter", endpoint.query), ("header", endpoint.request_headers)):
+    for kind, place, fact in (("parameter", "query", endpoint.query), ("header", "header", endpoint.request_headers)):
         for each in value_of(fact) or ():
             words = f"the {kind} `{each.name}` is not as its rules say"
             code = None if each.otherwise is None else each.otherwise.text
-            yield Refusal("invalid", Step.PARAMETERS, code=code, fact=each.span, words=words, meanings=(3,))
+            named = of_parameter("invalid", place, each.name)
+            yield Refusal("invalid", Step.PARAMETERS, named, code, (), each.span, words, (3,))
     own = acted_on(endpoint)
     if own is not None and "ensure" in verbs(endpoint):
         for name, span in stored_of_path(endpoint, own):

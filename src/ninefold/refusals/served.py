@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import assert_never
 
 from ninefold.expressions.tree import Call, Constant, MakeArray, MakeObject, Select, Typed
-from ninefold.language.conditions import Step
+from ninefold.language.conditions import Step, of_parameter
 from ninefold.plan.grants import GRANT_TYPE
 from ninefold.plan.operations import Assign, Compute, List, Operation, Read, Stream, Sweep, Write, of_lack, of_values
 from ninefold.plan.problems import Condition
@@ -97,8 +97,12 @@ def _of_parameters(route: Served, admissions: Sequence[Admission], resource: str
     for each in route.path:
         condition = "missing" if each.code is None else "invalid"
         yield Refusal(condition, Step.PARAMETERS, None if each.code else resource, each.code, each.trace)
-    for each in (*route.query, *route.headers):
-        yield Refusal("invalid", Step.PARAMETERS, code=each.code, trace=each.trace)
+        if (named := of_parameter(condition, "path", each.name)) is not None:
+            yield Refusal(condition, Step.PARAMETERS, named, each.code, each.trace)
+    for place, parameters in (("query", route.query), ("header", route.headers)):
+        for each in parameters:
+            named = of_parameter("invalid", place, each.name)
+            yield Refusal("invalid", Step.PARAMETERS, named, each.code, each.trace)
     chosen = any(_takes_parameters(each.operation) for each in admissions)
     if route.unknown_parameters == "refused" or route.idempotency_key is not None or chosen:
         yield Refusal("invalid", Step.PARAMETERS)

@@ -11,6 +11,7 @@ import msgspec
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.evaluate import Env, EvaluationError, TooMuch, compile
+from ninefold.language.conditions import of_parameter
 from ninefold.plan import problems as plan
 from ninefold.plan.places import Place
 from ninefold.plan.responses import Content, In
@@ -54,7 +55,7 @@ class Failure:
 
 def invalid(place: In, name: str, rule: str, code: str | None = None) -> Failure:
     """A parameter that is not as the contract says."""
-    return Failure("invalid", code=code, fields=(field_failure(place, (name,), rule),))
+    return Failure("invalid", of_parameter("invalid", place, name), code, (field_failure(place, (name,), rule),))
 
 
 def field_failure(place: In, path: Sequence[str | int], rule: str) -> FieldFailure:

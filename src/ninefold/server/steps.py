@@ -18,6 +18,7 @@ from typing import Any, assert_never
 
 from ninefold.database.protocol import Row, Stored, TooLong, Unavailable
 from ninefold.expressions.evaluate import TooMuch
+from ninefold.language.conditions import of_parameter
 from ninefold.plan import environment
 from ninefold.server import credentials, media_types
 from ninefold.server.authenticate import ANYONE, NOBODY, AnyCertificate, Caller, Certificates, Passwords, Scheme, Tokens
@@ -415,7 +416,10 @@ def _read_path(x: Exchange, declared: Declared, failures: list[Failure]) -> dict
     wrong: list[Failure] = []
     texts = zip(x.endpoint.names, x.values, strict=True)
     read = declared.read({name: [text] for (name, _, _), text in texts}, wrong)
-    failures += dict.fromkeys(each if each.code is not None else Failure("missing", _resource(x)) for each in wrong)
+    for failure in wrong:
+        named = () if failure.code else (of_parameter("missing", "path", each.name) for each in failure.fields)
+        missing = (Failure("missing", subject) for subject in (_resource(x), *filter(None, named)))
+        failures += (each for each in ((failure,) if failure.code else missing) if each not in failures)
     return read
 
 

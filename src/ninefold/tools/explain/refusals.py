@@ -8,7 +8,7 @@ from itertools import groupby
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.fact import value_of
 from ninefold.diagnostics.source import Span
-from ninefold.language.conditions import CONDITIONS, NO_ENDPOINT, Step
+from ninefold.language.conditions import CONDITIONS, NO_ENDPOINT, Step, parameter_of
 from ninefold.refusals import stated
 from ninefold.refusals.refusal import Refusal
 from ninefold.tools.explain.errors import own_code
@@ -88,10 +88,12 @@ def every_refusal(g: Grounds, endpoint: Endpoint) -> list[Refusal]:
 def _as_told(g: Grounds, endpoint: Endpoint, refusal: Refusal) -> Refusal | None:
     """As narrow as part 7 or the endpoint tells it; None: it is told by its wider condition alone."""
     subject = refusal.subject
-    if subject is None or refusal.condition not in ("invalid", "unauthenticated") or refusal.step is Step.JUDGED:
+    of_parameter = parameter_of(refusal.condition, subject) is not None
+    narrows = of_parameter or refusal.condition in ("invalid", "unauthenticated")
+    if subject is None or not narrows or refusal.step is Step.JUDGED:
         return refusal
     narrowest = g.codes.narrowest(endpoint, refusal.condition, subject)
-    return None if narrowest is None and refusal.condition == "unauthenticated" else replace(refusal, subject=narrowest)
+    return None if narrowest is None and refusal.condition != "invalid" else replace(refusal, subject=narrowest)
 
 
 def _fact(g: Grounds, refusal: Refusal) -> Span | None:
