@@ -50,7 +50,8 @@ def gives_values(endpoint: Endpoint) -> bool:
 class Change:
     """A row of `resource` that an operation makes (`inserts`) or changes: fields that the body gives, those that the
     contract `sets`, and, of a new row, the references that the path sets; the fields by which `ensure` knows its row;
-    of an effect, those that are set to a member `of_request`. `after`: how many operations are done before."""
+    of an effect, those that are set to a member `of_request`. `several`: it is of all of
+    them. `after`: how many operations are done before."""
 
     resource: Resource
     inserts: bool
@@ -59,6 +60,7 @@ class Change:
     from_path: frozenset[str] = frozenset()
     known_by: tuple[str, ...] = ()
     of_request: frozenset[str] = frozenset()
+    several: bool = False
     after: int = 0
 
     def made(self, of: Field) -> Expression | None:
@@ -88,6 +90,7 @@ def changed_rows(survey: Survey, endpoint: Endpoint) -> Iterator[Change]:
             frozenset(body),
             from_path(endpoint, own.name) if inserts else frozenset(),
             known_by(survey, endpoint, own.name) if action.verb == "ensure" else (),
+            several=action.all,
             after=number,
         )
 
@@ -102,7 +105,7 @@ def of_effect(survey: Survey, effect: Effect) -> Change | None:
     if effect.each is not None and "request" in names_in(effect.each.ast):
         roots.add("each")
     named = frozenset(name for name, each in sets.items() if _root(each.ast) in roots)
-    return Change(own, effect.verb == "create", sets, of_request=named)
+    return Change(own, effect.verb == "create", sets, of_request=named, several=effect.where is not None)
 
 
 def _sets(transition: Transition | None) -> tuple[Assignment, ...]:

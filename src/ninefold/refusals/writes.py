@@ -70,6 +70,9 @@ def _of_change(
     for key in keys(survey, change):
         words = f"another row has the same {' and '.join(f'`{name}`' for name in key.fields)}"
         yield Refusal("conflict", step, key.subject, None, (), key.span, words, (3,), after)
+        if change.several and not change.inserts:
+            words = f"two rows that change are given the same {' and '.join(f'`{name}`' for name in key.fields)}"
+            yield Refusal("conflict", Step.DONE, own.name, None, (), key.span, words, (3,), after)
     for invariant in value_of(own.invariants) or ():
         yield _broken(own.name, invariant, f"`{invariant.when.text}` would not hold of the row as it becomes", last)
     sets = {name: each for name, each in change.sets.items() if name not in change.of_request}
