@@ -312,6 +312,8 @@ def check_tokens_of_effects(
     findings: Findings,
 ) -> None:
     """Says of a token of another row, made with the row acted on, that no response tells it."""
+    if not then:
+        return
     told = {
         node.name
         for each in all_expressions(response)

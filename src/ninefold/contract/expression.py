@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Final, TypeAlias
@@ -75,17 +75,25 @@ class Assignment:
     value: Expression
 
 
-def expressions_in(facts: object) -> Iterator[Expression]:
+def expressions_in(facts: object) -> Sequence[Expression]:
     """Every expression of a contract, or of a part of one, in written order."""
+    found: list[Expression] = []
+    _collect(facts, found)
+    return found
+
+
+def _collect(facts: object, found: list[Expression]) -> None:
     if isinstance(facts, Expression):
-        yield facts
+        found.append(facts)
     elif isinstance(facts, tuple):
         for each in facts:
-            yield from expressions_in(each)
-    elif facts is not None:
+            _collect(each, found)
+    else:
         kind: type = type(facts)
         for name in _holding_facts(kind):
-            yield from expressions_in(getattr(facts, name))
+            inner = getattr(facts, name)
+            if inner is not None:
+                _collect(inner, found)
 
 
 @cache

@@ -78,6 +78,8 @@ class Reading:
     """A `!proposed` in the fact that is read now."""
     terms: dict[str, Term] = field(default_factory=dict)
     """The terms of part 2, once they are read."""
+    _levels: dict[tuple[int, str], tuple[TableOfKeys, bool]] = field(default_factory=dict)
+    """The keys of each mapping that has been read, and whether the contract chooses the names of others."""
     _comparisons: int = 20_000
     """How many more names may be compared to find what a wrong one was meant to be."""
 
@@ -216,9 +218,13 @@ class Reading:
 
     def level(self, node: Node, part: int, path: str, called: str, refused: Refused | None = None) -> Level:
         """A mapping with the keys that the table has at `path`."""
-        below = self.keys_under(part, path)
-        keys = {key.name: key for key in below if not key.is_placeholder}
-        return self.keyed(node, keys, called, refused, is_open=len(keys) < len(below))
+        known = self._levels.get((part, path))
+        if known is None:
+            below = self.keys_under(part, path)
+            keys = {key.name: key for key in below if not key.is_placeholder}
+            known = self._levels[part, path] = keys, len(keys) < len(below)
+        keys, is_open = known
+        return self.keyed(node, keys, called, refused, is_open=is_open)
 
     def keyed(
         self,

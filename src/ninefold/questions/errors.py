@@ -16,7 +16,8 @@ from ninefold.questions.question import At, OpenQuestion, leaving_out, unanswere
 def ask(survey: Survey) -> Iterator[OpenQuestion]:
     errors = survey.contract.errors
     place = survey.contract.document.part("errors").place
-    proposed = tuple(_proposed(survey))
+    without = _without_code(survey)
+    proposed = tuple(_proposed(survey, without))
     told = {code.name for code, _ in proposed}
     for each in open_in(errors, place, {}):
         if each.question is not STATUS or each.subject not in told:
@@ -24,14 +25,14 @@ def ask(survey: Survey) -> Iterator[OpenQuestion]:
     told_of = tuple(each for _, conditions in proposed for each in conditions)
     if proposed and (when := proposed[0][0].when) is not None:
         yield _question(told_of, arising(survey), At(when.span, candidate=True))
-    yield from _codes(survey, place, set(told_of))
+    told_already = set(told_of)
+    yield from _codes(survey, place, tuple(each for each in without if each not in told_already))
 
 
-def _codes(survey: Survey, place: Span, proposed: set[Arising]) -> Iterator[OpenQuestion]:
+def _codes(survey: Survey, place: Span, without: tuple[Arising, ...]) -> Iterator[OpenQuestion]:
     codes = survey.contract.errors.codes
     if isinstance(codes, StatedNone):
         return
-    without = tuple(each for each in _without_code(survey) if each not in proposed)
     at = unanswered(codes, place) or At(codes.span if codes is not None else place)
     if without:
         yield _question(without, arising(survey), at)
@@ -43,9 +44,9 @@ def _question(without: tuple[Arising, ...], every: tuple[Arising, ...], at: At) 
     return leaving_out(CODES, ", ".join(listed), at, "codes: these conditions are bare statuses", text)
 
 
-def _proposed(survey: Survey) -> Iterator[tuple[ErrorCode, tuple[Arising, ...]]]:
+def _proposed(survey: Survey, uncoded: Iterable[Arising]) -> Iterator[tuple[ErrorCode, tuple[Arising, ...]]]:
     """The codes that are proposed for conditions without one, beside others that are shown."""
-    without = dict.fromkeys(_without_code(survey))
+    without = dict.fromkeys(uncoded)
     for code in value_of(survey.contract.errors.codes) or ():
         match code.when:
             case Proposal(Shown(names)):
