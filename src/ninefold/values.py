@@ -168,6 +168,10 @@ LONGEST_SUM: Final = 16 * 1024 * 1024
 """Code points of a text, or items of an array, that `+` makes of others; and bytes of a value, or of a row, that is
 written, unless a body may be larger."""
 
+MOST_COLUMNS: Final = 1_990
+"""Of a table, and of what one statement gives, beside the few that are the service's own: SQLite's bound on both is
+2,000 (https://www.sqlite.org/limits.html)."""
+
 LONGEST_NUMBER: Final = 2_000
 """Characters of a text that is read as a number or a duration: more than any of them needs."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ninefold.checked.resources import Expiry, Field, Guard, Resource
@@ -11,6 +11,7 @@ from ninefold.checks.codes import (
     DELETE_CLEARS_REQUIRED,
     NOT_AN_IDENTIFIER,
     ONE_ROW,
+    TOO_MANY_FIELDS,
     WAS_MADE_OF_OTHERS,
 )
 from ninefold.checks.due import time_of_row
@@ -39,13 +40,26 @@ from ninefold.expressions.tree import Call, Typed
 from ninefold.language import resources as stated
 from ninefold.language.schemas import Schema
 from ninefold.syntax.nodes import Scalar
-from ninefold.values import Anything, Boolean, Integer, Number, Row, Text, Timestamp, Type, optional, required
+from ninefold.values import (
+    MOST_COLUMNS,
+    Anything,
+    Boolean,
+    Integer,
+    Number,
+    Row,
+    Text,
+    Timestamp,
+    Type,
+    optional,
+    required,
+)
 
 
 def check_resources(
     known: Mapping[str, stated.Resource], contract: Contract, vocabulary: Vocabulary, findings: Findings
 ) -> dict[str, Resource]:
     schemas, rules = SharedSchemas(contract), Rules(contract, findings)
+    referring = _referring(contract)
     found: dict[str, Resource] = {}
     for name, resource in known.items():
         fields = {
@@ -59,32 +73,56 @@ def check_resources(
             fields=fields,
             unique=tuple(tuple(part.text for part in group) for group in value_of(resource.unique) or ()),
             invariants=tuple(_invariants(resource, vocabulary, findings)),
-            expiry=_expiry(resource, contract, vocabulary, findings),
+            expiry=_expiry(resource, referring, vocabulary, findings),
         )
+        _columns(found[name], resource, findings)
         _identifier(found[name], resource, known, findings)
         check_made(found[name], resource, vocabulary, findings)
     return found
 
 
-def _expiry(resource: stated.Resource, contract: Contract, vocabulary: Vocabulary, findings: Findings) -> Expiry | None:
+def _columns(resource: Resource, declared: stated.Resource, findings: Findings) -> None:
+    """A row has a column for each of its fields that is stored, and a table so many and no more."""
+    stored = [each for each in value_of(declared.fields) or () if resource.fields[each.name].stored]
+    if len(stored) > MOST_COLUMNS:
+        findings.say(
+            TOO_MANY_FIELDS,
+            f"`{resource.name}` stores {len(stored):,} fields, and a row holds {MOST_COLUMNS:,}",
+            Label(stored[MOST_COLUMNS].span, "one more than there is room for"),
+            help=(
+                "put fields that belong together into one, whose type is an object, or into a resource of their own",
+            ),
+        )
+
+
+def _referring(contract: Contract) -> Mapping[str, Sequence[tuple[str, stated.Field]]]:
+    """By resource, the fields that refer to it, with whose they are."""
+    found: dict[str, list[tuple[str, stated.Field]]] = {}
+    for each in value_of(contract.resources.resources) or ():
+        for field in value_of(each.fields) or ():
+            if (target := value_of(field.refers_to)) is not None:
+                found.setdefault(target.text, []).append((each.name, field))
+    return found
+
+
+def _expiry(
+    resource: stated.Resource,
+    referring: Mapping[str, Sequence[tuple[str, stated.Field]]],
+    vocabulary: Vocabulary,
+    findings: Findings,
+) -> Expiry | None:
     """None also where it is not shown what a deletion does to a row that refers to one of these."""
     if not isinstance(resource.expires, Shown):
         return None
     at = time_of_row(resource.expires.value, resource.name, (Timestamp(),), vocabulary, findings)
-    reached, falls = {resource.name}, True
-    while True:
-        more = set()
-        for each in value_of(contract.resources.resources) or ():
-            for field in value_of(each.fields) or ():
-                target = value_of(field.refers_to)
-                if target is not None and target.text in reached:
-                    what = value_of(field.on_delete)
-                    falls = falls and what is not None
-                    if what is not None and what.text == "cascade":
-                        more.add(each.name)
-        if more <= reached:
-            break
-        reached |= more
+    reached, falls, last = {resource.name}, True, [resource.name]
+    while last:
+        for name, field in referring.get(last.pop(), ()):
+            what = value_of(field.on_delete)
+            falls = falls and what is not None
+            if what is not None and what.text == "cascade" and name not in reached:
+                reached.add(name)
+                last.append(name)
     return Expiry(at, findings.place(resource.expires.span)) if at is not None and falls else None
 
 

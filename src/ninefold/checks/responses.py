@@ -16,6 +16,7 @@ from ninefold.checks.codes import (
     NOT_A_STREAM,
     SEVERAL_RESPONSES,
     STATUS_OF_ITS_OWN,
+    TOO_MANY_SHOWN,
 )
 from ninefold.checks.contents import check_content, is_items, say_rows_are_shown
 from ninefold.checks.findings import Findings, typed
@@ -34,9 +35,9 @@ from ninefold.expressions.rewrite import free_variables, walk
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import All, Select, Typed, Variable
 from ninefold.language.verbs import kind_of
+from ninefold.values import MOST_COLUMNS, Row, Text, Type
 from ninefold.values import Array as ArrayType
 from ninefold.values import Object as ObjectType
-from ninefold.values import Row, Text, Type
 
 NOT_MODIFIED = 304
 
@@ -81,8 +82,25 @@ def check_responses(
         _response(endpoint, each, verb, resource, known, showing)
         for each in (without or [each for [each] in by_outcome])
     ]
+    for made, stated_one in zip(found, without or [each for [each] in by_outcome], strict=True):
+        if made is not None and (resource is None or len(resource.fields) <= MOST_COLUMNS):  # else that has been told
+            _columns(endpoint, made, stated_one, findings)
     done, untouched = found[0], found[-1]
     return None if done is None or untouched is None else (done, untouched)
+
+
+def _columns(
+    endpoint: stated.Endpoint, response: Response, stated_response: stated.Response, findings: Findings
+) -> None:
+    """What a response shows of the database comes of one statement, which gives so many values and no more."""
+    shown = sum(1 for _ in all_expressions(response))
+    if shown > MOST_COLUMNS:
+        findings.say(
+            TOO_MANY_SHOWN,
+            f"a response of `{endpoint.key}` shows {shown:,} values, and one shows at most {MOST_COLUMNS:,}",
+            Label(stated_response.span),
+            help=("show them as one value, such as a field whose type is an object, or in several responses",),
+        )
 
 
 def _response(
