@@ -8,11 +8,10 @@ from typing import Literal
 
 from ninefold.checked.endpoints import Admission
 from ninefold.checked.resources import Resource
-from ninefold.checked.service import LookedUp, Scheme, Signed, Verification
+from ninefold.checked.service import AnyCertificate, CertificateOf, LookedUp, Scheme, Signed, Verification
 from ninefold.checked.ways import Way, by_way
 from ninefold.checks import scopes
-from ninefold.checks.certificates import CLAIMS, certificate
-from ninefold.checks.codes import ISSUER_TWICE, LIST_HAS_NO_ROW, NOT_A_TOKEN, NOT_AN_ALGORITHM
+from ninefold.checks.codes import CERTIFICATE_FIELD, ISSUER_TWICE, LIST_HAS_NO_ROW, NOT_A_TOKEN, NOT_AN_ALGORITHM
 from ninefold.checks.credentials import check_issued, check_password
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.model import Vocabulary
@@ -26,9 +25,46 @@ from ninefold.expressions.rewrite import free_variables
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Call, Typed
 from ninefold.language import authentication as stated
-from ninefold.language.authentication import Every
+from ninefold.language.authentication import ANY, Every
 from ninefold.plan.authentication import ASYMMETRIC, SYMMETRIC
 from ninefold.values import Anything, Array, Object, Row, Text, Type
+
+CLAIMS = Object(
+    members={
+        **dict.fromkeys(("subject", "common_name", "issuer", "serial", "fingerprint"), Text()),
+        **dict.fromkeys(("san_dns", "san_email", "san_uri", "san_ip"), Array(items=Text())),
+    }
+)
+"""What can be read of a certificate: see `ninefold.server.certificates`."""
+
+
+def certificate(
+    scheme: stated.Scheme, resources: Mapping[str, Resource], findings: Findings
+) -> CertificateOf | AnyCertificate | None:
+    """How the certificates of a scheme are known; None where something of that is not shown, or wrong."""
+    matches = value_of(scheme.matches)
+    if matches is None:
+        return None
+    if matches.text == ANY:
+        return AnyCertificate()
+    name, _, field_name = matches.text.partition(".")
+    field = resources[name].fields.get(field_name) if name in resources else None
+    stated = value_of(scheme.credential)
+    presented = None if stated is None else typed(stated, Scope({"claims": CLAIMS}), Text(), findings)
+    if field is None or presented is None:
+        return None
+    if field.secret is not None:
+        wrong = "is a secret, and a certificate is none"
+    elif not isinstance(field.type, Text):
+        wrong = "is not a text"
+    elif not field.stored:
+        wrong = "is not stored"
+    elif not field.unique and resources[name].identifier != (field_name,):
+        wrong = "is not unique: a certificate could be of several rows"
+    else:
+        return CertificateOf(name, field_name, presented)
+    findings.say(CERTIFICATE_FIELD, f"no certificate can be looked up in `{matches.text}`", Label(matches.span, wrong))
+    return None
 
 
 def caller_type(contract: Contract, resources: Mapping[str, object]) -> Object:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from ninefold.checked.resources import Effect, Field, Resource
+from ninefold.checks.assignments import check_given, check_made_with
 from ninefold.checks.codes import (
     EACH_OF_NO_ARRAY,
     EFFECT_ON_NO_ROW,
@@ -15,8 +16,6 @@ from ninefold.checks.codes import (
 )
 from ninefold.checks.effects_in_effects import without_an_end
 from ninefold.checks.findings import Findings, typed
-from ninefold.checks.given import check_given
-from ninefold.checks.made import check_made_with
 from ninefold.checks.model import Vocabulary
 from ninefold.contract import effects as stated
 from ninefold.contract.expression import Expression

@@ -12,6 +12,7 @@ from ninefold.checked.operations import BodyLeaf, BodyMember, Operation, Segment
 from ninefold.checked.resources import Guard, Resource, Transition
 from ninefold.checked.ways import Way, ways
 from ninefold.checks.all_rows import check_all_rows
+from ninefold.checks.assignments import check_made_with
 from ninefold.checks.authentication import admissions, of_list, who_names
 from ninefold.checks.bodies import body_members, check_body, check_members, check_required
 from ninefold.checks.calls import check_call, result_type
@@ -27,7 +28,6 @@ from ninefold.checks.further import further, one_after_another
 from ninefold.checks.granting import check_grant
 from ninefold.checks.known_by import known_by
 from ninefold.checks.lists import check_filters, check_pages, check_parameters, check_sorts
-from ninefold.checks.made import check_made_with
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.operations import Common, Told, changes, shows, takes_of
 from ninefold.checks.paths import check_addressing, check_path

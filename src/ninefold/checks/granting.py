@@ -16,7 +16,7 @@ from ninefold.contract.fact import Shown, StatedNone, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
-from ninefold.plan.grants import CLIENT, SECRET
+from ninefold.plan.authentication import CLIENT, SECRET
 from ninefold.values import Text
 
 SECRETS = frozenset({"password", "token"})

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ninefold.checked.resources import Expiry, Field, Guard, Resource
+from ninefold.checks.assignments import check_given, check_made
 from ninefold.checks.codes import (
     COMPOSITE_TARGET,
     DELETE_CLEARS_REQUIRED,
@@ -16,8 +17,6 @@ from ninefold.checks.codes import (
 )
 from ninefold.checks.due import time_of_row
 from ninefold.checks.findings import Findings, condition, typed
-from ninefold.checks.given import check_given
-from ninefold.checks.made import check_made
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.rules import Rules
 from ninefold.checks.schemas import (

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ninefold.checked.resources import Guard, Machine, Resource, Transition
+from ninefold.checks.assignments import check_given, check_made_with
 from ninefold.checks.codes import DEAD_END, FINAL_IS_LEFT, UNREACHABLE_STATE, UNUSED_TRANSITION
 from ninefold.checks.due import time_of_row
 from ninefold.checks.effects import are_open, effects_of_transitions, stated_effects
 from ninefold.checks.findings import Findings, condition, typed
-from ninefold.checks.given import check_given
-from ninefold.checks.made import check_made_with
 from ninefold.checks.model import Vocabulary
 from ninefold.contract import states as stated
 from ninefold.contract.expression import Assignment, Expression

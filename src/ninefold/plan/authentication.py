@@ -127,3 +127,18 @@ class Scheme(msgspec.Struct, frozen=True, omit_defaults=True):
     def of_row(self) -> OfRow | None:
         """How its credentials are verified, if each belongs to a row."""
         return self.verified if isinstance(self.verified, OfRow) else None
+
+
+CLIENT: Final = "client_id"
+SECRET: Final = "client_secret"
+GRANT_TYPE: Final = "grant_type"
+SCOPE: Final = "scope"
+
+PARAMETERS: Final = frozenset({CLIENT, SECRET, GRANT_TYPE, SCOPE})
+
+CLIENT_CREDENTIALS: Final = "client_credentials"
+"""The one `grant_type` that there is."""
+
+GRANT_FIELD: Final = "$grant_type"
+ASKED_FIELD: Final = "$scope"
+"""What the two are called among the values of a body, beside the fields of the clients."""

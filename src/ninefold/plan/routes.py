@@ -14,6 +14,19 @@ from ninefold.plan.problems import ErrorShape
 from ninefold.values import Type
 
 
+class CrossOrigin(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`origins` None: any. `headers`: those that a request may have besides what CORS always allows; `exposed`: those
+    of a response that a script may read besides. `kept_seconds`: how long a browser may keep the answer to a
+    preflight; None: as long as its own rule says."""
+
+    origins: tuple[str, ...] | None = ()
+    headers: tuple[str, ...] = ()
+    exposed: tuple[str, ...] = ()
+    credentials: bool = False
+    kept_seconds: int | None = None
+    trace: tuple[Place, ...] = ()
+
+
 class PathParameter(msgspec.Struct, frozen=True):
     """A segment in braces. `name` is as written (`id`, `article.slug`). A value that is not of the type is
     `missing` (narrowed to `resource`; None: it names no row, and the endpoint acts on none)."""
@@ -86,7 +99,7 @@ class Body(msgspec.Struct, frozen=True, omit_defaults=True):
     optional: bool = False
     """`body: none`: nothing needs to come; what comes must be an object without members, or is ignored."""
     grants: bool = False
-    """It asks for a token (`ninefold.plan.grants`), and the client may say who it is by HTTP's Basic scheme instead."""
+    """It asks for a token, and the client may say who it is by HTTP's Basic scheme instead."""
     members: dict[str, Type] = {}
     """What is no field, and is read as `request.body.NAME`."""
     beside: tuple[BodyField, ...] = ()

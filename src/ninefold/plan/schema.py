@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
+from ninefold.plan.statement import ResultColumn
 from ninefold.values import Type
 
 
@@ -75,3 +76,22 @@ class Schema(msgspec.Struct, frozen=True, omit_defaults=True):
     log: bool = False
     scoped: tuple[str, ...] = ()
     """Those in `credentials` whose credentials have scopes."""
+
+
+class Held(msgspec.Struct, frozen=True):
+    """A field, and the JSON Schema that every value of it is as."""
+
+    column: ResultColumn
+    schema: dict[str, Any]
+
+
+class Stored(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The rows of a resource. `select` gives as many as its second bind says of those behind its first, a row by
+    SQLite's own count: that count, the identifier in `key` columns, then the values of `fields`. `shown`: the
+    identifier may be told."""
+
+    resource: str
+    select: str
+    key: int
+    fields: tuple[Held, ...]
+    shown: bool = True

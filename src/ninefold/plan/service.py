@@ -6,16 +6,14 @@ import msgspec
 
 from ninefold.plan.authentication import Scheme
 from ninefold.plan.calls import Call
-from ninefold.plan.cross_origin import CrossOrigin
 from ninefold.plan.events import Delivery
 from ninefold.plan.jobs import Timer
 from ninefold.plan.limits import Limits
 from ninefold.plan.operator import OperatorOperations, Records
 from ninefold.plan.places import Place
 from ninefold.plan.problems import Problems
-from ninefold.plan.routes import Route, Served
-from ninefold.plan.schema import Schema
-from ninefold.plan.stored import Stored
+from ninefold.plan.routes import CrossOrigin, Route, Served
+from ninefold.plan.schema import Schema, Stored
 from ninefold.plan.versioning import Versions
 
 

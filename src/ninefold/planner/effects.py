@@ -26,10 +26,9 @@ from ninefold.planner.endpoints.held import left_out, making
 from ninefold.planner.endpoints.remove import as_removed
 from ninefold.planner.endpoints.update import update
 from ninefold.planner.endpoints.writes import pointer
-from ninefold.planner.identified import by_identifier
 from ninefold.planner.perspective import CONTRACT, Perspective
 from ninefold.planner.several import of_several
-from ninefold.planner.which_rows import says_which, was_written
+from ninefold.planner.which_rows import by_identifier, says_which, was_written
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Row
 

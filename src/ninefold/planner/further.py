@@ -13,8 +13,8 @@ from ninefold.checked.service import Checked
 from ninefold.plan import operations as plan
 from ninefold.planner.effects import with_effects
 from ninefold.planner.endpoints.update import update
-from ninefold.planner.identified import taking
 from ninefold.planner.perspective import CONTRACT, Perspective
+from ninefold.planner.which_rows import taking
 
 
 def with_further(write: plan.Write, operation: Mutation, perspective: Perspective) -> plan.Write:

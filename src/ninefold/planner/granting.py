@@ -8,7 +8,7 @@ from ninefold.checked.endpoints import Endpoint, Requests
 from ninefold.checked.operations import Operation
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import Checked
-from ninefold.plan import grants
+from ninefold.plan import authentication
 from ninefold.plan.routes import Body, BodyField
 from ninefold.planner.places import traced
 from ninefold.values import Text
@@ -26,14 +26,17 @@ def body(operation: Operation, resource: Resource, requests: Requests) -> Body:
         )
         for leaf in operation.takes.body or ()
     ]
-    of_grants = ((grants.GRANT_FIELD, grants.GRANT_TYPE), (grants.ASKED_FIELD, grants.SCOPE))
+    of_grants = (
+        (authentication.GRANT_FIELD, authentication.GRANT_TYPE),
+        (authentication.ASKED_FIELD, authentication.SCOPE),
+    )
     fields += [BodyField(field, (name,), Text(), trace=traced(operation.place)) for field, name in of_grants]
     text: dict[str, Any] = {"type": "string"}
     properties = {each.pointer[0]: text for each in fields}
-    properties[grants.GRANT_TYPE] = text | {"const": grants.CLIENT_CREDENTIALS}
+    properties[authentication.GRANT_TYPE] = text | {"const": authentication.CLIENT_CREDENTIALS}
     return Body(
         requests.media_types,
-        {"type": "object", "properties": properties, "required": [grants.GRANT_TYPE]},
+        {"type": "object", "properties": properties, "required": [authentication.GRANT_TYPE]},
         tuple(fields),
         requests.unknown_members,
         grants=True,

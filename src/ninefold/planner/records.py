@@ -11,10 +11,10 @@ from ninefold.language.verbs import VERBS
 from ninefold.plan.operations import Write
 from ninefold.plan.operator import Record, Records
 from ninefold.planner.endpoints.update import update
-from ninefold.planner.identified import by_identifier
 from ninefold.planner.operator import adding_with_numbers
 from ninefold.planner.perspective import OPERATOR, Perspective
 from ninefold.planner.places import traced
+from ninefold.planner.which_rows import by_identifier
 from ninefold.sql.dialect import Dialect
 
 

@@ -10,10 +10,9 @@ from ninefold.checked.endpoints import Endpoint, Stopped
 from ninefold.checked.operations import Delete, Mutation, Update
 from ninefold.checked.operations import Parameter as CheckedParameter
 from ninefold.checked.service import Checked
-from ninefold.plan.cross_origin import CrossOrigin
 from ninefold.plan.operations import Operation
 from ninefold.plan.places import Place
-from ninefold.plan.routes import Admission, Blocked, Parameter, PathParameter, Rule, Segment, Served
+from ninefold.plan.routes import Admission, Blocked, CrossOrigin, Parameter, PathParameter, Rule, Segment, Served
 from ninefold.planner import endpoints
 from ninefold.planner.bodies import body
 from ninefold.planner.calls import call

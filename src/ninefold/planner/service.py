@@ -13,9 +13,8 @@ from ninefold.planner.limits import limits
 from ninefold.planner.operator import operator_operations
 from ninefold.planner.places import traced
 from ninefold.planner.records import records
-from ninefold.planner.resources import schema
+from ninefold.planner.resources import schema, stored
 from ninefold.planner.routes import blocked, cross_origin, served
-from ninefold.planner.stored import stored
 from ninefold.planner.timers import timers
 from ninefold.planner.versioning import versions
 from ninefold.sql.dialect import SQLITE, Dialect

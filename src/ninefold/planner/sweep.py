@@ -20,8 +20,8 @@ from ninefold.plan import operations as plan
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.planner.contents import Columns
 from ninefold.planner.effects import with_effects
+from ninefold.planner.endpoints.assignments import givers, which_rows
 from ninefold.planner.endpoints.delete import delete
-from ninefold.planner.endpoints.givers import givers, which_rows
 from ninefold.planner.endpoints.list import filter_parameters, filter_pieces
 from ninefold.planner.endpoints.rows import acted_on, answer, pieces, row_columns
 from ninefold.planner.endpoints.update import update

@@ -24,9 +24,9 @@ from ninefold.planner.effects import with_effects
 from ninefold.planner.endpoints.delete import delete
 from ninefold.planner.endpoints.rows import pieces
 from ninefold.planner.endpoints.update import update
-from ninefold.planner.identified import by_identifier, taking
 from ninefold.planner.perspective import OPERATOR, Perspective
 from ninefold.planner.places import traced
+from ninefold.planner.which_rows import by_identifier, taking
 from ninefold.sql.dialect import Dialect
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Boolean, Duration, Text, Timestamp

@@ -5,17 +5,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ninefold.checked.contents import Response
 from ninefold.checked.lists import plainly
-from ninefold.checked.operations import Operation, PathName
-from ninefold.checked.resources import Resource
+from ninefold.checked.operations import Operation, PathName, Update
+from ninefold.checked.resources import Resource, Transition
+from ninefold.checked.service import Checked
 from ninefold.checked.ways import ways
 from ninefold.expressions.rewrite import free_variables
 from ninefold.expressions.to_sql import Item
 from ninefold.expressions.tree import Call, Select, Typed, Variable
+from ninefold.language.verbs import TRANSITION
 from ninefold.planner import inputs
 from ninefold.planner.perspective import Perspective
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
-from ninefold.values import Boolean, Row
+from ninefold.values import Boolean, Row, Type, required
 
 
 def equals(found: Typed, value: Typed) -> Typed:
@@ -138,3 +141,39 @@ def on_the_way(
             rows[root] = alias
             source = source + f" LEFT JOIN {identifier(way.resource)} AS {identifier(alias)} ON " + all_of(tests)
     return rows, source
+
+
+def by_identifier(resource: Resource, checked: Checked) -> tuple[PathName, ...]:
+    """The path whose names are the identifier's fields."""
+    row = Variable(resource.name, Row(resource=resource.name))
+    return tuple(
+        PathName(
+            text=name,
+            type=_type_of_key(resource.fields[name].type, checked.resources),
+            resource=resource.name,
+            field=name,
+            through=(),
+            found=Select(row, name, resource.fields[name].type, "field"),
+        )
+        for name in resource.identifier
+    )
+
+
+def taking(transition: Transition, resource: Resource, checked: Checked) -> Update:
+    """A transition of the row that its identifier names."""
+    return Update(
+        key=f"{transition.name} {resource.name}",
+        segments=by_identifier(resource, checked),
+        place=transition.place,
+        kind=TRANSITION,
+        resource=resource.name,
+        response=Response(204, None, (), transition.place),
+        transition=transition,
+    )
+
+
+def _type_of_key(type_: Type, resources: Mapping[str, Resource]) -> Type:
+    """A reference is compared by its target's identifier."""
+    while isinstance(type_, Row):
+        type_ = resources[type_.resource].key.type
+    return required(type_)

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from ninefold.expressions.tree import Call, Constant, MakeArray, MakeObject, Select, Typed
 from ninefold.language.conditions import Step, of_parameter
-from ninefold.plan.grants import GRANT_TYPE
+from ninefold.plan.authentication import GRANT_TYPE
 from ninefold.plan.operations import Assign, Compute, List, Operation, Read, Stream, Sweep, Write, of_lack, of_values
 from ninefold.plan.problems import Condition
 from ninefold.plan.routes import Admission, Body, PathParameter, Served

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ninefold.database.protocol import Row, Session, Stored
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.operations import new_token
-from ninefold.plan import environment, grants
+from ninefold.plan import authentication, environment
 from ninefold.plan import operations as plan
 from ninefold.server.flow import Compute, Next, Select, Wait
 from ninefold.server.forms import decoded
@@ -205,15 +205,15 @@ def with_client(document: Any, request: Request) -> Any:
     nobody: that is for the secret to be found wrong."""
     if type(document) is not dict:
         return document
-    given = {name: value for name, value in document.items() if value != "" or name not in grants.PARAMETERS}
+    given = {name: value for name, value in document.items() if value != "" or name not in authentication.PARAMETERS}
     if is_clients(request):
         client, secret = _of_basic(request.headers["authorization"])
-        wrong = [grants.SECRET] if grants.SECRET in given else []
-        wrong += [grants.CLIENT] if given.get(grants.CLIENT, client) != client else []
+        wrong = [authentication.SECRET] if authentication.SECRET in given else []
+        wrong += [authentication.CLIENT] if given.get(authentication.CLIENT, client) != client else []
         if wrong:
             return Failure("invalid", fields=tuple(field_failure("body", (name,), "repeated") for name in wrong))
-        given |= {grants.CLIENT: client, grants.SECRET: secret}
-    return {grants.CLIENT: "", grants.SECRET: "", **given}
+        given |= {authentication.CLIENT: client, authentication.SECRET: secret}
+    return {authentication.CLIENT: "", authentication.SECRET: "", **given}
 
 
 def _of_basic(authorization: str) -> tuple[str, str]:
@@ -227,15 +227,15 @@ def _of_basic(authorization: str) -> tuple[str, str]:
 
 def narrowed(failure: Failure) -> tuple[Failure, ...]:
     """What is wrong with the body, with that apart which has a condition of its own: another kind of grant."""
-    of_type = FieldFailure("body", f"/{grants.GRANT_TYPE}", grants.GRANT_TYPE, "const")
+    of_type = FieldFailure("body", f"/{authentication.GRANT_TYPE}", authentication.GRANT_TYPE, "const")
     if of_type not in failure.fields:
         return (failure,)
     others = tuple(each for each in failure.fields if each != of_type)
-    unsupported = Failure("invalid", grants.GRANT_TYPE, fields=(of_type,))
+    unsupported = Failure("invalid", authentication.GRANT_TYPE, fields=(of_type,))
     return (unsupported, *((Failure("invalid", fields=others),) if others else ()))
 
 
 def asked(body: Mapping[str, Any]) -> dict[str, Any]:
     """The root `$asked`: the scopes that are asked for, which a space tells apart (RFC 6749, section 3.3)."""
-    scope = body.get(grants.ASKED_FIELD)
+    scope = body.get(authentication.ASKED_FIELD)
     return {"scopes": list(dict.fromkeys(scope.split(" "))) if isinstance(scope, str) else None}

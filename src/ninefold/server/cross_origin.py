@@ -7,7 +7,7 @@ and that is the browser's doing.
 
 from __future__ import annotations
 
-from ninefold.plan import cross_origin as plan
+from ninefold.plan import routes as plan
 from ninefold.server.messages import HeaderFields, Request
 
 _VARIES: HeaderFields = ((b"vary", b"Origin"),)

@@ -11,11 +11,11 @@ from ninefold.checked.endpoints import Admission
 from ninefold.checked.lists import Asked
 from ninefold.checked.operations import Mutation
 from ninefold.plan.operations import List, Operation, Read, Write
+from ninefold.planner.endpoints.assignments import givers, which_rows
 from ninefold.planner.endpoints.compute import compute
 from ninefold.planner.endpoints.create import create
 from ninefold.planner.endpoints.delete import delete
 from ninefold.planner.endpoints.ensure import ensure
-from ninefold.planner.endpoints.givers import givers, which_rows
 from ninefold.planner.endpoints.list import listing
 from ninefold.planner.endpoints.read import read
 from ninefold.planner.endpoints.remove import remove

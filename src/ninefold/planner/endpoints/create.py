@@ -16,8 +16,8 @@ from ninefold.plan.operations import Assign, Write
 from ninefold.plan.statement import Statement
 from ninefold.planner import inputs
 from ninefold.planner.credentials import issue
+from ninefold.planner.endpoints.assignments import failing, with_made
 from ninefold.planner.endpoints.held import can_be_made, left_out, made_columns, making
-from ninefold.planner.endpoints.made import failing, with_made
 from ninefold.planner.endpoints.rows import acted_on, answer, pieces, row_columns
 from ninefold.planner.endpoints.writes import invariants, pointers, read_after, uniques
 from ninefold.planner.events import caused

@@ -22,6 +22,7 @@ from ninefold.plan.operations import Untouched, Write
 from ninefold.plan.problems import Condition
 from ninefold.plan.statement import Statement
 from ninefold.planner import inputs
+from ninefold.planner.endpoints.assignments import failing
 from ninefold.planner.endpoints.create import (
     belonging,
     of_the_row,
@@ -32,7 +33,6 @@ from ninefold.planner.endpoints.create import (
     values_there,
 )
 from ninefold.planner.endpoints.held import can_be_made, made_columns, making
-from ninefold.planner.endpoints.made import failing
 from ninefold.planner.endpoints.representation import represented
 from ninefold.planner.endpoints.rows import acted_on, answer, pieces, row_columns
 from ninefold.planner.endpoints.writes import invariants, pointers, read_after, uniques

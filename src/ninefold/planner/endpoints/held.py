@@ -20,7 +20,7 @@ from ninefold.expressions.tree import Call, Constant, Select, Typed, Variable
 from ninefold.plan import environment
 from ninefold.plan.held import Held, HeldColumns, Origin
 from ninefold.plan.problems import Judge, Location
-from ninefold.planner.endpoints.givers import giver
+from ninefold.planner.endpoints.assignments import giver
 from ninefold.planner.judge import Made
 from ninefold.planner.perspective import Perspective
 from ninefold.planner.places import traced

@@ -21,19 +21,18 @@ from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.planner import inputs
 from ninefold.planner.before import as_it_was
 from ninefold.planner.credentials import endings, issue
+from ninefold.planner.endpoints.assignments import failing, if_given, with_made
 from ninefold.planner.endpoints.held import can_be_made, left_out, made_columns, making
-from ninefold.planner.endpoints.made import failing, if_given, with_made
 from ninefold.planner.endpoints.read import requirements_of_row
 from ninefold.planner.endpoints.representation import represented
 from ninefold.planner.endpoints.rows import acted_on, answer, outer_join, row_columns
 from ninefold.planner.endpoints.writes import as_it_becomes, invariants, pointers, read_after, uniques
 from ninefold.planner.events import caused
-from ninefold.planner.identified import taking
 from ninefold.planner.judge import judge
 from ninefold.planner.perspective import Perspective
 from ninefold.planner.requirements import guard, has_value, in_state, reference_there, unchanged
 from ninefold.planner.upheld import Change, upheld
-from ninefold.planner.which_rows import WANTED, is_wanted, says_which
+from ninefold.planner.which_rows import WANTED, is_wanted, says_which, taking
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Anything, Object, Row, Text
 

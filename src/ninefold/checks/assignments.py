@@ -1,21 +1,55 @@
-"""Parts 2 to 4: what a contract gives the fields of a row, where the statement that writes the row has to make it."""
+"""What the contract itself gives fields: constants are held to the schema of their field, and what only the database
+knows, the statement alone can make."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+import jsonschema_rs
+
 from ninefold.checked.resources import Field, Resource
-from ninefold.checks.codes import NOT_MADE_OF_ROWS
+from ninefold.checks.codes import GIVEN_VALUE, NOT_MADE_OF_ROWS
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.contract.expression import Assignment, Expression
 from ninefold.contract.fact import Fact, Shown, value_of
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.source import Span
+from ninefold.expressions.evaluate import EvaluationError, compile
+from ninefold.expressions.functions import NEW_EACH_TIME
 from ninefold.expressions.given import in_statement
+from ninefold.expressions.rewrite import walk
 from ninefold.expressions.to_sql import sql_problem
-from ninefold.expressions.tree import Typed
+from ninefold.expressions.tree import All, Call, Typed, Variable
 from ninefold.language import resources as stated
-from ninefold.values import optional
+from ninefold.values import Invalid, optional, to_json
+
+
+def check_given(resource: str, field: Field, given: Typed, span: Span, findings: Findings) -> None:
+    """Says of a constant that its field does not admit it. What reads anything is held to the field as it is written
+    (fixed meaning 4)."""
+    if not _is_constant(given):
+        return
+    called = f"`{resource}.{field.name}`"
+    try:
+        value = to_json(given.type, compile(given)({}))
+    except (EvaluationError, Invalid):
+        return  # no value can be made: the field has none (fixed meaning 2)
+    if value is None:
+        if field.required:
+            findings.say(GIVEN_VALUE, f"{called} is required, and is given no value", Label(span, "is no value"))
+        return
+    validator = jsonschema_rs.Draft202012Validator(dict(field.schema), validate_formats=True)
+    for broken in validator.iter_errors(value):
+        message = f"{called} is given a value that is not as its schema says"
+        findings.say(GIVEN_VALUE, message, Label(span, broken.message))
+
+
+def _is_constant(given: Typed) -> bool:
+    return not any(
+        isinstance(node, Variable | All) or (isinstance(node, Call) and node.function in NEW_EACH_TIME)
+        for node in walk(given)
+    )
 
 
 def check_made(resource: Resource, declared: stated.Resource, vocabulary: Vocabulary, findings: Findings) -> None:
