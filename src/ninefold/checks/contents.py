@@ -10,15 +10,24 @@ from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object
 from ninefold.checks.codes import NO_SUCH_VIEW, NOT_SHOWABLE, VALUE_TOO_LARGE
 from ninefold.checks.findings import Findings, condition, reads_database, several, typed
 from ninefold.checks.showing import Showing, field_shown, moved, null_shown, of_row, stated_at, whole_row
+from ninefold.checks.templates import (
+    binds,
+    chooses,
+    is_applied_to_rows,
+    is_items,
+    is_of_the_request,
+    is_template,
+    is_view,
+    shows_page,
+)
 from ninefold.contract import expression as stated
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import did_you_mean
-from ninefold.expressions.ast import Ast, Conditional, Invocation, ListLiteral, Literal, MapLiteral, Member, Name, every
+from ninefold.expressions.ast import Ast, Conditional, Invocation, ListLiteral, Literal, MapLiteral, Name, every
 from ninefold.expressions.before import is_as_it_was
 from ninefold.expressions.check import check
 from ninefold.expressions.codes import NAME_TAKEN
-from ninefold.expressions.functions import MACROS, overloads
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Variable
 from ninefold.language.resources import View
@@ -56,7 +65,7 @@ def _leaf(expression: stated.Expression, scope: Scope, showing: Showing) -> Cont
 
 def _shown(expression: stated.Expression, scope: Scope, showing: Showing) -> Content | None:
     ast = expression.ast
-    if showing.listed is not None and _binds(ast, showing.listed):
+    if showing.listed is not None and binds(ast, showing.listed):
         # A row of the page may be called as the resource is; then nothing else is.
         scope = replace(scope, variables={k: v for k, v in scope.variables.items() if k != showing.listed})
     if showing.listed is not None and is_items(ast):
@@ -64,7 +73,7 @@ def _shown(expression: stated.Expression, scope: Scope, showing: Showing) -> Con
     if (
         showing.listed is not None
         and any(is_items(each) for each in every(ast))
-        and not _shows_page(ast, scope, showing)
+        and not shows_page(ast, scope, showing)
     ):
         say_rows_are_shown(
             expression, "write `page.items`, a view applied to it, or `page.items.map(x, …)`", showing.findings
@@ -74,14 +83,14 @@ def _shown(expression: stated.Expression, scope: Scope, showing: Showing) -> Con
         showing.listed is not None
         and isinstance(ast, Invocation)
         and ast.function == "map"
-        and _shows_page(ast, scope, showing)
+        and shows_page(ast, scope, showing)
     ):
         return _taken_apart(ast, expression, scope, showing)
-    if isinstance(ast, Invocation) and (_is_view(ast, showing) or _is_applied_to_rows(ast, scope)):
+    if isinstance(ast, Invocation) and (is_view(ast, showing) or is_applied_to_rows(ast, scope)):
         return _applied(ast, expression, scope, showing)
     if isinstance(ast, Invocation) and ast.target is None and showing.views_are_open():
         return None
-    if _is_template(ast, scope, showing) and (_chooses(ast, scope, showing) or not _is_of_the_request(ast, scope)):
+    if is_template(ast, scope, showing) and (chooses(ast, scope, showing) or not is_of_the_request(ast, scope)):
         return _taken_apart(ast, expression, scope, showing)
     # A bare name is a row to be taken apart, or needs no database: several identifiers are no hindrance.
     bare = isinstance(ast, Name) and ast.name not in scope.items
@@ -100,108 +109,11 @@ def _shown(expression: stated.Expression, scope: Scope, showing: Showing) -> Con
     return Leaf(found, null_shown(found, showing))
 
 
-def _binds(ast: Ast, name: str) -> bool:
-    """Whether a macro gives a variable this name."""
-    return any(
-        isinstance(each, Invocation)
-        and each.function in MACROS
-        and each.arguments[:1]
-        and _is_name(each.arguments[0], name)
-        for each in every(ast)
-    )
-
-
-def _is_name(ast: Ast, name: str) -> bool:
-    return isinstance(ast, Name) and ast.name == name
-
-
 def say_rows_are_shown(expression: stated.Expression, instead: str, findings: Findings) -> None:
     """Says that of the rows of a page something else is made than what shows each of them."""
     message = "the rows of the page are shown one after another, and nothing else is made of them"
     help = (instead, "how many there are is `page.count`")
     findings.say(NOT_SHOWABLE, message, Label(expression.span, "reads `page.items`"), help=help)
-
-
-def is_items(ast: Ast) -> bool:
-    return (
-        isinstance(ast, Member) and ast.name == "items" and isinstance(ast.operand, Name) and ast.operand.name == "page"
-    )
-
-
-def _shows_page(ast: Ast, scope: Scope, showing: Showing) -> bool:
-    """Whether an expression shows each row of the page, or is made of parts that do."""
-    match ast:
-        case Invocation(function="map", target=target, arguments=(Name(), body)) if target is not None:
-            return is_items(target) and not any(map(is_items, every(body)))
-        case Invocation(target=None, arguments=(argument,)):
-            return is_items(argument)
-        case MapLiteral() | ListLiteral():
-            return _is_template(ast, scope, showing)
-        case Conditional(condition=asked):
-            return _is_template(ast, scope, showing) and not any(map(is_items, every(asked)))
-        case _:
-            return False
-
-
-def _is_template(ast: Ast, scope: Scope, showing: Showing) -> bool:
-    """Whether an expression makes objects: it then is a template within a template."""
-    match ast:
-        case MapLiteral():
-            return True
-        case ListLiteral(items=items):
-            return any(_is_template(item, scope, showing) for item in items)
-        case Invocation(function="map", target=target, arguments=(Name(), *bodies)) if target is not None and bodies:
-            return _is_template(bodies[-1], scope, showing)
-        case Invocation(target=None, arguments=(_,)):
-            return _is_view(ast, showing)
-        case Conditional(yes=yes, no=no):
-            return any(
-                _is_template(each, scope, showing) or _is_whole(each, scope, showing) or _is_meant_as_view(each)
-                for each in (yes, no)
-            )
-        case _:
-            return False
-
-
-def _is_whole(ast: Ast, scope: Scope, showing: Showing) -> bool:
-    """Whether an expression names what is shown as a whole: a row that goes by a name, or the rows of the page."""
-    if showing.listed is not None and is_items(ast):
-        return True
-    if isinstance(ast, Name):
-        return ast.name not in scope.items and isinstance(scope.variables.get(ast.name), Row)
-    found = check(ast, scope).typed if isinstance(ast, Member) else None
-    return found is not None and isinstance(found.type, Row) and is_as_it_was(found)
-
-
-def _is_meant_as_view(ast: Ast) -> bool:
-    """Whether it is a call of one argument and of nothing that is a function."""
-    return (
-        isinstance(ast, Invocation)
-        and ast.target is None
-        and len(ast.arguments) == 1
-        and ast.function not in MACROS
-        and not overloads(ast.function)
-    )
-
-
-def _chooses(ast: Ast, scope: Scope, showing: Showing) -> bool:
-    """Whether one of several templates is chosen within, but for the items of an array: those are an expression where
-    no row has a part in them."""
-    match ast:
-        case Conditional():
-            return _is_template(ast, scope, showing)
-        case MapLiteral(entries=entries):
-            return any(_chooses(value, scope, showing) for _, value in entries)
-        case ListLiteral(items=items):
-            return any(_chooses(item, scope, showing) for item in items)
-        case _:
-            return False
-
-
-def _is_of_the_request(ast: Ast, scope: Scope) -> bool:
-    """Whether an expression makes its objects of what comes with the request: no row has a part in it."""
-    found = check(ast, scope).typed
-    return found is not None and not reads_database(found, scope)
 
 
 def _taken_apart(ast: Ast, expression: stated.Expression, scope: Scope, showing: Showing) -> Content | None:
@@ -279,27 +191,6 @@ def _each(
     )
     item = _leaf(replace(expression, ast=body), within, replace(showing, listed=None))
     return None if item is None else Each(range_, variable.name, item)
-
-
-def _is_view(call: Invocation, showing: Showing) -> bool:
-    """Whether a call is a view applied, or a resource's own name, which shows the row as a whole. A view comes before a
-    function of the closed table, and that before a resource."""
-    if call.target is not None or len(call.arguments) != 1:
-        return False
-    return (
-        any(call.function in showing.views(name) for name in showing.resources)
-        or (call.function in showing.resources and not overloads(call.function))
-        or (is_items(call.arguments[0]) and showing.listed is not None)
-    )
-
-
-def _is_applied_to_rows(call: Invocation, scope: Scope) -> bool:
-    """Whether a call of what is no function is applied to rows, and so is meant to be a view."""
-    if not _is_meant_as_view(call):
-        return False
-    found = check(call.arguments[0], scope).typed
-    type_ = None if found is None else found.type
-    return isinstance(type_.items if isinstance(type_, ArrayType) else type_, Row)
 
 
 def _applied(call: Invocation, expression: stated.Expression, scope: Scope, showing: Showing) -> Content | None:

@@ -18,13 +18,14 @@ from ninefold.checks.codes import (
     STATUS_OF_ITS_OWN,
     TOO_MANY_SHOWN,
 )
-from ninefold.checks.contents import check_content, is_items, say_rows_are_shown
+from ninefold.checks.contents import check_content, say_rows_are_shown
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.granted import granted_type
 from ninefold.checks.lists import page_members
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.requests import request_type
 from ninefold.checks.showing import Showing
+from ninefold.checks.templates import is_items
 from ninefold.contract import endpoints as stated
 from ninefold.contract.fact import Name, StatedNone, value_of
 from ninefold.diagnostics.diagnostic import Label
