@@ -50,7 +50,7 @@ def listening(
     http: httpx.Client, headers: dict[str, str], after: int | str | None = None, path: str = "/events"
 ) -> Iterator[Stream]:
     more = {} if after is None else {"Last-Event-ID": str(after)}
-    with http.stream("GET", path, headers={**headers, **more}, timeout=10) as response:
+    with http.stream("GET", path, headers={**headers, **more}, timeout=60) as response:
         if response.status_code != 200:
             response.read()
         yield Stream(response)

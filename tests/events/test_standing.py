@@ -255,7 +255,7 @@ def test_a_credential_that_has_ended_ends_its_streams(notes: Notes, name: str, h
             notes.note("Ann")
         began = time.monotonic()
         assert stream.rest() == second.rest() == []
-        assert time.monotonic() - began < 8
+        assert time.monotonic() - began < 60
     assert notes.http.get("/events", headers=headers).status_code == 401
 
 

@@ -210,8 +210,8 @@ def test_a_service_that_stops_ends_its_streams(tmp_path: Path) -> None:
         reading = threading.Thread(target=lambda: lines.extend(response.iter_lines()))
         reading.start()
         began = time.monotonic()
-    reading.join(5)
-    assert not reading.is_alive() and time.monotonic() - began < 5
+    reading.join(60)
+    assert not reading.is_alive() and time.monotonic() - began < 60
     assert [line for line in lines if line and line != ":"] == []
     client.close()
 

@@ -362,7 +362,7 @@ def test_passwords_are_verified_beside_everything_else(tmp_path: Path) -> None:
             statuses = {each.result() for each in guesses}
             assert statuses == {401, 503} and answered > 3
             began = monotonic()
-            while capacity.computations and monotonic() - began < 5:
+            while capacity.computations and monotonic() - began < 60:
                 sleep(0.01)
             assert capacity.computations == 0
     finally:
