@@ -6,6 +6,7 @@ decided at the end. Rows are dicts, a query is a loop over them, and a transacti
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -27,6 +28,7 @@ from ninefold.checked.endpoints import Admission, Endpoint
 from ninefold.checked.operations import TRANSITION, Update
 from ninefold.checked.resources import Transition
 from ninefold.checked.service import Checked, Scheme
+from ninefold.expressions.tree import Variable
 from ninefold.values import Array
 
 
@@ -459,8 +461,7 @@ class _Asking:
         for name, leaf in endpoint.response.headers:
             value = shows.shown(leaf, reading)
             if value is not shows.LEFT_OUT and value is not None:
-                safe = "!#$%&'()*+,/:;=?@[]" if name.lower() in ("location", "content-location") else _VISIBLE
-                headers[name.lower()] = quote(value, safe=safe)
+                headers[name.lower()] = _field_value(name, value)
         return Response(endpoint.response.status, headers, body)
 
     def refused(self, *failures: Failure) -> Response:
@@ -472,12 +473,18 @@ class _Asking:
             schemes = [each for each in self.checked.schemes if each.name in admitted] or list(self.checked.schemes)
             challenges = ", ".join(dict.fromkeys(map(self._challenge, schemes)))
             headers |= {"www-authenticate": challenges} if challenges else {}
-        if refused.code is None or errors.content is None:
+        if refused.code is None:
+            return Response(refused.status, headers)
+        for name in refused.code.said:
+            value = None if name == "detail" else self._said(refused.code, name)
+            if value is not None and not _NOT_IN_A_FIELD.search(value):
+                headers[name.lower()] = _field_value(name, value)
+        if errors.content is None:
             return Response(refused.status, headers)
         reading = self.seen()
         document = bodies.came(self.request)
         refused = replace(refused, fields=tuple(dict.fromkeys(each.sent(document) for each in refused.fields)))
-        error = error_value(refused, self._detail(refused.code), errors)
+        error = error_value(refused, self._said(refused.code, "detail"), errors)
         body = shows.shown(errors.content, reading.also(error=error))
         headers["content-type"] = errors.media_type or ""
         return Response(refused.status, headers, None if body is shows.LEFT_OUT else body)
@@ -489,14 +496,28 @@ class _Asking:
             return 'Bearer error="invalid_token"'
         return scheme.challenge
 
-    def _detail(self, code: Any) -> Any:
-        if code.detail is None:
+    def _said(self, code: Any, name: str) -> Any:
+        said = code.said.get(name)
+        if said is None:
             return None
-        if code.resource is None:
-            return self.seen().value_or_none(code.detail)
-        if self.told_of is None or self.told_of.resource.name != code.resource:
-            return None
-        return self.seen().also(**{code.resource: at_hand(self.told_of)}).value_or_none(code.detail)
+        if self.told_of is not None and self.told_of.resource.name == code.resource:
+            return self.seen().also(**{code.resource: at_hand(self.told_of)}).value_or_none(said)
+        return None if _reads(said, code.resource) else self.seen().value_or_none(said)
 
+
+def _reads(node: Any, name: str) -> bool:
+    """Whether an expression reads a root."""
+    if isinstance(node, Variable):
+        return node.name == name
+    held = node if isinstance(node, tuple) else [getattr(node, each) for each in getattr(node, "__struct_fields__", ())]
+    return any(_reads(each, name) for each in held)
+
+
+def _field_value(name: str, text: str) -> str:
+    return quote(text, safe="!#$%&'()*+,/:;=?@[]" if name.lower() in ("location", "content-location") else _VISIBLE)
+
+
+_NOT_IN_A_FIELD = re.compile("[\x00-\x08\x0a-\x1f\x7f]|^[ \t]|[ \t]$")
+"""RFC 9110 5.5."""
 
 _VISIBLE = "".join(map(chr, range(0x20, 0x7F)))

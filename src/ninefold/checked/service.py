@@ -102,12 +102,13 @@ class Scheme:
 
 @dataclass(frozen=True)
 class ErrorCode:
-    """`resource`: the row that the detail reads. `called`: what callers know the code by."""
+    """`said`: what it says of this time, by name: its `detail`, and the headers of its responses. `resource`: the row
+    that these read. `called`: what callers know the code by."""
 
     name: str
     status: int
     title: str | None
-    detail: Typed | None
+    said: Mapping[str, Typed]
     resource: str | None
     about: str | None
     place: Place

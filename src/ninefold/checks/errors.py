@@ -14,6 +14,7 @@ from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.showing import Showing
 from ninefold.contract.endpoints import Endpoint
+from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Fact, Shown, value_of, within
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
@@ -21,6 +22,7 @@ from ninefold.expressions.rewrite import free_variables
 from ninefold.language import errors as stated
 from ninefold.language.conditions import BY_NAME, parameter_of, split
 from ninefold.language.errors import Shape
+from ninefold.plan.problems import DETAIL
 from ninefold.values import Array, Integer, Object, Text
 
 ERROR = Object(
@@ -56,7 +58,7 @@ def check_errors(
         for code in value_of(part.codes) or ()
         if (checked_code := _code(code, resources, vocabulary, findings)) is not None
     )
-    _details_at_hand(contract, codes, findings)
+    _rows_at_hand(contract, codes, findings)
     conditions: dict[str, str] = {}
     # A code without a status speaks for its conditions all the same: with a bare status, and no wider one.
     for code in value_of(part.codes) or ():
@@ -96,25 +98,35 @@ def _shape(fact: Fact[Shape] | None, showing: Showing) -> ErrorShape:
     return ErrorShape(None, None) if named is None or content is None else ErrorShape(named.text, content)
 
 
+def _written(code: stated.ErrorCode) -> Iterator[tuple[str, Expression]]:
+    """What a code says of this time, by name, as it is written."""
+    if (detail := value_of(code.detail)) is not None:
+        yield DETAIL, detail
+
+
+def _called(name: str, code: str) -> str:
+    return f"the detail of `{code}`" if name == DETAIL else f"the header `{name}` of `{code}`"
+
+
 def _code(
     code: stated.ErrorCode, resources: Mapping[str, Resource], vocabulary: Vocabulary, findings: Findings
 ) -> ErrorCode | None:
-    detail = None
-    resource = None
-    expression = value_of(code.detail)
-    if expression is not None:
-        detail = typed(expression, vocabulary.scope(*resources), Text(), findings)
-        rows = sorted((free_variables(detail) if detail is not None else set()) & set(resources))
-        if len(rows) > 1:
+    written = dict(_written(code))
+    said = {name: typed(each, vocabulary.scope(*resources), Text(), findings) for name, each in written.items()}
+    rows: list[str] = []
+    of_request = replace(vocabulary.scope(), request_only=True)
+    for name, value in said.items():
+        of_this = sorted((free_variables(value) if value is not None else set()) & set(resources))
+        rows += [row for row in of_this if row not in rows]
+        if value is not None and not of_this:
+            # Without a row at hand it is made where the database is not asked.
+            said[name] = typed(written[name], of_request, Text(), findings)
+        if of_this and len(rows) > 1:
             findings.say(
                 DETAIL_OF_TWO,
-                f"the detail of `{code.name}` reads {' and '.join(f'`{row}`' for row in rows)}",
-                Label(expression.span),
+                f"{_called(name, code.name)} reads {' and '.join(f'`{row}`' for row in rows)}",
+                Label(written[name].span),
             )
-        resource = rows[0] if rows else None
-        if detail is not None and not rows:
-            # Without a row at hand it is made where the database is not asked.
-            detail = typed(expression, replace(vocabulary.scope(), request_only=True), Text(), findings)
     status = value_of(code.status)
     if status is None:
         return None
@@ -123,17 +135,17 @@ def _code(
         name=code.name,
         status=status,
         title=value_of(code.title),
-        detail=detail,
-        resource=resource,
+        said={name: value for name, value in said.items() if value is not None},
+        resource=rows[0] if rows else None,
         about=None if about is None else about.text,
         place=findings.place(code.span),
         called=code.called,
     )
 
 
-def _details_at_hand(contract: Contract, codes: tuple[ErrorCode, ...], findings: Findings) -> None:
-    """Says of each detail that reads a row which no request with its code acts on."""
-    details = {each.name: detail for each in value_of(contract.errors.codes) or () if (detail := value_of(each.detail))}
+def _rows_at_hand(contract: Contract, codes: tuple[ErrorCode, ...], findings: Findings) -> None:
+    """Says of what a code says whether it reads a row which no request with its code acts on."""
+    written = {each.name: dict(_written(each)) for each in value_of(contract.errors.codes) or ()}
     about: dict[str, set[str | None]] = {}
     for name, resource in _about(contract):
         about.setdefault(name, set()).add(resource)
@@ -143,10 +155,13 @@ def _details_at_hand(contract: Contract, codes: tuple[ErrorCode, ...], findings:
             continue
         found = sorted(each for each in resources if each is not None)
         others = " and ".join(f"`{each}`" for each in found)
+        name = next(name for name, said in code.said.items() if code.resource in free_variables(said))
         findings.say(
             DETAIL_OF_ANOTHER,
-            f"the detail of `{code.name}` reads `{code.resource}`",
-            Label(details[code.name].span, f"only rows of {others} are at hand" if others else "no row is at hand"),
+            f"{_called(name, code.name)} reads `{code.resource}`",
+            Label(
+                written[code.name][name].span, f"only rows of {others} are at hand" if others else "no row is at hand"
+            ),
         )
 
 

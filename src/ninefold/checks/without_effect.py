@@ -148,29 +148,36 @@ def _endpoint(
             Label(sorts.offered.span, "no parameter chooses among them"),
             help=("name the parameter beside it: `parameter: sort`",),
         )
+    etag = {"etag": "`validators` give it"} if isinstance(endpoint.validators, Shown) else {}
+    headers_of_http(endpoint.headers, etag, findings)
+
+
+def headers_of_http(fact: Fact[tuple[Assignment, ...]] | None, given: Mapping[str, str], findings: Findings) -> None:
+    """Says which headers of a response are not a contract's to give. `given`: what else gives some, in lower case."""
     named: set[str] = set()
-    for header in value_of(endpoint.headers) or ():
-        if header.name.lower() in OF_HTTP:
+    for header in value_of(fact) or ():
+        name = header.name.lower()
+        if name in OF_HTTP:
             findings.say(
                 HEADER_OF_HTTP,
                 f"`{header.name}` is not a contract's to give",
                 Label(header.span, "HTTP gives it"),
                 help=("the media type is stated for all responses: `responses: {media type: …}`",)
-                if header.name.lower() == "content-type"
+                if name == "content-type"
                 else (),
             )
-        elif header.name.lower() == "etag" and isinstance(endpoint.validators, Shown):
+        elif name in given:
             findings.say(
                 HEADER_OF_HTTP,
                 f"`{header.name}` is not a contract's to give here",
-                Label(header.span, "`validators` give it"),
+                Label(header.span, given[name]),
                 help=("show the value under another name, or as a member of the response",),
             )
-        elif header.name.lower() in named:
+        elif name in named:
             findings.say(
                 HEADER_OF_HTTP, f"`{header.name}` is given twice", Label(header.span, "case makes no difference")
             )
-        named.add(header.name.lower())
+        named.add(name)
 
 
 def _sets(

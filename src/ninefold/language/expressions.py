@@ -12,6 +12,7 @@ from ninefold.expressions.parse import parse
 from ninefold.expressions.spelled_out import names_of, spelled_out
 from ninefold.expressions.words import with_inner_quotes
 from ninefold.language import shapes
+from ninefold.language.leaves import is_header
 from ninefold.language.reading import Reading, Slot
 from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence
 
@@ -66,6 +67,14 @@ def assignments(r: Reading, node: Node, slot: Slot) -> tuple[Assignment, ...] | 
         for entry in entries
         if (value := expression(r, entry.value, Slot(entry.name, ANY))) is not None
     )
+
+
+def header_values(r: Reading, node: Node, slot: Slot) -> tuple[Assignment, ...] | None:
+    """The same of the headers of a response."""
+    found = assignments(r, node, slot)
+    for each in found or ():
+        is_header(r, Name(each.name, each.span))
+    return found
 
 
 def template(r: Reading, node: Node, slot: Slot) -> Template | None:

@@ -50,10 +50,19 @@ class Judge(msgspec.Struct, frozen=True, omit_defaults=True):
     anew: tuple[tuple[str, ...], ...] = ()
 
 
+DETAIL = "detail"
+"""What a code says in a body, beside the headers of its responses."""
+
+
+def said_by(code: str, name: str) -> str:
+    """How what a code says is called among the `details` of a judge or a write."""
+    return code if name == DETAIL else f"{code} {name}"
+
+
 class ErrorCode(msgspec.Struct, frozen=True, omit_defaults=True):
     """`called`: what callers of an older version know it by, where that is not its name. `detail` where it reads no
-    row; one that does is a column of the judge. `places`: where its facts stand, by their
-    keys."""
+    row; one that does is a column of the judge. `headers` of its responses, each None where it reads a row. `places`:
+    where its facts stand, by their keys."""
 
     name: str
     status: int
@@ -63,6 +72,7 @@ class ErrorCode(msgspec.Struct, frozen=True, omit_defaults=True):
     called: str | None = None
     trace: tuple[Place, ...] = ()
     places: dict[str, Place] = {}
+    headers: dict[str, Typed | None] = {}
 
 
 class ErrorShape(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from ninefold.checked import endpoints as checked_endpoints
+from ninefold.checked import service as checked_service
 from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object, Rows
 from ninefold.checked.service import Checked
+from ninefold.expressions.rewrite import free_variables
+from ninefold.expressions.tree import Typed
 from ninefold.language.conditions import STATUSES, precedence
 from ninefold.plan import responses as planned
 from ninefold.plan.places import Place
-from ninefold.plan.problems import ErrorCode, ErrorShape, Problems
+from ninefold.plan.problems import DETAIL, ErrorCode, ErrorShape, Problems
 from ninefold.planner.places import by_key, stated, traced
 
 
@@ -22,11 +25,12 @@ def problems(checked: Checked) -> Problems:
                 name=code.name,
                 status=code.status,
                 title=code.title,
-                detail=code.detail if code.resource is None else None,
+                detail=_of_request(code, DETAIL),
+                headers={name: _of_request(code, name) for name in code.said if name != DETAIL},
                 about=code.about,
                 called=code.called,
                 trace=traced(code.place),
-                places=by_key(checked.places, _OF_A_CODE, "errors", "codes", code.name),
+                places=_of_a_code(checked, code),
             )
             for code in errors.codes
         ),
@@ -45,7 +49,19 @@ def error_shape(stated: checked_endpoints.ErrorShape) -> ErrorShape:
     return ErrorShape(stated.media_type, _content(stated.content))
 
 
+def _of_request(code: checked_service.ErrorCode, name: str) -> Typed | None:
+    """What a code says where that reads no row; the judge says the rest."""
+    said = code.said.get(name)
+    return None if said is None or code.resource in free_variables(said) else said
+
+
 _OF_A_CODE = ("status", "title", "detail", "about", "when")
+
+
+def _of_a_code(checked: Checked, code: checked_service.ErrorCode) -> dict[str, Place]:
+    places = by_key(checked.places, _OF_A_CODE, "errors", "codes", code.name)
+    headers = by_key(checked.places, code.said, "errors", "codes", code.name, "headers")
+    return places | {f"headers {name}": place for name, place in headers.items()}
 
 
 def _places(checked: Checked) -> dict[str, Place]:

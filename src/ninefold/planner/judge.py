@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from ninefold.checked.operations import Operation
 from ninefold.checked.resources import Resource
 from ninefold.expressions.reads import of_request
+from ninefold.expressions.rewrite import free_variables
 from ninefold.expressions.tree import Typed
-from ninefold.plan.problems import Condition, Judge
+from ninefold.plan.problems import Condition, Judge, said_by
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.planner import inputs
 from ninefold.planner.perspective import Perspective
@@ -119,7 +120,7 @@ def _if_seen(seen: Fragment | None, detail: Fragment) -> Fragment:
 def details(
     requirements: Sequence[Requirement], operation: Operation, resource: Resource, perspective: Perspective
 ) -> list[tuple[str, Fragment]]:
-    """The codes that these requirements can end in and whose detail reads the row, each with the detail: text."""
+    """What the codes say of the row that these requirements can end in: each by its name in a plan, and as text."""
     errors = perspective.checked.errors
     reachable = set()
     for requirement in requirements:
@@ -136,7 +137,9 @@ def details(
     if perspective.told is not None and not operation.kind.makes:
         seen = teller.present(resource.name, resource.name)
     return [
-        (code.name, _if_seen(seen, teller.shown(code.detail, {resource.name: resource.name})))
+        (said_by(code.name, name), _if_seen(seen, teller.shown(said, {resource.name: resource.name})))
         for code in errors.codes
-        if code.name in reachable and code.resource == resource.name and code.detail is not None
+        if code.name in reachable and code.resource == resource.name
+        for name, said in code.said.items()
+        if resource.name in free_variables(said)
     ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from ninefold.contract.endpoints import Body, CrossOrigin, Endpoint, Endpoints, with_values
-from ninefold.contract.expression import Assignment
 from ninefold.contract.fact import Fact, Gap, Name, Proposal, Shown, StatedNone
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.language import leaves, shapes
@@ -14,7 +13,7 @@ from ninefold.language.codes import CONTRADICTION, NOT_IN_FORM, WITHOUT_GUARD, W
 from ninefold.language.declaration import One
 from ninefold.language.endpoints import Expansion, Projection, Requests, Sorts, read_filters, read_functions
 from ninefold.language.errors import Shape, condition_name
-from ninefold.language.expressions import assignments, expression, template
+from ninefold.language.expressions import assignments, expression, header_values, template
 from ninefold.language.json_schema import TYPES
 from ninefold.language.limits import Pages
 from ninefold.language.quantities import duration
@@ -116,7 +115,7 @@ def _in_a_case(r: Reading, level: Level) -> dict[str, object]:
         "sets": level.fact("sets", assignments),
         "guards": guards(r, level),
         "responses": level.fact("responses", responses.responses),
-        "headers": level.fact("headers", response_headers),
+        "headers": level.fact("headers", header_values),
         "then": level.fact("then", effects(4, "ENDPOINT.cases.CASE.then")),
     }
 
@@ -168,7 +167,7 @@ def _endpoint(r: Reading, level: Level, entry: Entry, route: routes.Route | None
         error_shape=level.fact("error shape", of_records(One(Shape))),
         errors=level.fact("errors", errors),
         responses=level.fact("responses", responses.responses),
-        headers=level.fact("headers", response_headers),
+        headers=level.fact("headers", header_values),
         then=level.fact("then", effects(4, "ENDPOINT.then")),
         projection=level.fact("projection", of_records(One(Projection))),
         expand=level.fact("expand", of_records(One(Expansion))),
@@ -232,13 +231,6 @@ def errors(r: Reading, node: Node, slot: Slot) -> tuple[tuple[Name, Name], ...] 
         if condition is not None and code is not None:
             found.append((Name(entry.name, entry.key.span), code))
     return tuple(found)
-
-
-def response_headers(r: Reading, node: Node, slot: Slot) -> tuple[Assignment, ...] | None:
-    found = assignments(r, node, slot)
-    for each in found or ():
-        leaves.is_header(r, Name(each.name, each.span))
-    return found
 
 
 def guards(r: Reading, level: Level) -> Fact[tuple[Check, ...]] | None:

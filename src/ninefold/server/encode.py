@@ -102,8 +102,13 @@ class Shape:
             shown = value(row, rows, env)
             if shown is not None:
                 text = shown if type(shown) is str else _encode(shown).decode()
-                fields.append((name, uri_reference(text) if name in _REFERENCES else header_value(text)))
+                fields.append(field_line(name, text))
         return tuple(fields)
+
+
+def field_line(name: bytes, text: str) -> tuple[bytes, bytes]:
+    """A header, its name in lower case, with a text as its value."""
+    return name, uri_reference(text) if name in _REFERENCES else header_value(text)
 
 
 def show(content: plan.Content, columns: Sequence[ResultColumn], of_rows: Sequence[ResultColumn] = ()) -> Show:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import logging
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
@@ -14,10 +16,16 @@ from ninefold.expressions.evaluate import Env, EvaluationError, TooMuch, compile
 from ninefold.language.conditions import of_parameter
 from ninefold.plan import problems as plan
 from ninefold.plan.places import Place
+from ninefold.plan.problems import DETAIL, said_by
 from ninefold.plan.responses import Content, In
 from ninefold.server.broken_rules import MOST
-from ninefold.server.encode import NO_ROW, roots, show
+from ninefold.server.encode import NO_ROW, field_line, roots, show
 from ninefold.server.messages import HeaderFields, Response, header_value
+
+log = logging.getLogger("ninefold.server")
+
+NO_FIELD_VALUE: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]|^[ \t]|[ \t]$")
+"""What no field value has (RFC 9110 5.5): control characters, and white space around it."""
 
 LONGEST_PATH: Final = 256
 """Characters of the path to a value that is told of; names come from whoever sends them."""
@@ -116,7 +124,12 @@ class Problems:
         self._ranks = {name: rank for rank, name in enumerate(problems.precedence)}
         self.last = plan.rank("", None, False, (), self._ranks)
         """The rank of what the precedence does not hold: behind everything in it."""
-        self._details = {code.name: compile(code.detail) for code in problems.codes if code.detail is not None}
+        self._said = {
+            said_by(code.name, name): compile(said)
+            for code in problems.codes
+            for name, said in {DETAIL: code.detail, **code.headers}.items()
+            if said is not None
+        }
         self._messages = problems.messages
         self._shape = Shape(problems.media_type, problems.content)
 
@@ -151,31 +164,48 @@ class Problems:
         code = None if name is None else self._codes.get(name)
         if code is None:
             return Response(self._statuses.get(first.condition, 500))
+        headers = self._headers(code, env, details)
         if shape.show is None:
-            return Response(code.status)
+            return Response(code.status, headers)
         fields = told(
             placed(field)
             for failure in failures
             if failure.fields and self.code(failure, own) == name and self.rank(failure, own) == rank
             for field in failure.fields
         )
-        detail = details.get(code.name)
-        if detail is None and code.name in self._details:
-            detail = self._detail(code.name, env)
+        detail = self._say(code.name, env, details)
         if fields or detail is not None or not shape.constant:
             body = shape.show(NO_ROW, (), {**env, "error": self._error(code, fields, detail)})
-            return Response(code.status, shape.content_type, msgspec.json.encode(body))
+            return Response(code.status, shape.content_type + headers, msgspec.json.encode(body))
         known = shape.bodies.get(code.name)
         if known is None:
             body = shape.show(NO_ROW, (), {**env, "error": self._error(code, (), None)})
             known = shape.bodies[code.name] = msgspec.json.encode(body)
-        return Response(code.status, shape.content_type, known)
+        return Response(code.status, shape.content_type + headers, known)
 
-    def _detail(self, name: str, env: Env) -> Any:
+    def _say(self, name: str, env: Env, details: Mapping[str, Any]) -> Any:
+        """What a code says of this time, by its name among the details; None: nothing."""
+        said = details.get(name)
+        if said is not None or name not in self._said:
+            return said
         try:
-            return self._details[name](env)
+            return self._said[name](env)
         except (EvaluationError, TooMuch):
             return None
+
+    def _headers(self, code: plan.ErrorCode, env: Env, details: Mapping[str, Any]) -> HeaderFields:
+        """The headers that a code gives its responses. One without a value is not there; nor is one whose value is no
+        field value (RFC 9110 5.5), which the log is told."""
+        fields: list[tuple[bytes, bytes]] = []
+        for name in code.headers:
+            said = self._say(said_by(code.name, name), env, details)
+            if said is None:
+                continue
+            if NO_FIELD_VALUE.search(said):
+                log.warning("the header %s of the error %s is left out: its value is no field value", name, code.name)
+                continue
+            fields.append(field_line(header_value(name.lower()), said))
+        return tuple(fields)
 
     def _error(self, code: plan.ErrorCode, fields: Sequence[FieldFailure], detail: Any) -> dict[str, Any]:
         """The root `error`."""

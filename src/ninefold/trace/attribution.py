@@ -234,6 +234,8 @@ class _Of:
             own = [place for key, place in self.places.items() if key == "shape media type"]
             causes = stated(own or [place for key, place in self.problems.places.items() if key == "media type"])
             yield causes, causes
+        if self.code is not None:
+            yield from self._of_code(name, self.code)
         if name in OF_STATUSES:
             yield self._of_status(name)
         yield from self._of_rates(name)
@@ -257,6 +259,12 @@ class _Of:
             yield (Fixed(35),), (Fixed(35),)
         else:
             yield causes, causes
+
+    def _of_code(self, name: str, code: ErrorCode) -> Iterator[tuple[tuple[Cause, ...], tuple[Cause, ...]]]:
+        for own, said in code.headers.items():
+            if own.lower() == name:
+                causes = stated([code.places[f"headers {own}"]])
+                yield causes, once(*causes, *((Stored("the row"),) if said is None else read_by(said)))
 
     def _choices(self) -> tuple[Cause, ...]:
         """By what the request may have chosen what it was shown."""

@@ -155,6 +155,7 @@ def _names(plan: ServicePlan) -> Iterator[str]:
     yield from OF_OTHER_ORIGINS if plan.cross_origin is not None else ()
     yield from (header.name.lower() for header in plan.limits.headers)
     for edition in editions(plan):
+        yield from (name.lower() for code in edition.problems.codes for name in code.headers)
         for route in edition.routes:
             for admission in route.admissions if isinstance(route, Served) else ():
                 for response in ends(admission.operation):

@@ -11,12 +11,13 @@ from ninefold.contract.events import EventKind
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Name, Shown, value_of
 from ninefold.contract.versioning import Change
+from ninefold.language.declaration import members
 from ninefold.language.errors import ErrorCode
 from ninefold.language.schemas import Schema
 from ninefold.syntax.nodes import Mapping, Scalar, Sequence
 from ninefold.versions.way import Way, listed
 
-_SAID = ("status", "title", "detail", "about", "when")
+_SAID = tuple(each.attribute for each in members(ErrorCode))
 
 T = TypeVar("T", bound=EventKind | ErrorCode)
 

@@ -11,7 +11,7 @@ from ninefold.expressions.functions import AT_RANDOM, NEVER_TWICE
 from ninefold.expressions.reads import reads_beyond
 from ninefold.expressions.rewrite import rewrite, walk
 from ninefold.expressions.tree import Call, Select, Typed, Variable
-from ninefold.plan.problems import Condition
+from ninefold.plan.problems import Condition, said_by
 from ninefold.plan.statement import Piece, Statement
 from ninefold.planner import inputs
 from ninefold.planner.contents import Columns
@@ -154,7 +154,8 @@ def read_after(
     fails = ["((" + each.holds + ") IS NOT TRUE)" for each in checks]
     returned = [*columns.fragments, *(detail for _, detail in told), *fails] or [Fragment("1")]
     read = [*columns.expressions, *(each.when for each in resource.invariants)]
-    read += [each.detail for each in perspective.checked.errors.codes if each.name in codes and each.detail is not None]
+    of_all = perspective.checked.errors.codes
+    read += [said for code in of_all for name, said in code.said.items() if said_by(code.name, name) in codes]
     if not (by_key or operation.several) and not any(reads_beyond(typed, (resource.name,), model) for typed in read):
         return join(", ", returned), None, codes
     keys = join(", ", [column(resource.name, key) for key in resource.identifier] or [Fragment("1")])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.fact import Name, value_of, within
 from ninefold.diagnostics.source import Span
+from ninefold.language.declaration import members
 from ninefold.language.errors import ErrorCode, Shape
 from ninefold.plan.problems import names
 from ninefold.tools.explain import responses
@@ -15,7 +16,7 @@ from ninefold.tools.explain.told import told
 
 def code(g: Grounds, own: ErrorCode, items: tuple[Item, ...] = ()) -> Item:
     """A code; `items` are what provokes it."""
-    facts = told(g, own, "status", "title", "detail", "about")
+    facts = told(g, own, *(each.attribute for each in members(ErrorCode) if each.attribute != "when"))
     facts += g.fact("when", own.when, lambda names: ", ".join(f"`{g.written(name.span)}`" for name in names))
     return g.together(f"`{own.name}`", own.span, [*facts, *items])
 

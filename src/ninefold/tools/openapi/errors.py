@@ -61,13 +61,18 @@ def answers(refused: Sequence[Refusal], service: Service, route: Served | None =
     for status in sorted(coded.keys() | bare.keys()):
         codes, without = coded.get(status, {}), bare.get(status, [])
         response = _answer(codes, without, service, route)
-        headers = rate_headers(route, str(status), service)
+        headers = {name: _MAY_BE for code, _ in codes.values() for name in code.headers}
+        headers |= rate_headers(route, str(status), service)
         if status == 401 and any(scheme.challenge for scheme in service.plan.schemes):
             headers["WWW-Authenticate"] = {"required": True, "schema": {"type": "string"}}
         if headers:
             response["headers"] = headers
         found.append(Answer(str(status), component(".".join((*codes, *without))), response))
     return found
+
+
+_MAY_BE: Json = {"required": False, "schema": {"type": "string"}}
+"""A header that is left out where it has no value."""
 
 
 def code_of(condition: Refusal, service: Service, own: Mapping[str, str]) -> ErrorCode | None:

@@ -16,7 +16,7 @@ from ninefold.contract.endpoints import Endpoint as Stated
 from ninefold.contract.fact import value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.source import Span
-from ninefold.plan.problems import ErrorCode
+from ninefold.plan.problems import DETAIL, ErrorCode
 from ninefold.plan.routes import Served
 from ninefold.plan.service import ServicePlan
 from ninefold.questions.question import OpenQuestion
@@ -78,7 +78,7 @@ class Service:
     @cached_property
     def detailed(self) -> frozenset[str]:
         """The codes that have a detail."""
-        return frozenset(each.name for each in self.checked.errors.codes if each.detail is not None)
+        return frozenset(each.name for each in self.checked.errors.codes if DETAIL in each.said)
 
     @cached_property
     def callers(self) -> frozenset[str]:
