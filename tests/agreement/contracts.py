@@ -625,7 +625,9 @@ class Maker:
         texts = [] if made is None else [each for each, kind in made.kinds.items() if kind.type in ("string", "choice")]
         if made is not None and texts and self.often(0.4):
             name = f"{name}_{made.name}"
-            self.codes.setdefault(name, {"status": 409, "detail": f"'It is ' + {made.name}.{texts[-1]}"})
+            told = {"detail": f"'It is ' + {made.name}.{texts[-1]}"}
+            headers = {"headers": {"X-Told": f"{made.name}.{texts[0]}", "Location": "'/rules'"}}
+            self.codes.setdefault(name, {"status": 409, **self.random.choice([told, headers, told | headers])})
         if name not in self.codes:
             self.codes[name] = {"status": self.random.choice([409, 422, 403]), "title": f"It is {name}"}
         return name

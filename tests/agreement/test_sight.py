@@ -447,6 +447,13 @@ PLACES: Final[Mapping[tuple[int, str], Place]] = {
             }
         },
     ),
+    (7, "codes.CODE.headers.HEADER"): Place(
+        lambda ask: int(ask("GET", "/boxes/1").headers["x-told"]),
+        {"GET /boxes/{id}": {**READ, "guards": [{"when": "box.id == 'no'", "otherwise": "no"}]}},
+        parts={
+            "errors": {"codes": {"no": {"status": 409, "headers": {"X-Told": f"box.id == '' ? '' : string({COUNT})"}}}}
+        },
+    ),
 }
 
 

@@ -13,6 +13,7 @@ from ninefold.checks.contents import check_content
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.showing import Showing
+from ninefold.checks.without_effect import headers_of_http
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Fact, Shown, value_of, within
@@ -102,6 +103,12 @@ def _written(code: stated.ErrorCode) -> Iterator[tuple[str, Expression]]:
     """What a code says of this time, by name, as it is written."""
     if (detail := value_of(code.detail)) is not None:
         yield DETAIL, detail
+    for header in value_of(code.headers) or ():
+        yield header.name, header.value
+
+
+OF_STATUSES = dict.fromkeys(("allow", "www-authenticate"), "its status gives it")
+"""Response headers that HTTP asks for with a status (RFC 9110, section 15.5)."""
 
 
 def _called(name: str, code: str) -> str:
@@ -111,6 +118,7 @@ def _called(name: str, code: str) -> str:
 def _code(
     code: stated.ErrorCode, resources: Mapping[str, Resource], vocabulary: Vocabulary, findings: Findings
 ) -> ErrorCode | None:
+    headers_of_http(code.headers, OF_STATUSES, findings)
     written = dict(_written(code))
     said = {name: typed(each, vocabulary.scope(*resources), Text(), findings) for name, each in written.items()}
     rows: list[str] = []

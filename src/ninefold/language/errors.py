@@ -3,7 +3,7 @@ errors."""
 
 from __future__ import annotations
 
-from ninefold.contract.expression import Expression, Template
+from ninefold.contract.expression import Assignment, Expression, Template
 from ninefold.contract.fact import Fact, Name
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
@@ -136,6 +136,13 @@ class ErrorCode:
         "about", shapes.Name("a name"),
         "The name under which `error.messages` has it, where no field is at fault.",
         "It has no entry in `error.messages`.",
+    )  # fmt: skip
+    headers: Fact[tuple[Assignment, ...]] | None = adds(
+        "headers", shapes.MappingOf("headers to expressions"),
+        "Headers of its responses, such as the `Location` of a conflict; they read what `detail` reads. One without a "
+        "value is left out, and so is one whose value is no field value (RFC 9110, 5.5), which the log is told.",
+        "There are no such headers.", below=(
+            named("HEADER", Kind.ADDS, "The header's value.", "There is no such header.", shapes.Expression()),),
     )  # fmt: skip
     when: Fact[tuple[ConditionName, ...]] | None = asked(
         "when", shapes.Names("a condition", alone=True),

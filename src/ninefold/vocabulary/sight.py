@@ -71,7 +71,7 @@ _OF: Final[Mapping[Sight, Mapping[int, tuple[str, ...]]]] = {
             "ENDPOINT.filters.FILTER",
             "ENDPOINT.filters.FILTER.is",
         ),
-        7: ("codes.CODE.detail",),
+        7: ("codes.CODE.detail", "codes.CODE.headers.HEADER"),
     },
     Sight.OF_USE: {
         2: ("RESOURCE.views.VIEW", "terms.TERM"),
