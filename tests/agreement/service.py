@@ -17,6 +17,7 @@ from tests.reference.messages import NOTHING, Request, Response
 
 from ninefold.database.protocol import Session
 from ninefold.database.sqlite import Opened, open_sqlite
+from ninefold.diagnostics import frozen
 from ninefold.expressions.operations import Sources as ChanceOfExpressions
 from ninefold.expressions.operations import new_token, new_uuid, random_text
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
@@ -61,7 +62,7 @@ class Fate:
         return random_text(ChanceOfExpressions(self.bytes_for_values), length)
 
 
-@dataclass(frozen=True)
+@frozen.dataclass(frozen=True)
 class _Sources(Sources):
     """The service's own randomness (revisions) is apart from what expressions make."""
 

@@ -102,7 +102,8 @@ class Failure:
 
 
 def invalid(place: str, name: str, rule: str, code: str | None = None) -> Failure:
-    return Failure("invalid", code=code, fields=(Broken(place, (name,), rule),))
+    subject = f"{place}.{name}" if place in ("query", "header") else None
+    return Failure("invalid", subject, code, fields=(Broken(place, (name,), rule),))
 
 
 def wider(name: str) -> str | None:

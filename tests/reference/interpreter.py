@@ -170,9 +170,9 @@ class _Asking:
             yield "minLength" if '"' in text else "format"
 
     def _held(self, endpoint: Endpoint, given: bodies.Given) -> tuple[Any, ...] | None:
-        """What a key belongs to: the caller and the endpoint."""
-        key = self._key(endpoint)
-        if key is None or not given.readable:
+        """What a key belongs to: the caller and the endpoint. A body that is no JSON came with it all the same."""
+        key, malformed = self._key(endpoint), any(each.condition == "malformed" for each in self.failures)
+        if key is None or not (given.readable or malformed):
             return None
         return (self.caller.who, None if self.caller.row is None else self.caller.row.key, endpoint.key, key)
 

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ninefold.contract.bodies import acted_on, given
-from ninefold.contract.endpoints import Endpoint, PathName, reads_content, shows_content
+from ninefold.contract.endpoints import Endpoint, PathName, Requests, reads_content, shows_content
 from ninefold.contract.fact import Shown, StatedNone, value_of
 from ninefold.contract.known_by import stored_of_path
 from ninefold.contract.survey import Survey, actions
 from ninefold.contract.writes import changes, is_whole, verbs
+from ninefold.diagnostics.source import Span
 from ninefold.language.amounts import size
 from ninefold.language.conditions import Step, of_parameter
 from ninefold.language.limits import narrowed
@@ -64,9 +65,13 @@ def of_content(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
         yield Refusal("not acceptable", Step.ACCEPT, fact=endpoint.span, words=words, meanings=(35,))
     if endpoint.body is None or not reads_content(endpoint, requests.unknown_members):
         return
-    if isinstance(endpoint.body, StatedNone) and acted_on(endpoint) is None:
-        return
-    at = endpoint.body.span
+    if not (isinstance(endpoint.body, StatedNone) and acted_on(endpoint) is None):
+        yield from _of_media_types(survey, endpoint, requests, endpoint.body.span)
+        yield from _of_members(survey, endpoint, requests, endpoint.body.span)
+
+
+def _of_media_types(survey: Survey, endpoint: Endpoint, requests: Requests, at: Span) -> Iterator[Refusal]:
+    """A body that is not read at all."""
     limit = survey.contract.limits.body_size
     if isinstance(limit, Shown):
         yield Refusal("too large", Step.BODY, fact=limit.span, words=f"the body is larger than {size(limit.value)}")
@@ -90,6 +95,10 @@ def of_content(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
         yield Refusal("malformed", Step.BODY, fact=at, words="the body is not JSON, or is empty", meanings=(19,))
     if forms:
         yield Refusal("malformed", Step.BODY, fact=at, words="the body is no form in UTF-8", meanings=(FORMS,))
+
+
+def _of_members(survey: Survey, endpoint: Endpoint, requests: Requests, at: Span) -> Iterator[Refusal]:
+    """What is wrong with the values that a body gives."""
     grants = any(action.verb == GRANT for action in actions(endpoint))
     members = () if grants else given(survey, endpoint)
     if isinstance(endpoint.body, Shown) and not any(each.resource in survey.graph.resources for each in members):

@@ -151,7 +151,7 @@ def of_operation(operation: Operation) -> Iterator[Refusal]:
                 yield Refusal("stale", Step.DONE, operation.resource)
         case Write():
             yield from _told(_judged(operation))
-            if operation.several and operation.verb not in ("create", "delete"):
+            if operation.several and operation.verb != "create":
                 # Rows that are given one value, each of which may have it, collide among themselves.
                 judged = (each for each in operation.judge.conditions if each.rule == "unique")
                 yield from (Refusal("conflict", Step.DONE, operation.resource) for _ in judged)

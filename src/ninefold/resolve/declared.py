@@ -6,14 +6,16 @@ refers to it is judged. A gap is not an error, and one cause has one diagnostic.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
+from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.fact import Fact, Gap, Proposal, Shown, StatedNone
 from ninefold.contract.service import Contract
 from ninefold.contract.states import Machine
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
+from ninefold.language.conditions import PLACES
 from ninefold.vocabulary.built_in import BUILT_IN
 
 T = TypeVar("T")
@@ -116,3 +118,14 @@ def _transitions(machine: Machine | None) -> Names:
     """A machine without `transitions` has none: a key that names is no gap."""
     found = None if machine is None else listed(machine.transitions)
     return {each.name: each.span for each in found or ()}
+
+
+def parameters(endpoints: Iterable[Endpoint]) -> dict[str, Names]:
+    """What endpoints declare, by the place in a request where it is."""
+    found: dict[str, dict[str, Span]] = {place: {} for place in PLACES}
+    for endpoint in endpoints:
+        declared_ = (("query", endpoint.query), ("header", endpoint.request_headers), ("path", endpoint.path))
+        for place, fact in declared_:
+            found[place] |= {each.name: each.span for each in listed(fact) or ()}
+        found["query"] |= {each.name: each.span for each in listed(endpoint.filters) or ()}
+    return dict(found)

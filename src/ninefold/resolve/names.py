@@ -18,14 +18,14 @@ from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import there_are
 from ninefold.language.authentication import ANY, Admission, Authentication, Every
 from ninefold.language.codes import NOT_AN_ACTION, NOT_WRITTEN, SAME_NAME, UNDECLARED
-from ninefold.language.conditions import PLACES, parameter_of, split
+from ninefold.language.conditions import parameter_of, split
 from ninefold.language.errors import ConditionName, ErrorCode, Errors, not_a_condition
 from ninefold.language.reading import Reading, quoted
 from ninefold.language.resources import Resource, Resources
 from ninefold.language.schemas import BODY_OF_A_RESOURCE, OF_A_RESOURCE, TYPE_REFERENCE, Schema
 from ninefold.language.uses import uses
 from ninefold.language.verbs import GRANT
-from ninefold.resolve.declared import Declared, Names, declared, listed, one
+from ninefold.resolve.declared import Declared, Names, declared, listed, one, parameters
 from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence
 from ninefold.vocabulary.built_in import READ_ONLY
 from ninefold.vocabulary.endpoints import CONDITIONS_OF_GRANTS
@@ -206,7 +206,7 @@ class _Uses:
         self.grants = endpoints is None or any(
             action.verb == GRANT for endpoint in endpoints for action in listed(endpoint.does) or ()
         )
-        self.parameters = {} if endpoints is None else _parameters(endpoints)
+        self.parameters = {} if endpoints is None else parameters(endpoints)
         for endpoint in listed(part.endpoints) or ():
             self.of_endpoint(endpoint)
 
@@ -346,9 +346,8 @@ class _Uses:
             self.use(self.end_of(condition.span, condition.subject), self.known.schemes, "a scheme")
             return
         parameter = parameter_of(condition.condition, condition.subject)
-        if parameter is not None and parameter[0] not in (self.known.resources or ()):
-            place, name = parameter
-            self.use(self.end_of(condition.span, name), self.parameters.get(place), f"a parameter of `{place}`")
+        if parameter is not None and (place := parameter[0]) not in (self.known.resources or ()):
+            self.use(self.end_of(condition.span, parameter[1]), self.parameters.get(place), f"a parameter of `{place}`")
         elif condition.subject is not None:
             self.use_path(self.end_of(condition.span, condition.subject), "a resource")
 
@@ -399,14 +398,3 @@ def references(node: Node) -> Iterable[Name]:
     elif isinstance(node, Sequence):
         for item in node.items:
             yield from references(item)
-
-
-def _parameters(endpoints: Iterable[Endpoint]) -> dict[str, Names]:
-    """What endpoints declare, by the place in a request where it is."""
-    found: dict[str, dict[str, Span]] = {place: {} for place in PLACES}
-    for endpoint in endpoints:
-        declared_ = (("query", endpoint.query), ("header", endpoint.request_headers), ("path", endpoint.path))
-        for place, fact in declared_:
-            found[place] |= {each.name: each.span for each in listed(fact) or ()}
-        found["query"] |= {each.name: each.span for each in listed(endpoint.filters) or ()}
-    return dict(found)
