@@ -12,6 +12,7 @@ from textwrap import dedent, indent
 
 import pytest
 import yaml
+from benchmarks.families import ITEM, contract
 
 from ninefold.catalogue import CODES
 from ninefold.diagnostics.diagnostic import Severity
@@ -56,11 +57,16 @@ LAMPS: dict[str, object] = {
     },
 }
 
+MEMBERS = json.dumps({f"m{n}": f"item.n + {n}" for n in range(2000)})
+FIELDS = {f"f{n}": {"type": "integer"} for n in range(2000)}
+
 LONG = {
     "NF0118": "limits: {" + "a, " * 600 + "a}",
     "NF0210": "limits: {rates: " + "[" * 70 + "]" * 70 + "}",
     "NF0322": json.dumps({"authentication": {"schemes": {f"k{n}": {"type": "mutualTLS"} for n in range(33)}}}),
     "NF0402": f"endpoints: {{GET /orders/{{id}}: {{when: {'(' * 50}order.total{')' * 50} > 0}}}}",
+    "NF0643": json.dumps({"resources": {"item": {"identifier": "f0", "fields": FIELDS}}}),
+    "NF0644": contract([ITEM], (), [f"  GET /items/{{id}}: {{does: read item, responses: {{200: {MEMBERS}}}}}"]),
     "NF0685": json.dumps({"resources": {"types": TYPES}}),
     "NF0686": json.dumps(LAMPS),
 }
