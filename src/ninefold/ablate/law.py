@@ -187,9 +187,8 @@ class _Case:
         if self.removal == "not shown":
             if not any(each.span.meets(fact.place) for each in questions):
                 yield "`not shown` is written, and no gap names it"
-        elif self.removal == "none" and self._key is not None and self._key.is_asked:
-            if not self._key.says_none:
-                yield "`none` is no answer here, and it is taken for one"
+        elif self.removal == "none" and self._key is not None and not self._key.admits_none:
+            yield "`none` is no answer here, and it is taken for one"
         elif self.removal == "none":
             for question in questions:
                 if question.span.start == fact.place.start:

@@ -46,13 +46,6 @@ def check_body(
         named = list(_referred(body, resource, contract))
     else:
         named = [] if body.template is None else list(_named(body.template, resource, (), findings))
-        if isinstance(body.template, Items) and not body.template.items and isinstance(endpoint.body, Shown):
-            findings.say(
-                NOT_A_BODY,
-                f"the body of `{endpoint.key}` names no field",
-                Label(endpoint.body.span, "an empty list"),
-                help=("where no body is taken, write `body: none`",),
-            )
     constants = [] if body.template is None else list(_constants(body.template, (), findings))
     members_given = [(each.pointer, each.span) for each in named]
     _one_of_a_name([*members_given, *((each.pointer, span) for each, span in constants)], findings)
@@ -251,6 +244,11 @@ def _referred(body: stated.Body, resource: Resource, contract: Contract) -> Iter
 
 def _named(template: Template, resource: Resource, pointer: tuple[str, ...], findings: Findings) -> Iterator[_Named]:
     match template:
+        case Members((), span) | Items((), span):
+            what = "an empty list" if isinstance(template, Items) else "an empty mapping"
+            help = () if pointer else ("where no body is taken, write `body: none`",)
+            message = f"{what} in a body names no field"
+            findings.say(NOT_A_BODY, message, Label(span, "gives nothing"), help=help)
         case Members(members):
             for member in members:
                 yield from _named(member.value, resource, (*pointer, member.name), findings)

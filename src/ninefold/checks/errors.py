@@ -82,6 +82,8 @@ def check_own_shape(endpoint: Endpoint, showing: Showing) -> ErrorShape | None:
         return None
     if not isinstance(own, Shown):
         return ErrorShape(None, None)
+    if own.value.media_type is None and own.value.body is None:
+        return None
     media_type = own.value.media_type or within(of_all, lambda each: each.media_type)
     body = own.value.body or within(of_all, lambda each: each.body)
     return _shape(Shown(Shape(media_type, body), own.span), showing)

@@ -24,6 +24,8 @@ from ninefold.expressions.reads import DEEPEST_COMPUTED, computed_cycle, too_dee
 from ninefold.expressions.scope import Model, ResourceShape, Scope
 from ninefold.expressions.tree import Constant, Typed
 from ninefold.language import resources as stated
+from ninefold.questions.question import At
+from ninefold.questions.resources import unsaid
 from ninefold.values import Digest, Null, Object, Row, Text, Timestamp, Type, from_schema, optional, required
 
 
@@ -103,7 +105,9 @@ def _has_type(field: stated.Field, open_types: set[str], source: Source) -> bool
     schema = value_of(field.schema)
     if schema is not None and not open_types.isdisjoint(_references(schema.json)):
         return False
-    return schema is not None or isinstance(field.refers_to, Shown) or is_stated(field.state)
+    if isinstance(field.refers_to, Shown) or is_stated(field.state):
+        return True
+    return schema is not None and unsaid(schema, At(field.span)) is None
 
 
 def _references(schema: Any) -> Iterator[str]:

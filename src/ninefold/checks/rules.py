@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from ninefold.checked.resources import Rule
 from ninefold.checks.findings import Findings
@@ -31,7 +32,7 @@ class Rules:
 
     def of_field(self, field: stated.Field, resource: stated.Resource) -> tuple[Rule, ...]:
         schema = value_of(field.schema)
-        found = [] if schema is None else list(self._of_schema(schema.node, ()))
+        found = [] if schema is None else list(self._of_schema(schema.node, schema.json, ()))
         for names in (value_of(resource.required) or (), value_of(resource.identifier) or ()):
             found += [self._rule((), "required", each.span) for each in names if each.text == field.name]
         for keyword, fact in (
@@ -44,38 +45,41 @@ class Rules:
         return tuple(found)
 
     def of_parameter(self, schema: Schema) -> tuple[Rule, ...]:
-        return tuple(self._of_schema(schema.node, ()))
+        return tuple(self._of_schema(schema.node, schema.json, ()))
 
     def _rule(self, path: tuple[str, ...], keyword: str, span: Span) -> Rule:
         return Rule(path, keyword, self.findings.place(span))
 
-    def _of_schema(self, node: Node, path: tuple[str, ...]) -> Iterator[Rule]:
-        for entry in node.entries if isinstance(node, Mapping) else ():
-            yield self._rule(path, entry.name, entry.key.span)
-            yield from self._of_keyword(entry, path)
+    def _of_schema(self, node: Node, schema: Any, path: tuple[str, ...]) -> Iterator[Rule]:
+        """`schema`: what was read of the node. What is `none`, or cannot be read, is no rule."""
+        for entry in node.entries if isinstance(node, Mapping) and isinstance(schema, dict) else ():
+            if entry.name in schema:
+                yield self._rule(path, entry.name, entry.key.span)
+                yield from self._of_keyword(entry, schema[entry.name], path)
 
-    def _of_keyword(self, entry: Entry, path: tuple[str, ...]) -> Iterator[Rule]:
+    def _of_keyword(self, entry: Entry, read: Any, path: tuple[str, ...]) -> Iterator[Rule]:
         value = entry.value
         match value:
             case Scalar(text=text) if entry.name == "$ref":
                 yield from self._of_type(text.removeprefix(PREFIX), path)
             case Mapping(entries=entries) if entry.name == "properties":
                 for each in entries:
-                    yield from self._of_schema(each.value, (*path, each.name))
+                    yield from self._of_schema(each.value, read.get(each.name), (*path, each.name))
             case Mapping(entries=entries) if entry.name == "patternProperties":
                 for each in entries:
-                    yield from self._of_schema(each.value, (*path, "*"))
+                    yield from self._of_schema(each.value, read.get(each.name), (*path, "*"))
             case Sequence(items=items) if entry.name == "required":
                 for item in items:
                     if isinstance(item, Scalar):
                         yield self._rule((*path, item.text), "required", item.span)
             case Mapping(entries=entries) if entry.name == "dependentSchemas":
                 for each in entries:
-                    yield from self._of_schema(each.value, path)
+                    yield from self._of_schema(each.value, read.get(each.name), path)
             case Mapping() | Sequence() if entry.name in _EACH or entry.name in SAME_VALUE:
                 below = (*path, "*") if entry.name in _EACH else path
-                for schema in value.items if isinstance(value, Sequence) else (value,):
-                    for rule in self._of_schema(schema, below):
+                items = value.items if isinstance(value, Sequence) else (value,)
+                for node, schema in zip(items, read if isinstance(read, list) else (read,), strict=False):
+                    for rule in self._of_schema(node, schema, below):
                         yield rule
                         # Of a keyword that weighs schemas it is told that it is not kept, and of them nothing.
                         if entry.name in _WEIGHING:
@@ -87,6 +91,6 @@ class Rules:
         shared = self.contract.shared_types.bounded.get(name)
         if shared is not None:
             for field, schema in value_of(shared.fields) or ():
-                yield from self._of_schema(schema.node, (*path, field.text))
+                yield from self._of_schema(schema.node, schema.json, (*path, field.text))
             for field in value_of(shared.required) or ():
                 yield self._rule((*path, field.text), "required", field.span)

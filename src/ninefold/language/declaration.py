@@ -191,8 +191,8 @@ def restricts(name: str, shape: Shape | Holding, meaning: str, absent: str, **al
     return _member(Key(0, name, Kind.RESTRICTS, _of(shape), meaning, absent), shape, **also)
 
 
-def adds(name: str, shape: Shape | Holding, meaning: str, absent: str, **also: Any) -> Any:
-    return _member(Key(0, name, Kind.ADDS, _of(shape), meaning, absent), shape, **also)
+def adds(name: str, shape: Shape | Holding, meaning: str, absent: str, *, says_none: bool = False, **also: Any) -> Any:
+    return _member(Key(0, name, Kind.ADDS, _of(shape), meaning, absent, says_none=says_none), shape, **also)
 
 
 def names(name: str, shape: Shape | Holding, meaning: str, absent: str, **also: Any) -> Any:

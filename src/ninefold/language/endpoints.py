@@ -61,7 +61,8 @@ class Requests:
     texts: Fact[Name] | None = adds(
         "texts", shapes.Word(("read",)),
         "Where a field of the body, or each item of its array, is a number or a truth value, a text that JSON would "
-        'read as one (`"1"`, `"true"`) is taken for it.', 'A text is a text: `"1"` is no number.')
+        'read as one (`"1"`, `"true"`) is taken for it.', 'A text is a text: `"1"` is no number.',
+        says_none=True)
 
 
 # Functions

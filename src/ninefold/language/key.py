@@ -40,7 +40,8 @@ class Key:
     (`ninefold.questions`);
     `absence` says what the absence costs, `meaning` what the key says. `when`: of `asked when`, what has to be so.
     `line`: of `falls back`, the part and the path of the line that holds instead. `says_none`: of what is asked,
-    whether `none` is an answer (there is none of it); of all else `none` is what absence is.
+    or falls back to another line, whether `none` is an answer (there is none of it); of all else `none` is what absence
+    is, and its key may be left unread (where a warning asks whether the absence is meant, `none` answers that).
     """
 
     part: int
@@ -53,6 +54,17 @@ class Key:
     when: str | None = None
     line: tuple[int, str] | None = None
     says_none: bool = False
+
+    @property
+    def none_is_absence(self) -> bool:
+        """Whether `none` says what leaving the key out does."""
+        return self.admits_none and not self.says_none
+
+    @property
+    def admits_none(self) -> bool:
+        """Whether `none` may stand for its value: what is asked for needs an answer, and where another line holds in
+        its place, nobody could tell whether that line is meant."""
+        return self.says_none or not (self.is_asked or self.kind is Kind.FALLS_BACK)
 
     @property
     def is_asked(self) -> bool:
@@ -112,18 +124,20 @@ def asked_when(
     return Key(part, path, Kind.ASKED_WHEN, shape, meaning, absence, question, when, says_none=says_none)
 
 
-def falling_back(key: Key, part: int, path: str) -> Key:
-    """The same key where it stands instead of another line, that of `path` in `part`."""
+def falling_back(key: Key, part: int, path: str, *, says_none: bool = False) -> Key:
+    """The same key where it stands instead of another line, that of `path` in `part`. `says_none`: `none` says that
+    there is none of it here, whatever that line says."""
     absence = f"`{path}` of part {part} holds" + ("; a gap without that." if key.question is not None else ".")
-    return replace(key, kind=Kind.FALLS_BACK, when=None, line=(part, path), absence=absence)
+    says_none = says_none or key.says_none
+    return replace(key, kind=Kind.FALLS_BACK, when=None, line=(part, path), absence=absence, says_none=says_none)
 
 
 def restricts(part: int, path: str, shape: Shape, meaning: str, absence: str) -> Key:
     return Key(part, path, Kind.RESTRICTS, shape, meaning, absence)
 
 
-def adds(part: int, path: str, shape: Shape, meaning: str, absence: str) -> Key:
-    return Key(part, path, Kind.ADDS, shape, meaning, absence)
+def adds(part: int, path: str, shape: Shape, meaning: str, absence: str, *, says_none: bool = False) -> Key:
+    return Key(part, path, Kind.ADDS, shape, meaning, absence, says_none=says_none)
 
 
 def names(part: int, path: str, shape: Shape, meaning: str, absence: str) -> Key:

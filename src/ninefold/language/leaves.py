@@ -7,9 +7,9 @@ from typing import Final
 
 from ninefold.contract.fact import Name
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.language.codes import NOT_IN_FORM, NOT_JSON, SAME_NAME, WRONG_WORD
+from ninefold.language.codes import NOT_IN_FORM, NOT_JSON, SAME_NAME, WRONG_SHAPE, WRONG_WORD
 from ninefold.language.reading import Reading, Slot, quoted
-from ninefold.language.shapes import FORM, Integer, ListOf, OneOf, Shape, Word
+from ninefold.language.shapes import FORM, Integer, ListOf, OneOf, Shape, Word, describe
 from ninefold.syntax.nodes import Node, Scalar, Sequence
 
 _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
@@ -60,6 +60,10 @@ def names(r: Reading, node: Node, slot: Slot) -> tuple[Name, ...] | None:
 def name_or_names(r: Reading, node: Node, slot: Slot) -> tuple[Name, ...] | None:
     """A name that stands alone, or a list of names."""
     if isinstance(node, Sequence):
+        if not node.items:
+            message = f"{quoted(slot.called)} is an empty list"
+            r.say(WRONG_SHAPE, message, Label(node.span, "names nothing"), help=(f"write {describe(slot.shape)}",))
+            return None
         return names(r, node, slot)
     alone = name(r, node, slot)
     return None if alone is None else (alone,)

@@ -111,7 +111,7 @@ class Pages:
         "given whole).", PAGES, PAGED, says_none=True, told="pages by")
     size: Fact[Name] | None = adds(
         "size", PARAMETER, "The one that gives the size of a page.", "Every page has the default size.",
-        group=PARAMETERS, told="the query parameter of the size of a page", meanings=(5,))
+        says_none=True, group=PARAMETERS, told="the query parameter of the size of a page", meanings=(5,))
     next: Fact[Name] | None = asked(
         "next", PARAMETER, "The one that gives the cursor.", PAGES, PAGED, when=BY_CURSOR, group=PARAMETERS,
         told="the query parameter of the cursor of the next page", meanings=(5,))

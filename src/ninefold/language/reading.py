@@ -162,14 +162,13 @@ class Reading:
 
     def is_no_answer(self, key: Key | None, value: Node) -> bool:
         """Says of `none` that it is no answer to what a question asks for, unless the table says that it is."""
-        if key is None or not key.is_asked or key.says_none or not (isinstance(value, Scalar) and value.says("none")):
+        if key is None or key.admits_none or not (isinstance(value, Scalar) and value.says("none")):
             return False
-        self.say(
-            NO_ANSWER,
-            f"{quoted(key.name)} is `none`",
-            Label(value.span, "it is asked for, and this is no answer"),
-            help=(f"write {describe(key.shape)}; or `not shown`",),
-        )
+        label, help = "it is asked for, and this is no answer", f"write {describe(key.shape)}; or `not shown`"
+        if key.line is not None and not key.is_asked:
+            label = "not to be told from what holds where it is left out"
+            help = f"leave it out, and `{key.line[1]}` of part {key.line[0]} holds"
+        self.say(NO_ANSWER, f"{quoted(key.name)} is `none`", Label(value.span, label), help=(help,))
         return True
 
     def leaves_open(self, place: Span) -> None:
@@ -245,8 +244,9 @@ class Reading:
         known: dict[str, Entry] = {}
         named: list[Entry] = []
         for entry in node.entries:
-            if entry.name in keys:
-                known[entry.name] = entry
+            if (key := keys.get(entry.name)) is not None:
+                if not (key.none_is_absence and isinstance(entry.value, Scalar) and entry.value.says("none")):
+                    known[entry.name] = entry
             elif refused is not None and entry.name in refused:
                 self.say(
                     KEYWORD_NOT_USED,

@@ -148,7 +148,7 @@ def _parameter(stated: CheckedParameter, endpoint: Endpoint, key: str, checked: 
         dict(stated.schema),
         stated.required,
         stated.code,
-        (*rules(stated.rules), *(Rule((), keyword, place) for keyword, place in required.items())),
+        (*rules(stated.rules), *(Rule((), keyword, place) for keyword, place in required.items() if stated.required)),
         traced(stated.place),
     )
 

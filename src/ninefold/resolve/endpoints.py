@@ -67,10 +67,9 @@ _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://(?:\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::[
 def cross_origin(r: Reading, node: Node, slot: Slot) -> CrossOrigin | None:
     level = r.level(node, 4, "cross origin", "cross origin")
     origins = level.known.get("origins")
-    any_ = origins is not None and not isinstance(origins.value, Sequence)
-    if any_:
-        level.inner("origins", leaves.word)
-    named = () if any_ else level.inner("origins", leaves.names) or ()
+    is_list = origins is None or isinstance(origins.value, Sequence)
+    any_ = not is_list and level.inner("origins", leaves.word) is not None
+    named = level.inner("origins", leaves.names) or () if is_list else ()
     for each in named:
         _check_origin(r, each)
     found = CrossOrigin(
@@ -222,8 +221,11 @@ def _is_schema(node: Mapping) -> bool:
 def errors(r: Reading, node: Node, slot: Slot) -> tuple[tuple[Name, Name], ...] | None:
     """Conditions, each with the code that it has on this endpoint."""
     entries = r.entries(node, slot)
-    if entries is None:
+    if entries is None or not isinstance(node, Mapping):
         return None
+    (key,) = r.keys_under(4, "ENDPOINT.errors")
+    for entry in node.entries:
+        r.is_no_answer(key, entry.value)
     found = []
     for entry in entries:
         condition = condition_name(r, entry.key, "errors")

@@ -60,7 +60,7 @@ def parameter(r: Reading, entry: Entry, under: str) -> Parameter | None:
         span=entry.key.span,
         schema=found,
         otherwise=level.inner("otherwise", leaves.name),
-        required="required" in level.known and (level.inner("required", _is_required) or False),
+        required=level.inner("required", _is_required) or False,
     )
 
 

@@ -26,6 +26,8 @@ from ninefold.resolve.routes import route
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar
 from ninefold.vocabulary.versioning import SCHEMES
 
+_CHANGE = "versions.VERSION.changes.CHANGE"
+
 _VERBS = ("rename", "remove", "add", "change")
 _DIFFERENT = ("schema", "is", "endpoint", "view", "kind", "code")
 _BESIDE = {
@@ -59,7 +61,7 @@ def scheme(r: Reading, node: Node, slot: Slot) -> VersionScheme | None:
         found = leaves.word(r, node, slot)
         return None if found is None else VersionScheme(found.text, None)
     level = r.level(node, 9, "scheme", "scheme")
-    if not isinstance(node, Mapping) or len(level.known) < len(node.entries):
+    if not isinstance(node, Mapping) or not all(entry.name in level.keys for entry in node.entries):
         return None
     if len(node.entries) != 1:
         r.wrong_shape(node, slot, help=("a version is named in one way",))
@@ -127,13 +129,13 @@ def change(r: Reading, node: Node) -> Change | None:
             help=("write `{rename: order.note, to: comment}`",),
         )
         return None
-    level = r.level(node, 9, "versions.VERSION.changes.CHANGE", "a change")
+    level = r.level(node, 9, _CHANGE, "a change")
     verbs = [verb for verb in _VERBS if verb in level.known]
     subject = level.inner(verbs[0], leaves.name) if verbs else None
     key = level.known[verbs[0]].value if verbs else None
     beside = _beside(r, level, key if isinstance(key, Scalar) else None)
     if len(verbs) != 1:
-        if len(level.known) == len(node.entries):
+        if all(entry.name in level.keys for entry in node.entries):
             several = " and ".join(f"`{verb}`" for verb in verbs) + " stand in one change"
             fact = several if verbs else "a change has no verb"
             r.say(NOT_A_CHANGE, fact, Label(node.span), help=("each change is one of " + ", ".join(_VERBS),))
@@ -168,6 +170,11 @@ def _beside(r: Reading, level: Level, key: Scalar | None) -> dict[str, Any]:
         entry = level.known[name]
         return Entry(key or entry.key, entry.value, entry.proposed)
 
+    def differently(name: str, read: Read[Any]) -> Any:
+        """What says nothing is not said."""
+        value = level.known[name].value if name in level.known else None
+        return None if isinstance(value, Mapping) and not value.entries else level.inner(name, read)
+
     def of_endpoint(r: Reading, node: Node, slot: Slot) -> Endpoint | None:
         cases = node.get("cases") if isinstance(node, Mapping) else None
         if cases is not None:
@@ -183,9 +190,9 @@ def _beside(r: Reading, level: Level, key: Scalar | None) -> dict[str, Any]:
         "value": level.inner("is", expression),
         "on_create": level.inner("on create", expression),
         "stored": level.inner("stored", expression),
-        "endpoint": level.inner("endpoint", of_endpoint),
+        "endpoint": differently("endpoint", of_endpoint),
         "permissions": None if permissions is None else Shown(permissions, level.known["permissions"].value.span),
         "view": level.inner("view", lambda r, node, slot: _view(r, node, slot, text.rpartition(".")[2])),
-        "kind": level.inner("kind", lambda r, node, slot: kind(r, as_entry("kind"))),
-        "code": level.inner("code", lambda r, node, slot: of_entry(CODE)(r, as_entry("code"))),
+        "kind": differently("kind", lambda r, node, slot: kind(r, as_entry("kind"))),
+        "code": differently("code", lambda r, node, slot: of_entry(CODE)(r, as_entry("code"))),
     }

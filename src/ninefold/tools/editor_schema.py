@@ -262,7 +262,7 @@ def _hover(key: Key) -> Schema:
     """What an editor shows of a key: plainly, and, for those that read it, as Markdown."""
     question = _QUESTIONS.get(key.question or "")
     asked = f" ({question.in_general})" if question is not None else ""
-    words = "`none` and `not shown`" if key.says_none or not key.is_asked else "`not shown`"
+    words = "`none` and `not shown`" if key.admits_none else "`not shown`"
     written = f"It is written as {describe(key.shape)}. {words} may be written too."
     so = "" if key.when is None else f" when {key.when}"
     absent = f"{_KINDS[key.kind]}{asked}{so}. Where it is absent: {key.absence}"

@@ -57,7 +57,7 @@ _ERROR_SHAPE = falling_back(
         path=f"{_E}.error shape",
         meaning="What the body of an error of this endpoint is.",
         question=None,
-        says_none=False,
+        says_none=True,
     ),
     7,
     "shape",
@@ -209,14 +209,14 @@ _KEYS: tuple[Key, ...] = (
 )  # fmt: skip
 
 IN_A_CASE = ("body", "sets", "when", "otherwise", "guards", "responses", "headers", "then")
-"""What a case may say in the place of its endpoint."""
+"""What a case may say in the place of its endpoint; `none` says that it has none of it."""
 
 
 def _in_a_case() -> Iterator[Key]:
     for key in _KEYS:
         if key.path.startswith(f"{_E}.") and key.path.split(".")[1] in IN_A_CASE:
             path = key.path.replace(f"{_E}.", f"{_E}.cases.CASE.", 1)
-            of_case = falling_back(key, 4, key.path) if key.parent == _E else key
+            of_case = falling_back(key, 4, key.path, says_none=key.admits_none) if key.parent == _E else key
             yield replace(of_case, path=path)
 
 

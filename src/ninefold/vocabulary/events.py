@@ -59,7 +59,8 @@ KEYS: tuple[Key, ...] = (
     asked(6, "delivery.stream.kept", Duration(), DELIVERED, "How long events are kept to resume from.", _NOT_SENT),
     adds(6, "delivery.broker", Name("a broker that the operator gives, `operator.NAME`"), "Delivery to a broker.",
          "Nothing is sent to a broker."),
-    adds(6, "delivery.envelope", Members(), "What every event is wrapped in.", "Events are sent as they are."),
+    adds(6, "delivery.envelope", Members(), "What every event is wrapped in.", "Events are sent as they are.",
+         says_none=True),  # that there is none on purpose: else `check` warns of webhooks that tell no kind
     asked(6, "delivery.envelope.format", Word(("cloudevents 1.0",)), DELIVERED, "The envelope's form.",
           "A gap: no event is delivered."),
     asked(6, "delivery.envelope.source", Expression(), DELIVERED, "The CloudEvents attribute `source`.",

@@ -1,0 +1,259 @@
+"""What is no value, at every key of the table: `none`, `not shown`, an empty mapping and an empty list.
+
+Each is written at each key, where the contracts of the cases and the examples have it and where they could have it,
+and what comes of it is one of these:
+
+| written     | of what is asked for, or falls back to a line | else                                               |
+|-------------|-----------------------------------------------|----------------------------------------------------|
+| `none`      | refused, unless the table says that it answers | the same service as without the key, or refused     |
+| `not shown` | an open question, or refused                   | the same                                           |
+| `{}`, `[]`  | where the key takes no such value, refused     | the same                                           |
+| `{}`, `[]`  | where it does, but for templates and schemas:  | an open question, refused, or as without the key   |
+
+Nothing is taken for something else in silence. `NINEFOLD_HONESTY=all` tries every row, else every fourth is tried.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import pytest
+
+from ninefold.ablate.facts import _row_of_entry, _row_of_item
+from ninefold.diagnostics.diagnostic import has_errors
+from ninefold.diagnostics.source import Span
+from ninefold.language import shapes
+from ninefold.language.json_schema import KEYWORDS
+from ninefold.pipeline import Loaded, compile_document, compile_tree
+from ninefold.plan.places import Place as PlanPlace
+from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence, Style
+from ninefold.vocabulary import VOCABULARY, Key, Kind, keys_under
+
+ROOT: Final = Path(__file__).parents[2]
+CONTRACTS: Final = (*(ROOT / "tests" / "cases").glob("*/contract.*"), *(ROOT / "examples").glob("*.md"))
+EVERY: Final = 1 if os.environ.get("NINEFOLD_HONESTY") == "all" else 4
+
+
+PROVENANCE: Final = frozenset({"places", "seen", "trace"})
+"""What of a plan says where things stand: a line that says `none` stands too."""
+
+
+def _word(text: str) -> Callable[[Span], Node]:
+    return lambda span: Scalar(
+        span, text, text, Style.PLAIN, tuple(min(span.start + i, span.end) for i in range(len(text) + 1))
+    )
+
+
+WRITTEN: Final[dict[str, Callable[[Span], Node]]] = {
+    "none": _word("none"),
+    "not shown": _word("not shown"),
+    "{}": lambda span: Mapping(span, ()),
+    "[]": lambda span: Sequence(span, ()),
+}
+
+
+@dataclass(frozen=True)
+class Place:
+    """A mapping in which a key stands, or could stand."""
+
+    contract: Path
+    part: int
+    route: tuple[int, ...]
+    key: Key
+    is_there: bool
+
+
+@cache
+def _contracts() -> dict[Path, Loaded]:
+    """All without errors: those in which no question is open first, and of these the shortest."""
+    found = {path: compile_document(path.name, path.read_bytes()) for path in CONTRACTS}
+    sound = {path: each for path, each in found.items() if not has_errors(each.diagnostics)}
+    order = sorted(sound, key=lambda path: (bool(sound[path].open_questions), len(sound[path].source.text), path))
+    return {path: sound[path] for path in order}
+
+
+@cache
+def _places() -> dict[tuple[int, str, bool], Place]:
+    """For each key of the table where it stands, and where it could: the first place of each."""
+    found: dict[tuple[int, str, bool], Place] = {}
+    for path, loaded in _contracts().items():
+        for part in loaded.document.parts:
+            for keys, route, node in _mappings(part.facts, part.number, "", None, ()):
+                for key in keys:
+                    is_there = node.get(key.name) is not None
+                    place = Place(path, part.number, route, key, is_there)
+                    found.setdefault((part.number, key.path, is_there), place)
+    return found
+
+
+def _mappings(
+    node: Node, part: int, path: str, holder: Key | None, route: tuple[int, ...]
+) -> Iterator[tuple[list[Key], tuple[int, ...], Mapping]]:
+    """Each mapping below a node, with the keys that the table has for it."""
+    match node:
+        case Mapping(entries=entries):
+            yield [key for key in keys_under(part, path) if not key.is_placeholder], route, node
+            for index, entry in enumerate(entries):
+                key, _ = _row_of_entry(part, path, entry, holder)
+                yield from _mappings(entry.value, part, key.path, key, (*route, index))
+        case Sequence(items=items) if holder is not None:
+            for index, item in enumerate(items):
+                key = _row_of_item(part, holder)
+                yield from _mappings(item, part, key.path, key, (*route, index))
+
+
+def _with(loaded: Loaded, place: Place, written: Callable[[Span], Node] | None) -> Loaded:
+    """The contract with something else written at a key; None: with nothing."""
+    parts = list(loaded.document.parts)
+    part = parts[place.part - 1]
+    facts = _put(part.facts, place.route, place.key.name, written)
+    assert isinstance(facts, Mapping)
+    parts[place.part - 1] = replace(part, facts=facts)
+    document: Document = replace(loaded.document, parts=tuple(parts))
+    return compile_tree(document)
+
+
+def _put(node: Node, route: tuple[int, ...], name: str, written: Callable[[Span], Node] | None) -> Node:
+    if route:
+        first, *rest = route
+        if isinstance(node, Sequence):
+            items = list(node.items)
+            items[first] = _put(items[first], tuple(rest), name, written)
+            return replace(node, items=tuple(items))
+        assert isinstance(node, Mapping)
+        entries = list(node.entries)
+        entries[first] = replace(entries[first], value=_put(entries[first].value, tuple(rest), name, written))
+        return replace(node, entries=tuple(entries))
+    assert isinstance(node, Mapping)
+    kept = [entry for entry in node.entries if entry.name != name]
+    if written is None:
+        return replace(node, entries=tuple(kept))
+    if len(kept) < len(node.entries):
+        entries = [
+            replace(entry, value=written(entry.value.span), proposed=False) if entry.name == name else entry
+            for entry in node.entries
+        ]
+        return replace(node, entries=tuple(entries))
+    span = Span(node.span.start, node.span.start + 1)
+    key = _word(name)(span)
+    assert isinstance(key, Scalar)
+    return replace(node, entries=(*node.entries, Entry(key, written(span))))
+
+
+def _service(loaded: Loaded) -> Any:
+    """What is served, without where it stands, and what is asked."""
+    return _without_places(loaded.plan), _questions(loaded)
+
+
+def _questions(loaded: Loaded) -> frozenset[tuple[str, str, str]]:
+    return frozenset((each.question.id, str(each.subject), each.text) for each in loaded.open_questions)
+
+
+def _is_asked_there(loaded: Loaded, place: Place) -> bool:
+    node: Node = loaded.document.parts[place.part - 1].facts
+    for step in place.route:
+        assert not isinstance(node, Scalar)
+        node = node.entries[step].value if isinstance(node, Mapping) else node.items[step]
+    entry = node.get(place.key.name) if isinstance(node, Mapping) else None
+    return entry is not None and any(each.span.meets(entry.value.span) for each in loaded.open_questions)
+
+
+def _without_places(value: Any) -> Any:
+    match value:
+        case PlanPlace():
+            return None
+        case msgspec.Struct():
+            names = (name for name in value.__struct_fields__ if name not in PROVENANCE)
+            return type(value), {name: _without_places(getattr(value, name)) for name in names}
+        case dict():
+            return {name: _without_places(each) for name, each in value.items()}
+        case list() | tuple():
+            return [_without_places(each) for each in value]
+    return value
+
+
+def _takes(shape: shapes.Shape, written: str) -> bool:
+    match shape:
+        case shapes.OneOf(several):
+            return any(_takes(each, written) for each in several)
+        case shapes.Template() | shapes.JSON():
+            return True
+        case shapes.Members() | shapes.MappingOf() | shapes.JSONSchema():
+            return written == "{}"
+        case shapes.ListOf() | shapes.Names():
+            return written == "[]"
+    return False
+
+
+def _says_something(key: Key) -> bool:
+    """Whether an empty mapping or list is a value: in a template, and in a schema, where JSON Schema says which."""
+    alternatives = key.shape.shapes if isinstance(key.shape, shapes.OneOf) else (key.shape,)
+    return key.name in KEYWORDS or any(isinstance(each, shapes.Template | shapes.JSON) for each in alternatives)
+
+
+def _wrong(place: Place, written: str, absent: Any, before: Loaded) -> str | None:
+    loaded = _with(before, place, WRITTEN[written])
+    if has_errors(loaded.diagnostics):
+        return None
+    asked = bool(_questions(loaded) - _questions(before)) or _is_asked_there(loaded, place)
+    is_as_absent = _service(loaded) == absent
+    match written:
+        case "not shown":
+            return None if asked else "no question is open"
+        case "none" if not place.key.admits_none:
+            return "it is no answer, and it is taken for one"
+        case "none":
+            return None if place.key.says_none or is_as_absent else "it is not as if the key were absent"
+    if {each.code.id for each in loaded.diagnostics} - {each.code.id for each in before.diagnostics}:
+        return None
+    if not _takes(place.key.shape, written):
+        return "it is no value of the key, and nothing says so"
+    if asked or is_as_absent or _says_something(place.key):
+        return None
+    if place.key.says_none and _service(_with(before, place, WRITTEN["none"])) == _service(loaded):
+        return None
+    return "it is taken for something"
+
+
+@pytest.mark.slow
+def test_what_is_no_value_is_taken_for_nothing_else() -> None:
+    wrong = []
+    for place in list(_places().values())[::EVERY]:
+        before = _contracts()[place.contract]
+        absent = _service(_with(before, place, None))
+        for written in WRITTEN:
+            try:
+                why = _wrong(place, written, absent, before)
+            except Exception as error:  # whatever it is, it is told with its place
+                why = f"{type(error).__name__}: {error}"
+            if why is not None:
+                name = place.contract.parent.name
+                wrong.append(f"{place.part} {place.key.path}: {written} (in {name}, at {place.route}): {why}")
+    assert not wrong, "\n".join(wrong)
+
+
+UNTRIED: Final = frozenset({"RESOURCE.expires.at", "guards.GUARD", "cases.CASE.then.EFFECT"})
+"""What no sound contract of the cases has, nor the mapping that it would stand in."""
+
+
+def test_every_other_key_has_a_place() -> None:
+    """What a new key brings is tried too: some contract has it, or the mapping that it would stand in."""
+    seen = {(part, path) for part, path, _ in _places()}
+    unseen = [key.path for key in VOCABULARY if not key.is_placeholder and (key.part, key.path) not in seen]
+    assert not [path for path in unseen if not any(each in path for each in UNTRIED)]
+
+
+def test_it_can_fail() -> None:
+    """What is as if it were not there, and should not be; and what is not as if it were not there."""
+    place = _places()[2, "RESOURCE.fields.FIELD.on change", False]
+    before = _contracts()[place.contract]
+    absent = _service(before)
+    assert _wrong(place, "none", absent, before) is None
+    assert _wrong(replace(place, key=replace(place.key, kind=Kind.FALLS_BACK)), "none", absent, before)
+    assert _wrong(place, "none", "another service", before)
