@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ninefold.contract.bodies import acted_on, given
-from ninefold.contract.endpoints import Endpoint, PathName, Requests, reads_content, shows_content
+from ninefold.contract.endpoints import Endpoint, PathName, reads_content, shows_content
 from ninefold.contract.fact import Shown, StatedNone, value_of
 from ninefold.contract.known_by import stored_of_path
 from ninefold.contract.survey import Survey, actions
@@ -20,6 +20,7 @@ from ninefold.language.verbs import GRANT
 from ninefold.meanings import BESIDE_FIELDS, CASES, CHOSEN, FORMS, PATHS
 from ninefold.refusals.refusal import Refusal
 from ninefold.refusals.rows import named_row
+from ninefold.server.framing import Requests
 
 
 def of_path(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
