@@ -14,13 +14,13 @@ from ninefold.contract.writes import changes, is_whole, verbs
 from ninefold.diagnostics.source import Span
 from ninefold.language.amounts import size
 from ninefold.language.conditions import Step, of_parameter
+from ninefold.language.endpoints import Requests
 from ninefold.language.limits import narrowed
 from ninefold.language.shapes import FORM
 from ninefold.language.verbs import GRANT
 from ninefold.meanings import BESIDE_FIELDS, CASES, CHOSEN, FORMS, PATHS
 from ninefold.refusals.refusal import Refusal
 from ninefold.refusals.rows import named_row
-from ninefold.server.framing import Requests
 
 
 def of_path(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
