@@ -117,7 +117,7 @@ def test_a_full_disk_is_unavailable_and_passes(database: SQLite) -> None:
 
 
 def test_another_programs_lock_is_unavailable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite, "_WAIT", 20)
+    monkeypatch.setattr(sqlite, "WAIT", 20)
     opening = open_sqlite(str(tmp_path / "a.db"), SCHEMA)
     assert isinstance(opening, Opened)
     other = apsw.Connection(str(tmp_path / "a.db"))

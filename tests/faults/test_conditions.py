@@ -200,7 +200,7 @@ def locked(database: Path) -> Iterator[None]:
 def test_while_another_program_holds_the_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first request with a key waits until it is `unavailable`; the second is told that the first one runs. Neither
     has done anything, and reads go on."""
-    monkeypatch.setattr(sqlite, "_WAIT", 600)
+    monkeypatch.setattr(sqlite, "WAIT", 600)
     with running(tmp_path / "service.db", CONTRACT) as service:
         theatre = Theatre(service)
         path = theatre.ticket()
