@@ -14,8 +14,9 @@ from ninefold.cli.operator_values import operator_values
 from ninefold.cli.parameter import AcceptProposals, File, Parameter
 from ninefold.cli.sarif import say_sarif
 from ninefold.cli.terminal import Unusable, say, show
-from ninefold.diagnostics.diagnostic import Severity, has_errors
+from ninefold.diagnostics.diagnostic import Diagnostic, Severity, has_errors
 from ninefold.diagnostics.render import visible
+from ninefold.diagnostics.sarif import result_of
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.pipeline import Loaded
 from ninefold.tools import gaps as all_gaps
@@ -61,29 +62,28 @@ def gaps(
     key = None if endpoint is None else _endpoint(loaded, endpoint)
     if settings and key is None:
         raise Unusable("--set stands without --for", 'name the endpoint: --for "GET /tasks"')
-    errors = [found for found in loaded.diagnostics if found.code.severity is Severity.ERROR]
-    show(errors, loaded.source, sys.stderr)
+    show(_errors(loaded), loaded.source, sys.stderr)
     return _of_all(loaded, format) if key is None else _of_endpoint(loaded, key, format, settings)
 
 
 def _of_all(loaded: Loaded, format: Format) -> int:
-    contract, open = loaded.contract, loaded.open_questions
+    contract, open, errors = loaded.contract, loaded.open_questions, len(_errors(loaded))
     match format:
         case "text":
-            _say_lines(all_gaps.to_text(contract, open, _errors(loaded)))
+            _say_lines(all_gaps.to_text(contract, open, errors))
         case "json":
-            _say_json(all_gaps.to_json(contract, open))
+            _say_json(all_gaps.to_json(contract, open, errors))
         case "markdown":
-            _say_lines(letter(contract, open))
+            _say_lines(letter(contract, open, errors=errors))
         case "sarif":
-            say_sarif(all_gaps.to_results(open), loaded.source)
+            say_sarif((*map(result_of, _errors(loaded)), *all_gaps.to_results(open)), loaded.source)
         case _:
             assert_never(format)
     return 1 if open or has_errors(loaded.diagnostics) else 0
 
 
-def _errors(loaded: Loaded) -> int:
-    return sum(1 for found in loaded.diagnostics if found.code.severity is Severity.ERROR)
+def _errors(loaded: Loaded) -> list[Diagnostic]:
+    return [found for found in loaded.diagnostics if found.code.severity is Severity.ERROR]
 
 
 def _of_endpoint(loaded: Loaded, key: str, format: Format, settings: Sequence[str]) -> int:
@@ -96,9 +96,9 @@ def _of_endpoint(loaded: Loaded, key: str, format: Format, settings: Sequence[st
         case "json":
             _say_json(of_endpoint.to_json(found, loaded.source))
         case "markdown":
-            _say_lines(letter(loaded.contract, found.questions, key))
+            _say_lines(letter(loaded.contract, found.questions, key, len(_errors(loaded))))
         case "sarif":
-            say_sarif(all_gaps.to_results(found.questions), loaded.source)
+            say_sarif((*map(result_of, _errors(loaded)), *all_gaps.to_results(found.questions)), loaded.source)
         case _:
             assert_never(format)
     return 1 if found else 0

@@ -74,13 +74,15 @@ def _answer(part: Part, open: Sequence[OpenQuestion], accepted: bool) -> Answer:
     return "shown"
 
 
-def to_json(contract: Contract, open: Iterable[OpenQuestion]) -> dict[str, Any]:
-    """The form of `ninefold gaps --format json`. Lines and columns count from 1, columns in code points."""
+def to_json(contract: Contract, open: Iterable[OpenQuestion], errors: int = 0) -> dict[str, Any]:
+    """The form of `ninefold gaps --format json`. Lines and columns count from 1, columns in code points. `errors`: how
+    many the contract has; with one, it is not complete, and nothing of it is served."""
     gaps = in_order(open)
     source = contract.document.source
     return {
         "contract": source.name,
-        "complete": not gaps,
+        "complete": not gaps and not errors,
+        "errors": errors,
         "parts": [
             {"number": part.number, "name": part.name, "answer": part.answer}
             for part in parts_at_a_glance(contract, gaps)

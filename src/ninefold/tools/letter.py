@@ -22,11 +22,18 @@ MOST_KEYS = 8
 """Keys that are listed for one question; a part has its own table in the reference."""
 
 
-def letter(contract: Contract, open: Iterable[OpenQuestion], endpoint: str | None = None) -> str:
-    """The letter. `open`: the questions to ask; `endpoint`: they are those of that endpoint alone."""
+def letter(contract: Contract, open: Iterable[OpenQuestion], endpoint: str | None = None, errors: int = 0) -> str:
+    """The letter. `open`: the questions to ask; `endpoint`: they are those of that endpoint alone. `errors`: how many
+    the contract has, which `ninefold check` lists."""
     questions = in_order(open)
     endpoints = tuple(dict.fromkeys(each.key for each in value_of(contract.endpoints.endpoints) or ()))
     lines = [f"# {_heading(contract, endpoint)}", "", *_opening(contract, questions, endpoints, endpoint)]
+    if errors:
+        count = "one error" if errors == 1 else f"{errors} errors"
+        lines += [
+            "",
+            f"The contract has {count}, which `ninefold check` lists: nothing of it is served while it has any.",
+        ]
     number = 0
     for effect, heading in (("blocks", "What keeps endpoints from being served"), ("leaves out", "What is left out")):
         group = [each for each in questions if each.effect == effect]
