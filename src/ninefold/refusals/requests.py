@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from ninefold.contract.bodies import Given, acted_on, given
+from ninefold.contract.bodies import acted_on, given
 from ninefold.contract.endpoints import Endpoint, PathName, reads_content, shows_content
 from ninefold.contract.fact import Shown, StatedNone, value_of
 from ninefold.contract.known_by import stored_of_path
@@ -104,15 +104,6 @@ def _of_members(survey: Survey, endpoint: Endpoint, requests: Requests, at: Span
     members = () if grants else given(survey, endpoint)
     if isinstance(endpoint.body, Shown) and not any(each.resource in survey.graph.resources for each in members):
         yield Refusal("invalid", Step.BODY, fact=at, words="the body is not as is stated of it", meanings=(3, 13))
-    yield from _of_members(survey, endpoint, members)
-    if isinstance(requests.unknown_members, Shown) and requests.unknown_members.value.text == "refused":
-        meanings = (18,) if isinstance(endpoint.body, StatedNone) else ()
-        words = "the body has a member that no fact names"
-        yield Refusal("invalid", Step.BODY, fact=requests.unknown_members.span, words=words, meanings=meanings)
-
-
-def _of_members(survey: Survey, endpoint: Endpoint, members: tuple[Given, ...]) -> Iterator[Refusal]:
-    """What is wrong with the fields that a body gives, and with those that it does not."""
     for each in members:
         field = survey.graph.fields.get(each.resource or "", {}).get(each.field)
         if field is not None:
@@ -134,6 +125,10 @@ def _of_members(survey: Survey, endpoint: Endpoint, members: tuple[Given, ...]) 
                 subject = f"{own.name}.{name.text}"
                 words = f"`{name.text}` is not given, and is required"
                 yield Refusal("invalid", Step.BODY, subject, fact=name.span, words=words)
+    if isinstance(requests.unknown_members, Shown) and requests.unknown_members.value.text == "refused":
+        meanings = (18,) if isinstance(endpoint.body, StatedNone) else ()
+        words = "the body has a member that no fact names"
+        yield Refusal("invalid", Step.BODY, fact=requests.unknown_members.span, words=words, meanings=meanings)
 
 
 def streams(endpoint: Endpoint) -> bool:
