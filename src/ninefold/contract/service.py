@@ -10,7 +10,6 @@ from typing import Any
 from ninefold.contract.endpoints import Endpoint, Endpoints
 from ninefold.contract.events import Events
 from ninefold.contract.fact import value_of
-from ninefold.contract.purpose import Purpose
 from ninefold.contract.shared_types import SharedTypes
 from ninefold.contract.states import States
 from ninefold.contract.versioning import Versioning
@@ -18,6 +17,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.language.authentication import Authentication, Permission
 from ninefold.language.errors import Errors
 from ninefold.language.limits import Limits
+from ninefold.language.purpose import Purpose
 from ninefold.language.resources import Resource, Resources
 from ninefold.syntax.nodes import Document
 

@@ -8,8 +8,8 @@
 
 From a declaration follow the rows of the table (`rows`, and from these the reference, the editor's schema and what
 `ablate` takes away), the reader (`language.records`), the uses and renamings of names (`language.uses`), the open
-questions (`questions.open`) and the lines of `explain` (`explain.told`). A record says nothing of where it stands: one
-shape stands at several places, by the members that hold it.
+questions (`questions.open`) and the lines of `explain` (`tools.explain.told`). A record says nothing of where it
+stands: one shape stands at several places, by the members that hold it.
 """
 
 from __future__ import annotations

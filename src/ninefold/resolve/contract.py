@@ -7,6 +7,7 @@ from ninefold.diagnostics.diagnostic import Diagnostic, Label, Outcome, in_order
 from ninefold.language.authentication import Authentication
 from ninefold.language.errors import Errors
 from ninefold.language.limits import Limits
+from ninefold.language.purpose import purpose
 from ninefold.language.reading import Reading
 from ninefold.language.records import part_of
 from ninefold.language.resources import Resources
@@ -14,7 +15,6 @@ from ninefold.resolve.endpoints import endpoints
 from ninefold.resolve.events import events
 from ninefold.resolve.includes import taken_over
 from ninefold.resolve.names import judge
-from ninefold.resolve.purpose import purpose
 from ninefold.resolve.states import states
 from ninefold.resolve.terms import terms
 from ninefold.resolve.versioning import versioning

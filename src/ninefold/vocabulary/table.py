@@ -13,13 +13,11 @@ from ninefold.language.resources import Resources
 from ninefold.vocabulary import (
     endpoints,
     events,
-    purpose,
     states,
     versioning,
 )
 
 VOCABULARY: tuple[Key, ...] = (
-    *purpose.KEYS,
     *rows(Resources, 2),
     *states.KEYS,
     *endpoints.KEYS,

@@ -1,13 +1,20 @@
-"""Part 1: what the service does, in prose."""
+"""Part 1: what the service does, in prose. It has no keys: its prose is its fact."""
 
 from __future__ import annotations
 
 from textwrap import dedent
 
-from ninefold.contract.fact import Shown
-from ninefold.contract.purpose import Purpose
+from ninefold.contract.fact import Fact, Shown
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.language.reading import Reading, spoken
 from ninefold.syntax.nodes import Part
+
+
+@dataclass(frozen=True, slots=True)
+class Purpose:
+    """The prose of part 1."""
+
+    text: Fact[str] | None
 
 
 def purpose(r: Reading, part: Part) -> Purpose:
