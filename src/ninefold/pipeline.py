@@ -31,8 +31,7 @@ from ninefold.resolve.contract import resolve
 from ninefold.syntax.nodes import Document
 from ninefold.syntax.parser import form_of, parse
 from ninefold.syntax.read import read
-from ninefold.versions.derive import derive
-from ninefold.versions.said import in_that_version, of_version
+from ninefold.versions.derive import derive, in_that_version, of_version
 
 if TYPE_CHECKING:
     from ninefold.plan.service import ServicePlan

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ninefold.checked import endpoints as checked
 from ninefold.checked import endpoints as checked_endpoints
 from ninefold.checked import operations as checked_operations
 from ninefold.checked.endpoints import Endpoint, Stopped
 from ninefold.checked.operations import Delete, Mutation, Update
 from ninefold.checked.operations import Parameter as CheckedParameter
 from ninefold.checked.service import Checked
+from ninefold.plan.calls import Argument, Call
 from ninefold.plan.operations import Operation
 from ninefold.plan.places import Place
 from ninefold.plan.routes import Admission, Blocked, CrossOrigin, Parameter, PathParameter, Rule, Segment, Served
 from ninefold.planner import endpoints
 from ninefold.planner.bodies import body
-from ninefold.planner.calls import call
 from ninefold.planner.cases import chosen, common, read_first
 from ninefold.planner.effects import with_effects
 from ninefold.planner.errors import error_shape
@@ -26,6 +27,24 @@ from ninefold.planner.places import by_key, rules, traced
 from ninefold.planner.sweep import sweep
 from ninefold.sql.dialect import Dialect
 from ninefold.values import Text
+
+
+def call(stated: checked.Call | None) -> Call | None:
+    if stated is None:
+        return None
+    return Call(
+        function=stated.function,
+        arguments=tuple(
+            Argument(each.name, each.value, each.type, dict(each.schema), each.nullable, each.given, traced(each.place))
+            for each in stated.arguments
+        ),
+        gives=dict(stated.gives),
+        type=stated.type,
+        refuses=stated.refuses,
+        fields=stated.fields,
+        trace=traced(stated.place),
+    )
+
 
 EVENT_STREAM = "text/event-stream"
 """WHATWG HTML 9.2."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import pairwise
 from typing import TypeVar
 
@@ -11,9 +12,10 @@ from ninefold.contract.endpoints import Literal
 from ninefold.contract.fact import Fact, Gap, Proposal, Shown, StatedNone, is_open, value_of
 from ninefold.contract.service import Contract
 from ninefold.contract.versioning import ENDPOINT, OF_ENDPOINT, Change, Version, VersionScheme
-from ninefold.diagnostics.diagnostic import Diagnostic, Label, Outcome
+from ninefold.diagnostics.diagnostic import Diagnostic, Label, Outcome, Severity
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
+from ninefold.questions.question import OpenQuestion
 from ninefold.versions.codes import NO_WAY_BACK, ODD_DATES, UNNAMEABLE
 from ninefold.versions.endpoints import change_endpoint, change_parameter
 from ninefold.versions.fields import change_field
@@ -21,6 +23,23 @@ from ninefold.versions.names import change_code, change_kind
 from ninefold.versions.shown import with_shown
 from ninefold.versions.views import change_view
 from ninefold.versions.way import Way
+
+
+def of_version(version: Version, diagnostics: Iterable[Diagnostic], said: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    """What is wrong in a version alone, or not in force there, each with the version. Oddities are told of the newest
+    version: what an older one no longer uses, others do."""
+    known = {(each.code.id, each.labels[:1]) for each in said}
+    for each in diagnostics:
+        if each.code.severity is not Severity.WARNING and (each.code.id, each.labels[:1]) not in known:
+            label = Label(version.span, f"in the version `{version.name}`")
+            yield replace(each, labels=(*each.labels, label))
+
+
+def in_that_version(asked: Iterable[OpenQuestion], known: Iterable[OpenQuestion]) -> list[OpenQuestion]:
+    """The questions that only this version leaves open."""
+    before = {(each.question.id, each.span) for each in known}
+    return [each for each in asked if (each.question.id, each.span) not in before]
+
 
 T = TypeVar("T")
 

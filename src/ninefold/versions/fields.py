@@ -15,9 +15,8 @@ from ninefold.language.endpoints import Filter, SortKey
 from ninefold.language.resources import Field, Resource, Seen
 from ninefold.language.schemas import Schema
 from ninefold.syntax.nodes import Entry, Mapping, Scalar, Style
-from ninefold.versions.chosen import called_so
 from ninefold.versions.codes import NO_SUCH_CHANGE
-from ninefold.versions.templates import Shows, in_templates
+from ninefold.versions.templates import Shows, called_so, in_templates
 from ninefold.versions.way import OF_FIELDS, Way
 
 

@@ -20,7 +20,7 @@ from ninefold.expressions import ast
 from ninefold.expressions.ast import Ast
 from ninefold.language.endpoints import Filter, Sorts
 from ninefold.language.resources import Resource
-from ninefold.versions.chosen import showing
+from ninefold.versions.templates import showing
 
 _OVER_ITEMS = frozenset({"map", "filter", "all", "exists", "exists_one", "flatMap"})
 """Functions whose first argument is a name for each item in turn."""

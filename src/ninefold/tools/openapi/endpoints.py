@@ -9,8 +9,7 @@ from ninefold.contract.fact import value_of
 from ninefold.plan.routes import PathParameter, Segment
 from ninefold.tools.openapi import cases, extensions
 from ninefold.tools.openapi.authentication import callers, security
-from ninefold.tools.openapi.bodies import request_body
-from ninefold.tools.openapi.parameters import parameters
+from ninefold.tools.openapi.requests import parameters, request_body
 from ninefold.tools.openapi.responses import responses
 from ninefold.tools.openapi.service import Endpoint, Json, Service
 

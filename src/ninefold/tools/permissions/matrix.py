@@ -2,8 +2,7 @@
 and in which states.
 
 Everything in it is stated, with its line. What is not shown is said to be not shown: the matrix of a half-written
-contract is as good as the contract.
-"""
+contract is as good as the contract."""
 
 from __future__ import annotations
 
@@ -20,9 +19,41 @@ from ninefold.contract.fact import Fact, StatedNone, value_of
 from ninefold.contract.service import Contract
 from ninefold.contract.survey import Survey, actions, subject
 from ninefold.diagnostics.source import Span
-from ninefold.expressions.tree import Typed
+from ninefold.expressions.evaluate import holds
+from ninefold.expressions.reads import parts
+from ninefold.expressions.tree import Call, Select, Typed, Variable
 from ninefold.language.authentication import Every
-from ninefold.tools.permissions.states import possible
+
+
+def possible(states: tuple[str, ...], field: str, resource: str, conditions: tuple[Typed, ...]) -> tuple[str, ...]:
+    """Those of `states` in which none of the conditions is known to fail. A condition is taken apart at its `&&`, and
+    what reads nothing but the state (`order.status == 'draft'`) is asked; what reads more may hold or not."""
+    asked = [
+        holds(part)
+        for condition in conditions
+        for part in _conjuncts(condition)
+        if _reads_state_alone(part, field, resource)
+    ]
+    return tuple(state for state in states if all(each({resource: {field: state}}) for each in asked))
+
+
+def _conjuncts(condition: Typed) -> Iterator[Typed]:
+    if isinstance(condition, Call) and condition.function == "&&":
+        for each in condition.arguments:
+            yield from _conjuncts(each)
+    else:
+        yield condition
+
+
+def _reads_state_alone(typed: Typed, field: str, resource: str) -> bool:
+    match typed:
+        case Select(operand=Variable(name=name), name=selected) if name == resource:
+            return selected == field
+        case Variable():
+            return False
+        case _:
+            return all(_reads_state_alone(part, field, resource) for part in parts(typed))
+
 
 ANYONE = "anyone"
 
