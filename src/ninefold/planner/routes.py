@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ninefold.checked import endpoints as checked
 from ninefold.checked import endpoints as checked_endpoints
 from ninefold.checked import operations as checked_operations
 from ninefold.checked.endpoints import Endpoint, Stopped
@@ -29,7 +28,7 @@ from ninefold.sql.dialect import Dialect
 from ninefold.values import Text
 
 
-def call(stated: checked.Call | None) -> Call | None:
+def call(stated: checked_endpoints.Call | None) -> Call | None:
     if stated is None:
         return None
     return Call(

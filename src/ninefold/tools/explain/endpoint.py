@@ -14,7 +14,7 @@ from ninefold.pipeline import Loaded
 from ninefold.questions.ask import accepted_proposals
 from ninefold.tools.explain import (
     authentication,
-    cases,
+    choices,
     errors,
     limits,
     outcome,
@@ -38,15 +38,15 @@ def explain_endpoint(loaded: Loaded, endpoint: Endpoint, with_statements: bool =
     stops = outcome.obstacles(g, endpoint)
     sections = [
         Section("What stands in the way", tuple(stops)),
-        Section("What it does", (*requests.deeds(g, endpoint), *cases.chosen(g, endpoint))),
+        Section("What it does", (*requests.deeds(g, endpoint), *choices.chosen(g, endpoint))),
         Section("Who may call", tuple(authentication.callers(g, endpoint))),
         Section("Which rows they see", tuple(authentication.rows(g, endpoint))),
-        Section("The body", cases.in_each(g, endpoint, requests.body)),
+        Section("The body", choices.in_each(g, endpoint, requests.body)),
         Section("Parameters and headers", tuple(requests.parameters(g, endpoint))),
-        Section("Guards and transitions", cases.in_each(g, endpoint, writes.guards)),
-        Section("Values that the service gives", cases.in_each(g, endpoint, writes.values)),
-        Section("What other rows have to do with it", cases.in_each(g, endpoint, writes.bonds)),
-        Section("The response", cases.in_each(g, endpoint, responses.responses)),
+        Section("Guards and transitions", choices.in_each(g, endpoint, writes.guards)),
+        Section("Values that the service gives", choices.in_each(g, endpoint, writes.values)),
+        Section("What other rows have to do with it", choices.in_each(g, endpoint, writes.bonds)),
+        Section("The response", choices.in_each(g, endpoint, responses.responses)),
         Section("Events", tuple(writes.written_events(g, endpoint))),
         Section("Limits", tuple(limits.holding(g, endpoint))),
         Section("Versions", tuple(versioning.asked(g))),

@@ -17,7 +17,7 @@ from ninefold.language.shapes import FORM
 from ninefold.language.verbs import GRANT, TRANSITION, kind_of
 from ninefold.meanings import BESIDE_FIELDS, ENDED, FORMS, GRANTED, GRANTS, PATHS
 from ninefold.tools.explain import resources
-from ninefold.tools.explain.chosen import choices
+from ninefold.tools.explain.choices import choices
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds
 from ninefold.tools.explain.limits import pages

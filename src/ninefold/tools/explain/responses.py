@@ -15,7 +15,7 @@ from ninefold.language.resources import View
 from ninefold.meanings import CHOSEN, ENDED
 from ninefold.tools.explain import resources
 from ninefold.tools.explain.authentication import ISSUED
-from ninefold.tools.explain.chosen import on_request
+from ninefold.tools.explain.choices import on_request
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds
 from ninefold.vocabulary.built_in import BUILT_IN
