@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Literal
+from typing import Final, Literal
 
 from ninefold.checked.endpoints import Admission
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import AnyCertificate, CertificateOf, LookedUp, Scheme, Signed, Verification
 from ninefold.checked.ways import Way, by_way
 from ninefold.checks import scopes
-from ninefold.checks.codes import CERTIFICATE_FIELD, ISSUER_TWICE, LIST_HAS_NO_ROW, NOT_A_TOKEN, NOT_AN_ALGORITHM
+from ninefold.checks.codes import (
+    CERTIFICATE_FIELD,
+    ISSUER_TWICE,
+    LIKE_A_SCHEME,
+    LIST_HAS_NO_ROW,
+    NOT_A_TOKEN,
+    NOT_AN_ALGORITHM,
+)
 from ninefold.checks.credentials import check_issued, check_password
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.model import Vocabulary
@@ -20,6 +28,7 @@ from ninefold.contract.expression import Expression
 from ninefold.contract.fact import Gap, Name, Proposal, Shown, is_open, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.suggest import nearest
 from ninefold.expressions.reads import needs_database
 from ninefold.expressions.rewrite import free_variables
 from ninefold.expressions.scope import Scope
@@ -122,6 +131,7 @@ def _scheme(
     location, name = value_of(scheme.location), value_of(scheme.parameter)
     if kind.text == "http" and auth_scheme is not None:
         parameter = auth_scheme.text
+        _is_meant(auth_scheme, findings)
     elif kind.text == "apiKey":
         if location is None or name is None:
             return None
@@ -141,6 +151,21 @@ def _scheme(
     # RFC 7617, section 2.1: it is how clients know in which characters user-id and password are sent.
     charset = ("," if quoted else "") + ' charset="UTF-8"' if scheme.is_basic else ""
     return Scheme(scheme.name, where, parameter, challenge + quoted + charset, verified, tuple(adds), place, realm)
+
+
+REGISTERED: Final = ("Basic", "Bearer", "Digest", "DPoP", "GNAP", "HOBA", "Mutual", "Negotiate", "OAuth", "vapid")
+"""The HTTP authentication schemes that are registered (RFC 9110, 16.4.1), but for those whose names are long."""
+
+
+def _is_meant(scheme: Name, findings: Findings) -> None:
+    """Notes a scheme that is nearly one of those that are registered. Others are as good: `token`, say."""
+    meant = nearest(scheme.text, REGISTERED)
+    if meant is None or meant.casefold() == scheme.text.casefold():
+        return
+    if Counter(meant.casefold()) == Counter(scheme.text.casefold()) or abs(len(meant) - len(scheme.text)) <= 1:
+        message = f"`{scheme.text}` is no registered HTTP authentication scheme"
+        help = f"did you mean `{meant.lower() if meant in ('Basic', 'Bearer') else meant}`?"
+        findings.say(LIKE_A_SCHEME, message, Label(scheme.span, "the word that clients send"), help=(help,))
 
 
 def _verified(
