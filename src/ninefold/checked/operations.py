@@ -42,6 +42,11 @@ class PathValue:
 Segment: TypeAlias = str | PathName | PathValue
 
 
+def fixed_path(segments: tuple[Segment, ...]) -> tuple[str | None, ...]:
+    """What of a path is the same in every request; None where there is a value."""
+    return tuple(each if isinstance(each, str) else None for each in segments)
+
+
 @dataclass(frozen=True)
 class BodyLeaf:
     """The value at `pointer` (member names from the root) is the field's."""

@@ -11,6 +11,7 @@ from ninefold.checked.contents import Content
 from ninefold.checked.endpoints import CrossOrigin, Endpoint, Requests, Stopped
 from ninefold.checked.events import Events
 from ninefold.checked.limits import Limits
+from ninefold.checked.operations import fixed_path
 from ninefold.checked.places import Places
 from ninefold.checked.resources import Field, Record, Resource
 from ninefold.diagnostics.frozen import dataclass
@@ -233,6 +234,14 @@ class Checked:
                 if each.refers_to is not None and each.stored:
                     found.setdefault(each.refers_to, []).append((resource, each))
         return {target: tuple(references) for target, references in found.items()}
+
+    @cached_property
+    def by_fixed_path(self) -> Mapping[tuple[str | None, ...], tuple[Endpoint, ...]]:
+        """Endpoints by their paths, whatever the values in these are."""
+        found: dict[tuple[str | None, ...], list[Endpoint]] = {}
+        for each in self.endpoints:
+            found.setdefault(fixed_path(each.segments), []).append(each)
+        return {path: tuple(endpoints) for path, endpoints in found.items()}
 
     @property
     def requests(self) -> Requests:

@@ -62,6 +62,8 @@ def _events(
     verb: str, resource: Resource, found: list[Fragment], perspective: Perspective, is_gone: bool = False
 ) -> Iterator[Event]:
     for stated in perspective.checked.events.kinds:
+        if not any((cause.verb, cause.resource) == (verb, resource.name) for cause in stated.causes):
+            continue
         kind = _of_what_is_gone(stated) if is_gone else stated
         for cause in kind.causes:
             if (cause.verb, cause.resource) == (verb, resource.name):

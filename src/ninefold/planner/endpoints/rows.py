@@ -7,7 +7,7 @@ import hashlib
 import msgspec
 
 from ninefold.checked import contents as checked
-from ninefold.checked.operations import Operation, Read
+from ninefold.checked.operations import Operation, Read, fixed_path
 from ninefold.checked.resources import Resource
 from ninefold.plan.responses import Response
 from ninefold.plan.statement import Piece
@@ -82,8 +82,8 @@ def _prefix(operation: Operation, perspective: Perspective) -> str:
     this path, so that an entity tag of GET serves for PATCH, whose own response may differ."""
     shown = [
         repr(end.content)
-        for other in perspective.checked.endpoints
-        for end in other.operation.ends_well
+        for other in perspective.checked.by_fixed_path.get(fixed_path(operation.segments), ())
         if is_at_path_of(other.operation, operation)
+        for end in other.operation.ends_well
     ]
     return hashlib.sha256("\n".join(sorted(shown)).encode()).hexdigest()[:8]
