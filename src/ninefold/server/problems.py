@@ -66,6 +66,15 @@ def invalid(place: In, name: str, rule: str, code: str | None = None) -> Failure
     return Failure("invalid", of_parameter("invalid", place, name), code, (field_failure(place, (name,), rule),))
 
 
+def no_value(failure: Failure, resource: str | None) -> tuple[Failure, ...]:
+    """What a text in the path is refused for that is none of what `path` says: its own code, if one stands there, else
+    that there is no such row; of that parameter, too, which may have a code."""
+    if failure.code is not None:
+        return (failure,)
+    named = (of_parameter("missing", "path", each.name) for each in failure.fields)
+    return tuple(Failure("missing", subject) for subject in (resource, *filter(None, named)))
+
+
 def field_failure(place: In, path: Sequence[str | int], rule: str) -> FieldFailure:
     """The failure of the value at `path`. Its name is that of the nearest member; a body as a whole is `body`. Of a
     path that is too long to be told, what is told of is the value as deep in it as can be."""

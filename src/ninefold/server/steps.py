@@ -18,7 +18,6 @@ from typing import Any, assert_never
 
 from ninefold.database.protocol import Row, Stored, TooLong, Unavailable
 from ninefold.expressions.evaluate import TooMuch
-from ninefold.language.conditions import of_parameter
 from ninefold.plan import environment
 from ninefold.server import credentials, media_types
 from ninefold.server.authenticate import ANYONE, NOBODY, AnyCertificate, Caller, Certificates, Passwords, Scheme, Tokens
@@ -51,7 +50,7 @@ from ninefold.server.judge import Judge, NothingFound, Refusal
 from ninefold.server.match import Found, Match, NotAllowed
 from ninefold.server.messages import Response
 from ninefold.server.parameters import Declared, Query
-from ninefold.server.problems import Failure, invalid
+from ninefold.server.problems import Failure, invalid, no_value
 from ninefold.server.rates import Asking, count
 from ninefold.server.sweep import Sweep
 from ninefold.server.versions import Version
@@ -416,10 +415,7 @@ def _read_path(x: Exchange, declared: Declared, failures: list[Failure]) -> dict
     wrong: list[Failure] = []
     texts = zip(x.endpoint.names, x.values, strict=True)
     read = declared.read({name: [text] for (name, _, _), text in texts}, wrong)
-    for failure in wrong:
-        named = () if failure.code else (of_parameter("missing", "path", each.name) for each in failure.fields)
-        missing = (Failure("missing", subject) for subject in (_resource(x), *filter(None, named)))
-        failures += (each for each in ((failure,) if failure.code else missing) if each not in failures)
+    failures += dict.fromkeys(told for each in wrong for told in no_value(each, _resource(x)))
     return read
 
 
