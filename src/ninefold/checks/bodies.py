@@ -288,7 +288,9 @@ def _not_listed(item: Leaf | Items, resource: Resource, findings: Findings) -> N
             help: tuple[str, ...] = (f"write `{name}`",)
         case _:
             help = ("a member with another name than its field stands in a mapping: `{NAME: FIELD}`",)
-    findings.say(NOT_A_BODY, "an item of a list of fields is the name of one", Label(span, "is no name"), help=help)
+    # It is quoted, so that what was refused as a name is told once (`resolve.consequences`).
+    what = "an item" if isinstance(item, Items) else f"`{item.expression.text}`"
+    findings.say(NOT_A_BODY, f"{what} in a list of fields is not the name of one", Label(span, "is no name"), help=help)
 
 
 def check_required(
