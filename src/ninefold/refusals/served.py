@@ -84,7 +84,7 @@ def _of_callers(
     in_force: Collection[str],
     resource: str | None,
 ) -> Iterator[Refusal]:
-    if not route.schemes:
+    if admissions and not route.schemes:
         return  # it is for anyone alone: no credential is read
     yield Refusal("unauthenticated", Step.CALLER)
     yield from (Refusal("unauthenticated", Step.CALLER, each) for each in schemes)
