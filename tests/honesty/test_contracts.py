@@ -35,9 +35,12 @@ _NAMED_OR_NOT = (
     "an object of which no member is named takes any member, so what `unknown members: refused` refuses hangs on what "
     "names them, and its trace does not say so"
 )
+_BY_CHANCE = "what was an unknown version is served, and the letters of a `random(8)` are taken for a word"
+
 KNOWN = {
     ("places-known-by-two-coordinates", "2 place > fields > birds > allOf"): _NAMED_OR_NOT,
     ("members-inside-members-that-are-refused", "2 order > fields > open > additionalProperties"): _NAMED_OR_NOT,
+    ("a-version-pinned-by-the-account", "9 scheme"): _BY_CHANCE,
 }
 """What breaks the law as it is worded, and why it is let be."""
 
