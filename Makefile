@@ -40,7 +40,9 @@ WORKERS ?= auto
 SUITE := $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -p tests.progress
 
 # Which sample, and which part of the long run: tests/slices.py.
-test test-costs: export NINEFOLD_SLICE := $(or $(SLICE),tree)
+ifdef SLICE
+test test-costs: export NINEFOLD_SLICE := $(SLICE)
+endif
 test: $(VENV)/.test
 	$(SUITE) $(ARGS)
 
