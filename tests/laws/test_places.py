@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ninefold.diagnostics.source import Source
 from ninefold.syntax.excerpt import whole
-from ninefold.syntax.nodes import Document, Mapping, Node, Scalar, Sequence, Style
+from ninefold.syntax.nodes import Document, Scalar, Style, scalars
 from ninefold.syntax.parser import Form, parse
 from ninefold.syntax.repair import readable
 from ninefold.syntax.yaml import compose
@@ -73,22 +73,6 @@ FRAGMENTS = st.lists(
     ),
     max_size=24,
 ).map("".join)
-
-
-def scalars(node: Node | None) -> Iterator[Scalar]:
-    """All scalars of a tree in written order, keys included."""
-    match node:
-        case Scalar():
-            yield node
-        case Mapping(entries=entries):
-            for entry in entries:
-                yield entry.key
-                yield from scalars(entry.value)
-        case Sequence(items=items):
-            for item in items:
-                yield from scalars(item)
-        case None:
-            return
 
 
 def all_scalars(document: Document) -> Iterator[Scalar]:

@@ -169,24 +169,6 @@ def _asked(
     return Key(0, name, kind, shape, meaning, f"A gap: {gap}.", question.id, words, says_none=says_none)
 
 
-def falls_back(
-    name: str,
-    shape: Shape | Holding,
-    meaning: str,
-    part: int,
-    path: str,
-    question: Question | None = None,
-    *,
-    says_none: bool = False,
-    **also: Any,
-) -> Any:
-    """A key instead of which the line at a path of a part holds, with all that stands below it. `question`: the one
-    that asks for that line."""
-    asks = None if question is None else question.id
-    key = Key(0, name, Kind.FALLS_BACK, _of(shape), meaning, "", asks, says_none=says_none)
-    return _member(falling_back(key, part, path), shape, question=question, **also)
-
-
 def restricts(name: str, shape: Shape | Holding, meaning: str, absent: str, **also: Any) -> Any:
     return _member(Key(0, name, Kind.RESTRICTS, _of(shape), meaning, absent), shape, **also)
 

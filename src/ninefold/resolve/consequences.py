@@ -16,7 +16,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.codes import NO_SUCH_FIELD, NO_SUCH_NAME, UNREADABLE
 from ninefold.language.codes import NOT_AN_ACTION, UNDECLARED
-from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence
+from ninefold.syntax.nodes import Document, Entry, Mapping, scalars
 
 _FIRST_OF_EXPRESSIONS = "NF0400"
 _QUOTED = re.compile(r"`([^`]*)`")
@@ -133,24 +133,11 @@ class _Written:
     """The texts of a document, found by a place in them."""
 
     def __init__(self, document: Document) -> None:
-        scalars = [scalar for part in document.parts for scalar in _scalars(part.facts)]
-        self._scalars = sorted(scalars, key=lambda scalar: scalar.span.start)
+        found = (scalar for part in document.parts for scalar in scalars(part.facts))
+        self._scalars = sorted(found, key=lambda scalar: scalar.span.start)
         self._starts = [scalar.span.start for scalar in self._scalars]
 
     def around(self, span: Span) -> str:
         """The text that a place is in; empty where it is in none."""
         at = bisect_right(self._starts, span.start) - 1
         return self._scalars[at].text if at >= 0 and span.start < self._scalars[at].span.end else ""
-
-
-def _scalars(node: Node) -> Iterator[Scalar]:
-    match node:
-        case Scalar():
-            yield node
-        case Mapping(entries=entries):
-            for entry in entries:
-                yield entry.key
-                yield from _scalars(entry.value)
-        case Sequence(items=items):
-            for item in items:
-                yield from _scalars(item)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import Enum
 from typing import TypeAlias
 
@@ -149,3 +150,19 @@ class Document:
 
     def part(self, name: str) -> Part:
         return self.parts[PARTS.index(name)]
+
+
+def scalars(node: Node | None) -> Iterator[Scalar]:
+    """All scalars of a tree in written order, keys included."""
+    match node:
+        case Scalar():
+            yield node
+        case Mapping(entries=entries):
+            for entry in entries:
+                yield entry.key
+                yield from scalars(entry.value)
+        case Sequence(items=items):
+            for item in items:
+                yield from scalars(item)
+        case None:
+            return

@@ -25,7 +25,6 @@ DELIVERED = "delivery"
 LOG = "log"
 
 _NOT_SENT = "A gap: no event is delivered this way."
-_NOT_READ = "A gap where an endpoint reads `event`: it is not served."
 
 KEYS: tuple[Key, ...] = (
     asked(6, "kinds", MappingOf("kinds to when they arise"), KINDS, "The kinds of event.",
