@@ -20,9 +20,9 @@ import httpx
 
 from ninefold.database.sqlite import Opened, open_sqlite
 from ninefold.pipeline import compile_document
-from ninefold.server.app import Application
-from ninefold.server.run import Stop, serve
-from ninefold.server.service import ready
+from ninefold.runtime.app import Application
+from ninefold.runtime.run import Stop, serve
+from ninefold.runtime.service import ready
 
 ROUNDS = 300
 

@@ -27,10 +27,10 @@ from ninefold.ablate.requests import Exchange, Known, body_matches, filled, text
 from ninefold.database.sqlite import Opened, open_sqlite
 from ninefold.operator.rows import Caller, stated_rows
 from ninefold.plan.service import ServicePlan
-from ninefold.server.app import Application
-from ninefold.server.run import Stop, serve
-from ninefold.server.service import ready
-from ninefold.server.tracing import Tracer
+from ninefold.runtime.app import Application
+from ninefold.runtime.run import Stop, serve
+from ninefold.runtime.service import ready
+from ninefold.runtime.tracing import Tracer
 
 
 def tell(client: httpx.Client, exchange: Exchange, known: Known) -> None:

@@ -30,12 +30,12 @@ from ninefold.diagnostics.render import render
 from ninefold.operator.rows import Caller, stated_rows
 from ninefold.plan.routes import Blocked, Served
 from ninefold.plan.service import ServicePlan
-from ninefold.server import app
-from ninefold.server.access_log import Observe
-from ninefold.server.app import Message, Receive, Send
-from ninefold.server.functions import Refused, unfit
-from ninefold.server.issuers import unusable
-from ninefold.server.service import ready
+from ninefold.runtime import app
+from ninefold.runtime.access_log import Observe
+from ninefold.runtime.app import Message, Receive, Send
+from ninefold.runtime.functions import Refused, unfit
+from ninefold.runtime.issuers import unusable
+from ninefold.runtime.service import ready
 from ninefold.tools.openapi import document
 from ninefold.tools.openapi import service as described
 

@@ -158,7 +158,7 @@ def _planned(checked: Checked) -> Callable[[], ServicePlan | None]:
 
     @cache
     def planned() -> ServicePlan | None:
-        from ninefold.planner.service import plan
+        from ninefold.compile.service import plan
 
         with _uncollected():
             return plan(checked)

@@ -22,9 +22,9 @@ from ninefold.expressions.operations import Sources as ChanceOfExpressions
 from ninefold.expressions.operations import new_token, new_uuid, random_text
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.service import ServicePlan
-from ninefold.server.app import Application
-from ninefold.server.service import ready
-from ninefold.server.sources import Sources
+from ninefold.runtime.app import Application
+from ninefold.runtime.service import ready
+from ninefold.runtime.sources import Sources
 from ninefold.sql.fragment import identifier
 from ninefold.values import to_sqlite
 

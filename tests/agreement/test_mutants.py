@@ -12,14 +12,14 @@ import pytest
 from tests.agreement.comparing import Disagreement
 from tests.agreement.runs import run
 
+from ninefold.compile import errors, requirements
+from ninefold.compile.perspective import Perspective
 from ninefold.expressions.sql_parts import Parts
 from ninefold.language import conditions
 from ninefold.plan.problems import Condition
-from ninefold.planner import errors, requirements
-from ninefold.planner.perspective import Perspective
-from ninefold.server import choices, decode, parameters, steps
-from ninefold.server.authenticate import Scheme
-from ninefold.server.sources import Sources
+from ninefold.runtime import choices, decode, parameters, steps
+from ninefold.runtime.authenticate import Scheme
+from ninefold.runtime.sources import Sources
 from ninefold.sql.fragment import Fragment
 
 MOST: Final = 200
@@ -29,7 +29,7 @@ Patch = pytest.MonkeyPatch
 
 # The package has functions of the same names.
 create, delete, lists, read, update, writes = (
-    import_module(f"ninefold.planner.endpoints.{name}")
+    import_module(f"ninefold.compile.endpoints.{name}")
     for name in ("create", "delete", "list", "read", "update", "writes")
 )
 

@@ -28,7 +28,7 @@ COMPILER = (
     "pages.py",
     "pipeline.py",
     "plan",
-    "planner",
+    "compile",
     "questions",
     "resolve",
     "sql",
@@ -117,10 +117,10 @@ def test_only_the_adapter_has_coroutines() -> None:
     """A step says what it waits for, and one loop resumes it (law 10); `app` is that loop and, with `following` for
     responses that go on, the only place that knows ASGI from within, as `cycle` does from without; `works` and
     `beside` are what it waits for, and `run` starts it."""
-    adapters = {f"server/{name}.py" for name in ("app", "following", "cycle", "run", "works", "beside")}
+    adapters = {f"runtime/{name}.py" for name in ("app", "following", "cycle", "run", "works", "beside")}
     found = [
         f"{named(path)}: {node.name}"
-        for path in modules_of((*COMPILER, "server"))
+        for path in modules_of((*COMPILER, "runtime"))
         if named(path) not in adapters
         for node in ast.walk(tree_of(path))
         if isinstance(node, ast.AsyncFunctionDef)

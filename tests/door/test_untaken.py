@@ -17,10 +17,10 @@ from tests.door.doors import CONTRACT, Address
 
 from ninefold.database.sqlite import Opened, open_sqlite
 from ninefold.pipeline import load
-from ninefold.server.app import Application
-from ninefold.server.capacity import Capacity
-from ninefold.server.run import Asgi, Stop, serve
-from ninefold.server.service import ready
+from ninefold.runtime.app import Application
+from ninefold.runtime.capacity import Capacity
+from ninefold.runtime.run import Asgi, Stop, serve
+from ninefold.runtime.service import ready
 
 pytestmark = pytest.mark.serves
 

@@ -21,10 +21,10 @@ from ninefold.delivery.jobs import jobs
 from ninefold.operator.rows import Caller, stated_rows
 from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
-from ninefold.server.app import Application
-from ninefold.server.run import Stop, serve
-from ninefold.server.service import ready
-from ninefold.server.sources import Sources
+from ninefold.runtime.app import Application
+from ninefold.runtime.run import Stop, serve
+from ninefold.runtime.service import ready
+from ninefold.runtime.sources import Sources
 
 CONTRACT = (Path(__file__).parent / "contract.md").read_text(encoding="utf-8")
 

@@ -11,7 +11,7 @@ from tests.events.service import Running, running
 from tests.events.test_webhooks import left, until_left
 
 from ninefold.delivery import jobs
-from ninefold.server.sources import Sources
+from ninefold.runtime.sources import Sources
 
 pytestmark = pytest.mark.serves
 

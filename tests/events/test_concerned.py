@@ -15,8 +15,8 @@ from tests.events.stream import Stream, listening
 
 from ninefold.plan.operations import Stream as Operation
 from ninefold.plan.routes import Served
-from ninefold.server.bell import SOON
-from ninefold.server.concerned import Concerns, Index
+from ninefold.runtime.bell import SOON
+from ninefold.runtime.concerned import Concerns, Index
 
 PEOPLE = 12
 ROUNDS = 60

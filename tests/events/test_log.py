@@ -12,7 +12,7 @@ from tests.events.test_cleaning import positions, until_positions
 from tests.parts import in_two_versions
 
 from ninefold.delivery import jobs
-from ninefold.server.sources import Sources
+from ninefold.runtime.sources import Sources
 
 pytestmark = pytest.mark.serves
 

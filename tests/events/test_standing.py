@@ -18,8 +18,8 @@ from tests.events.service import Running, running
 from tests.events.stream import Event, listening
 from tests.server.identity import ec, signed
 
-from ninefold.server.capacity import STREAMS_OF_ONE
-from ninefold.server.sources import Sources
+from ninefold.runtime.capacity import STREAMS_OF_ONE
+from ninefold.runtime.sources import Sources
 
 pytestmark = pytest.mark.serves
 

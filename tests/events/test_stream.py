@@ -16,7 +16,7 @@ from cloudevents.core.bindings.http import HTTPMessage, from_structured_event
 from tests.events.service import CONTRACT, Running, running
 from tests.events.stream import Event, listening
 
-from ninefold.server.sources import Sources
+from ninefold.runtime.sources import Sources
 
 pytestmark = pytest.mark.serves
 

@@ -16,7 +16,7 @@ from standardwebhooks import Webhook, WebhookVerificationError
 from tests.events.receiver import Answer, receiving
 from tests.events.service import CONTRACT, Running, running
 
-from ninefold.server.sources import Sources
+from ninefold.runtime.sources import Sources
 
 pytestmark = pytest.mark.serves
 

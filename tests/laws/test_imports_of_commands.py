@@ -21,7 +21,7 @@ sys.exit(main(sys.argv[1:]))
 
 SERVED = """
 import json, os, sys
-from ninefold.server import run
+from ninefold.runtime import run
 def stopped(*_, **__):
     print(json.dumps(sorted(sys.modules)), file=sys.stderr)
 run.run = stopped
@@ -38,14 +38,14 @@ STAGES = {
     "ninefold.pipeline",
     "ninefold.syntax.parser",
     "ninefold.checks.check",
-    "ninefold.planner",
+    "ninefold.compile",
     "ninefold.tools.explain",
 }
 
 NEEDLESS: list[tuple[str, Sequence[str], set[str]]] = [
     ("a code", ["explain", "NF0601"], COMMAND_LINE | SERVER | SECRETS | SENDING | STAGES | {"yaml", "markdown_it"}),
-    ("a check", ["check", "examples/orders.md"], COMMAND_LINE | SERVER | SECRETS | SENDING | {"ninefold.planner"}),
-    ("gaps", ["gaps", "examples/orders.md"], COMMAND_LINE | SENDING | {"ninefold.planner", "uvicorn"}),
+    ("a check", ["check", "examples/orders.md"], COMMAND_LINE | SERVER | SECRETS | SENDING | {"ninefold.compile"}),
+    ("gaps", ["gaps", "examples/orders.md"], COMMAND_LINE | SENDING | {"ninefold.compile", "uvicorn"}),
     ("a plan", ["plan", "examples/orders.md"], COMMAND_LINE | SENDING | {"uvicorn", "apsw", "asyncio"}),
 ]
 
@@ -73,4 +73,4 @@ def test_serving_without_a_broker_loads_no_client_of_others(issuer: list[str], t
     where = ["--listen", "127.0.0.1:0", "--operator", "127.0.0.1:0", "--database", str(tmp_path / "orders.db")]
     modules = loaded(SERVED, ["serve", "examples/orders.md", *where, *issuer])
     assert needless(modules, {*SENDING, "cyclopts", "attr", "joserfc", "argon2", "cryptography.x509"}) == []
-    assert "ninefold.server.run" in modules
+    assert "ninefold.runtime.run" in modules

@@ -20,8 +20,8 @@ from ninefold.plan import environment
 from ninefold.plan.operations import Stream
 from ninefold.plan.routes import Served
 from ninefold.plan.service import ServicePlan
-from ninefold.server.concerned import Concerns, Index
-from ninefold.server.statements import Prepared
+from ninefold.runtime.concerned import Concerns, Index
+from ninefold.runtime.statements import Prepared
 
 CONTRACT = """
 purpose: Keeps notes.

@@ -29,10 +29,10 @@ from ninefold.database.sqlite import Opened, open_sqlite
 from ninefold.delivery.jobs import jobs
 from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
-from ninefold.server.app import Application
-from ninefold.server.run import Stop, serve
-from ninefold.server.service import ready
-from ninefold.server.sources import Sources
+from ninefold.runtime.app import Application
+from ninefold.runtime.run import Stop, serve
+from ninefold.runtime.service import ready
+from ninefold.runtime.sources import Sources
 
 pytestmark = [pytest.mark.serves, pytest.mark.slow]
 

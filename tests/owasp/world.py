@@ -37,8 +37,8 @@ from ninefold.plan.authentication import Issued, LookedUp, Password, Scheme
 from ninefold.plan.environment import ENTERED_COLUMN
 from ninefold.plan.operator import OperatorOperations
 from ninefold.plan.service import ServicePlan
-from ninefold.server.judge import NothingFound, Refusal
-from ninefold.server.problems import Failure
+from ninefold.runtime.judge import NothingFound, Refusal
+from ninefold.runtime.problems import Failure
 from ninefold.sql import credentials
 from ninefold.sql.fragment import identifier
 

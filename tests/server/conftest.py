@@ -17,11 +17,11 @@ import pytest
 
 from ninefold.database.sqlite import Opened, SQLite, open_sqlite
 from ninefold.plan.service import ServicePlan
-from ninefold.server.access_log import Record
-from ninefold.server.app import Application
-from ninefold.server.run import Stop, serve
-from ninefold.server.service import ready
-from ninefold.server.sources import Sources
+from ninefold.runtime.access_log import Record
+from ninefold.runtime.app import Application
+from ninefold.runtime.run import Stop, serve
+from ninefold.runtime.service import ready
+from ninefold.runtime.sources import Sources
 
 
 @dataclass

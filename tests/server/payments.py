@@ -8,7 +8,7 @@ from itertools import count
 from ninefold.diagnostics.render import render
 from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
-from ninefold.server.sources import Sources
+from ninefold.runtime.sources import Sources
 
 PAYMENTS = """
 purpose: Takes payments.

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from tests.events.service import running
 
-from ninefold.server.beside import AT_ONCE, LITTLE_SECONDS, Beside, is_much
-from ninefold.server.schemas import Schemas
-from ninefold.server.sources import Sources
+from ninefold.runtime.beside import AT_ONCE, LITTLE_SECONDS, Beside, is_much
+from ninefold.runtime.schemas import Schemas
+from ninefold.runtime.sources import Sources
 
 CONTRACT = """purpose: Keeps texts.
 resources:

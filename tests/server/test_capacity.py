@@ -21,10 +21,10 @@ from tests.server.payments import new_key, payments
 
 from ninefold.database.sqlite import Opened, SQLite, open_sqlite
 from ninefold.plan.service import ServicePlan
-from ninefold.server.app import Application
-from ninefold.server.capacity import Capacity
-from ninefold.server.run import Stop, serve
-from ninefold.server.service import ready
+from ninefold.runtime.app import Application
+from ninefold.runtime.capacity import Capacity
+from ninefold.runtime.run import Stop, serve
+from ninefold.runtime.service import ready
 
 pytestmark = pytest.mark.serves
 
@@ -139,10 +139,10 @@ _FLOODED = """
 import asyncio, socket, sys
 from tests.server.payments import payments
 from ninefold.database.sqlite import open_sqlite
-from ninefold.server.app import Application
-from ninefold.server.capacity import Capacity
-from ninefold.server.run import serve
-from ninefold.server.service import ready
+from ninefold.runtime.app import Application
+from ninefold.runtime.capacity import Capacity
+from ninefold.runtime.run import serve
+from ninefold.runtime.service import ready
 plan = payments("{calls: {of: address, allow: 1000000, per: PT1M, algorithm: sliding window}}")
 database = open_sqlite(sys.argv[1], plan.schema).database
 service = Application(ready(plan, database.key("cursors")), database, capacity=Capacity(100, 2_000_000))

@@ -25,12 +25,12 @@ from ninefold.database.sqlite import Opened, open_sqlite
 from ninefold.diagnostics.render import render
 from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
-from ninefold.server import certificates
-from ninefold.server.access_log import Record
-from ninefold.server.app import Application
-from ninefold.server.run import Stop, serve
-from ninefold.server.service import ready
-from ninefold.server.sources import Sources
+from ninefold.runtime import certificates
+from ninefold.runtime.access_log import Record
+from ninefold.runtime.app import Application
+from ninefold.runtime.run import Stop, serve
+from ninefold.runtime.service import ready
+from ninefold.runtime.sources import Sources
 
 pytestmark = pytest.mark.serves
 

@@ -15,13 +15,13 @@ from tests.server.test_credentials import plan
 
 from ninefold.database.protocol import Unavailable
 from ninefold.database.sqlite import Opened, open_sqlite
-from ninefold.server.addresses import client_address
-from ninefold.server.app import Application
-from ninefold.server.capacity import Capacity
-from ninefold.server.run import Stop, serve
-from ninefold.server.service import ready
-from ninefold.server.works import MOST_COMPUTATIONS as THREADS
-from ninefold.server.works import Computations
+from ninefold.runtime.addresses import client_address
+from ninefold.runtime.app import Application
+from ninefold.runtime.capacity import Capacity
+from ninefold.runtime.run import Stop, serve
+from ninefold.runtime.service import ready
+from ninefold.runtime.works import MOST_COMPUTATIONS as THREADS
+from ninefold.runtime.works import Computations
 
 
 def test_addresses_take_turns() -> None:

@@ -24,11 +24,11 @@ from ninefold.database.sqlite import Opened, open_sqlite
 from ninefold.diagnostics.render import render
 from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
-from ninefold.server.app import Application
-from ninefold.server.capacity import Capacity
-from ninefold.server.run import Stop, serve
-from ninefold.server.service import ready
-from ninefold.server.sources import Clock, Sources
+from ninefold.runtime.app import Application
+from ninefold.runtime.capacity import Capacity
+from ninefold.runtime.run import Stop, serve
+from ninefold.runtime.service import ready
+from ninefold.runtime.sources import Clock, Sources
 
 pytestmark = pytest.mark.serves
 

@@ -13,7 +13,7 @@ from tests.server.test_timers import LOANS, START, Hands, plan_of
 
 from ninefold.diagnostics.render import render
 from ninefold.pipeline import compile_document
-from ninefold.server.sources import Sources
+from ninefold.runtime.sources import Sources
 
 pytestmark = pytest.mark.serves
 

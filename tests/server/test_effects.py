@@ -13,7 +13,7 @@ from tests.parts import LIMITS_AND_VERSIONS
 from tests.server.test_timers import Hands
 
 from ninefold.pipeline import compile_document
-from ninefold.server.sources import Sources
+from ninefold.runtime.sources import Sources
 
 pytestmark = pytest.mark.serves
 

@@ -24,7 +24,7 @@ from ninefold.expressions.operations import together
 from ninefold.operator.rows import Caller, stated_rows
 from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
-from ninefold.server.sources import Sources
+from ninefold.runtime.sources import Sources
 from ninefold.values import LONGEST_SUM
 
 LONGEST = 200_000

@@ -22,7 +22,7 @@ from tests.server.payments import Clock, new_key, payments
 
 from ninefold.database.sqlite import Opened, open_sqlite
 from ninefold.plan.service import ServicePlan
-from ninefold.server.idempotency import LONGEST, read_key
+from ninefold.runtime.idempotency import LONGEST, read_key
 
 pytestmark = pytest.mark.serves
 
@@ -274,9 +274,9 @@ _SERVE = """
 import asyncio, socket, sys
 from tests.server.payments import payments
 from ninefold.database.sqlite import open_sqlite
-from ninefold.server.app import Application
-from ninefold.server.run import serve
-from ninefold.server.service import ready
+from ninefold.runtime.app import Application
+from ninefold.runtime.run import serve
+from ninefold.runtime.service import ready
 plan = payments()
 database = open_sqlite(sys.argv[1], plan.schema).database
 service = Application(ready(plan, database.key("cursors")), database)

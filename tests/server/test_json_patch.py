@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from tests.slices import examples
 
 from ninefold.plan.json_patch import SCHEMA
-from ninefold.server.json_text import DEEPEST
-from ninefold.server.patches import CannotBeDone, same
-from ninefold.server.patches import edited as edited_within
+from ninefold.runtime.json_text import DEEPEST
+from ninefold.runtime.patches import CannotBeDone, same
+from ninefold.runtime.patches import edited as edited_within
 
 MOST = 10_000
 PATCH = jsonschema_rs.Draft202012Validator(SCHEMA)

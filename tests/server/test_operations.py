@@ -34,7 +34,7 @@ from ninefold.plan.responses import FromColumn, FromExpression, ObjectOf, Respon
 from ninefold.plan.routes import Body, BodyField, Parameter, Served
 from ninefold.plan.service import OperatorValue, ServicePlan
 from ninefold.plan.statement import Piece
-from ninefold.server.sources import Sources
+from ninefold.runtime.sources import Sources
 from ninefold.values import Array, Boolean
 
 pytestmark = pytest.mark.serves

@@ -12,7 +12,7 @@ import pytest
 from tests.events.service import Running, running
 from tests.server.test_timers import Hands
 
-from ninefold.server.sources import Sources
+from ninefold.runtime.sources import Sources
 
 pytestmark = pytest.mark.serves
 

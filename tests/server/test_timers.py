@@ -17,7 +17,7 @@ from tests.server.conftest import Running, running
 from ninefold.diagnostics.render import render
 from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
-from ninefold.server.sources import Sources
+from ninefold.runtime.sources import Sources
 
 pytestmark = pytest.mark.serves
 

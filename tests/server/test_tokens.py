@@ -23,7 +23,7 @@ from tests.server.identity import WELL_KNOWN, Answer, Provider, ec, okp, part, p
 from ninefold.diagnostics.render import render
 from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
-from ninefold.server.sources import Sources
+from ninefold.runtime.sources import Sources
 
 pytestmark = pytest.mark.serves
 

@@ -17,8 +17,8 @@ from ninefold.database.sqlite import NotBegun
 from ninefold.operator.rows import Caller, stated_rows
 from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
-from ninefold.server.exchange import Exchange, arrived, finished, only, open_to_origins, timed_out
-from ninefold.server.flow import (
+from ninefold.runtime.exchange import Exchange, arrived, finished, only, open_to_origins, timed_out
+from ninefold.runtime.flow import (
     Asks,
     Beside,
     Compute,
@@ -38,13 +38,13 @@ from ninefold.server.flow import (
     Wait,
     Work,
 )
-from ninefold.server.messages import Request, Response
-from ninefold.server.service import ready
-from ninefold.server.sources import Sources
-from ninefold.server.standing import followed
-from ninefold.server.steps import start
-from ninefold.server.taking import recovered, taken
-from ninefold.server.tracing import Tracer
+from ninefold.runtime.messages import Request, Response
+from ninefold.runtime.service import ready
+from ninefold.runtime.sources import Sources
+from ninefold.runtime.standing import followed
+from ninefold.runtime.steps import start
+from ninefold.runtime.taking import recovered, taken
+from ninefold.runtime.tracing import Tracer
 from ninefold.trace.identifier import HEADER
 
 BEGINNING = datetime(2026, 7, 1, 12, 0, 0, tzinfo=UTC)
@@ -126,7 +126,7 @@ class _Sources:
 
 
 class Rehearsal:
-    """A plan that can be asked. `given`: what the operator gives. Raises `ninefold.server.issuers.Unusable`."""
+    """A plan that can be asked. `given`: what the operator gives. Raises `ninefold.runtime.issuers.Unusable`."""
 
     def __init__(self, plan: ServicePlan, given: Mapping[str, str], fetch: Fetching) -> None:
         self.plan = plan
@@ -213,7 +213,7 @@ class Rehearsal:
     def close(self) -> None:
         self._database.close()
 
-    # The loop of `ninefold.server.app`, where nothing is waited for.
+    # The loop of `ninefold.runtime.app`, where nothing is waited for.
 
     def _answer(self, x: Exchange, told: Told, happening: str | None) -> Response | Follow:
         step = taken(x, lambda: start(x))

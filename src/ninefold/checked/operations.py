@@ -179,7 +179,7 @@ class _Operation:
     errors: Mapping[str, str] = field(default_factory=dict)
     takes: Takes = Takes()
     several: bool = False
-    """It acts on all the rows of `$wanted` (`ninefold.planner.several`)."""
+    """It acts on all the rows of `$wanted` (`ninefold.compile.several`)."""
 
     @property
     def verb(self) -> str:

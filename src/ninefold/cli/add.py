@@ -32,9 +32,9 @@ from ninefold.operator.rows import Adding, Caller, ShownRow, stated_rows
 from ninefold.plan.operator import Adding as AddingPlan
 from ninefold.plan.operator import OperatorOperations
 from ninefold.plan.service import ServicePlan
-from ninefold.server.constraints import NOT_MADE, why_not_made
-from ninefold.server.judge import Refusal
-from ninefold.server.problems import Failure
+from ninefold.runtime.constraints import NOT_MADE, why_not_made
+from ninefold.runtime.judge import Refusal
+from ninefold.runtime.problems import Failure
 from ninefold.values import Value
 
 MOST_TOLD = 20

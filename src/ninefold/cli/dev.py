@@ -15,8 +15,8 @@ from ninefold.cli.terminal import Unusable, say
 from ninefold.development.database import file_of, forget
 from ninefold.development.identity import Identity
 from ninefold.diagnostics.render import visible
-from ninefold.server import run
-from ninefold.server.sources import Sources
+from ninefold.runtime import run
+from ninefold.runtime.sources import Sources
 
 
 def dev(

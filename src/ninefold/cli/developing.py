@@ -42,12 +42,12 @@ from ninefold.operator.rows import Caller
 from ninefold.operator.trouble import Cause, Causes
 from ninefold.pipeline import Loaded
 from ninefold.plan.service import ServicePlan
-from ninefold.server import run
-from ninefold.server.app import Application
-from ninefold.server.exchange import Exchange
-from ninefold.server.messages import Response
-from ninefold.server.service import ready
-from ninefold.server.tracing import Tracer
+from ninefold.runtime import run
+from ninefold.runtime.app import Application
+from ninefold.runtime.exchange import Exchange
+from ninefold.runtime.messages import Response
+from ninefold.runtime.service import ready
+from ninefold.runtime.tracing import Tracer
 
 MOST_FIELDS = 3
 """Values of one request that are named in its line."""

@@ -21,7 +21,7 @@ from ninefold.database.sqlite import Refused
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.operator import events as log
 from ninefold.plan.service import ServicePlan
-from ninefold.server.sources import Sources
+from ninefold.runtime.sources import Sources
 
 LARGEST = 1_000_000
 """Events that are shown at once, at most."""

@@ -36,13 +36,13 @@ from ninefold.operator.metrics import Metrics
 from ninefold.operator.rows import Caller, stated_rows
 from ninefold.operator.trouble import Causes
 from ninefold.plan.service import ServicePlan
-from ninefold.server import run
-from ninefold.server.access_log import Record, access_log
-from ninefold.server.addresses import client_address
-from ninefold.server.app import Application, Job, Trace
-from ninefold.server.service import Service, ready
-from ninefold.server.sources import Clock, Sources
-from ninefold.server.tracing import Tracer
+from ninefold.runtime import run
+from ninefold.runtime.access_log import Record, access_log
+from ninefold.runtime.addresses import client_address
+from ninefold.runtime.app import Application, Job, Trace
+from ninefold.runtime.service import Service, ready
+from ninefold.runtime.sources import Clock, Sources
+from ninefold.runtime.tracing import Tracer
 from ninefold.tools.gaps import to_text
 from ninefold.values import Invalid, timestamp
 

@@ -22,8 +22,8 @@ from nats.js import JetStreamContext
 from ninefold.database.protocol import Database, Row, Session, Unavailable
 from ninefold.delivery.receivers import rows
 from ninefold.plan import events as plan
-from ninefold.server.bell import Bell
-from ninefold.server.events import Form, Logged
+from ninefold.runtime.bell import Bell
+from ninefold.runtime.events import Form, Logged
 from ninefold.sql import events as sql
 
 log = logging.getLogger("ninefold.delivery")

@@ -19,9 +19,9 @@ from ninefold.delivery.webhooks import Webhooks
 from ninefold.plan.events import Delivery
 from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
-from ninefold.server.app import Job
-from ninefold.server.bell import Bell
-from ninefold.server.service import Service
+from ninefold.runtime.app import Job
+from ninefold.runtime.bell import Bell
+from ninefold.runtime.service import Service
 from ninefold.sql.events import CLEAN, CLEAN_DEAD, CLEAN_DELIVERED, CLEAN_DELIVERED_AND_SENT, CLEAN_SENT, OLDEST
 
 log = logging.getLogger("ninefold.delivery")

@@ -17,10 +17,10 @@ from ninefold.delivery.sender import Failed
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan import environment
 from ninefold.plan import events as plan
-from ninefold.server import signing
-from ninefold.server.authenticate import Scheme
-from ninefold.server.service import Service
-from ninefold.server.statements import Prepared
+from ninefold.runtime import signing
+from ninefold.runtime.authenticate import Scheme
+from ninefold.runtime.service import Service
+from ninefold.runtime.statements import Prepared
 from ninefold.sql import events as sql
 
 

@@ -22,10 +22,10 @@ from ninefold.database.protocol import Database, Row, Session, Unavailable
 from ninefold.delivery.receivers import OfRows, OfSubscriptions, Receiver, Receivers, rows
 from ninefold.delivery.sender import CONNECTIONS, Delivered, Failed, Gone, Network, Outcome, Sender
 from ninefold.plan import events as plan
-from ninefold.server import signing
-from ninefold.server.bell import Bell
-from ninefold.server.events import Form, Logged, lane
-from ninefold.server.service import Service
+from ninefold.runtime import signing
+from ninefold.runtime.bell import Bell
+from ninefold.runtime.events import Form, Logged, lane
+from ninefold.runtime.service import Service
 from ninefold.sql import events as sql
 
 log = logging.getLogger("ninefold.delivery")

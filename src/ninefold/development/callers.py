@@ -31,15 +31,15 @@ from ninefold.plan.operator import Adding as AddingPlan
 from ninefold.plan.operator import OperatorOperations
 from ninefold.plan.routes import Served
 from ninefold.plan.service import ServicePlan
-from ninefold.server import authenticate
-from ninefold.server.authenticate import Passwords, Tokens
-from ninefold.server.credentials import is_password
-from ninefold.server.execute import Call
-from ninefold.server.judge import NothingFound, Refusal
-from ninefold.server.problems import Failure
-from ninefold.server.service import constants
-from ninefold.server.sources import Sources
-from ninefold.server.statements import Prepared
+from ninefold.runtime import authenticate
+from ninefold.runtime.authenticate import Passwords, Tokens
+from ninefold.runtime.credentials import is_password
+from ninefold.runtime.execute import Call
+from ninefold.runtime.judge import NothingFound, Refusal
+from ninefold.runtime.problems import Failure
+from ninefold.runtime.service import constants
+from ninefold.runtime.sources import Sources
+from ninefold.runtime.statements import Prepared
 from ninefold.values import Row
 
 _Known = TypeVar("_Known", Tokens, Passwords)

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from ninefold.database.sqlite import SQLite
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.operator.metrics import Metrics
-from ninefold.server.sources import Clock
+from ninefold.runtime.sources import Clock
 from ninefold.values import Invalid, timestamp
 
 Scope: TypeAlias = MutableMapping[str, Any]

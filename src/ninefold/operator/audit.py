@@ -13,7 +13,7 @@ import jsonschema_rs
 from ninefold.database.protocol import Row, Stored
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.schema import Stored as StoredRows
-from ninefold.server.schemas import refuse_to_fetch
+from ninefold.runtime.schemas import refuse_to_fetch
 from ninefold.values import LEAST_INTEGER, sqlite_reader
 
 SECONDS = 2.0

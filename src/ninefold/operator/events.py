@@ -9,8 +9,8 @@ import msgspec
 
 from ninefold.database.protocol import Session
 from ninefold.plan.service import ServicePlan
-from ninefold.server import signing
-from ninefold.server.events import Logged, Position, Tell
+from ninefold.runtime import signing
+from ninefold.runtime.events import Logged, Position, Tell
 from ninefold.sql import events as sql
 
 

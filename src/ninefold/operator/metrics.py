@@ -15,7 +15,7 @@ from prometheus_client.registry import Collector
 
 from ninefold.database.sqlite import SQLite
 from ninefold.operator.audit import Counted
-from ninefold.server.access_log import Record
+from ninefold.runtime.access_log import Record
 
 NO_SUCH_PATH = "no such path"
 

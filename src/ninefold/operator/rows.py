@@ -1,6 +1,6 @@
 """Rows that the operator looks at and adds, or the contract states: operations of the plan, called without a request.
 
-They are the operations that endpoints cause, made ready by the same code (`ninefold.server.execute`), and taken to
+They are the operations that endpoints cause, made ready by the same code (`ninefold.runtime.execute`), and taken to
 their end inside a transaction that is open already: a file of rows is added whole or not at all.
 """
 
@@ -19,17 +19,17 @@ from ninefold.plan import environment
 from ninefold.plan.operator import Adding as AddingPlan
 from ninefold.plan.operator import OperatorOperations, Record, Records
 from ninefold.plan.service import ServicePlan
-from ninefold.server.constraints import NOT_MADE, why_not_made
-from ninefold.server.decode import Body
-from ninefold.server.execute import Call, List, Write
-from ninefold.server.flow import Next, at_once
-from ninefold.server.judge import NothingFound, Refusal
-from ninefold.server.messages import Request, Response
-from ninefold.server.pages import Cursors
-from ninefold.server.parameters import Page
-from ninefold.server.problems import Failure
-from ninefold.server.service import constants
-from ninefold.server.sources import Sources
+from ninefold.runtime.constraints import NOT_MADE, why_not_made
+from ninefold.runtime.decode import Body
+from ninefold.runtime.execute import Call, List, Write
+from ninefold.runtime.flow import Next, at_once
+from ninefold.runtime.judge import NothingFound, Refusal
+from ninefold.runtime.messages import Request, Response
+from ninefold.runtime.pages import Cursors
+from ninefold.runtime.parameters import Page
+from ninefold.runtime.problems import Failure
+from ninefold.runtime.service import constants
+from ninefold.runtime.sources import Sources
 from ninefold.values import Value, from_text
 
 OPERATOR = "$operator"

@@ -11,10 +11,10 @@ from ninefold.plan.operations import List, Read, Sweep
 from ninefold.plan.places import Place
 from ninefold.plan.routes import Admission, Blocked, Route, Served
 from ninefold.plan.service import ServicePlan
-from ninefold.server.access_log import Reason
-from ninefold.server.exchange import Exchange
-from ninefold.server.messages import Response
-from ninefold.server.problems import Failure, FieldFailure
+from ninefold.runtime.access_log import Reason
+from ninefold.runtime.exchange import Exchange
+from ninefold.runtime.messages import Response
+from ninefold.runtime.problems import Failure, FieldFailure
 
 MOST_REASONS = 3
 """Reasons of one request that are logged."""

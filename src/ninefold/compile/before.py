@@ -1,0 +1,146 @@
+"""The row as it was: what is read of it before the statement that changes it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TypeVar
+
+from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object, Rows
+from ninefold.checked.operations import Delete, Mutation, Operation, Remove
+from ninefold.checked.resources import Effect, Resource
+from ninefold.compile.perspective import Perspective
+from ninefold.expressions.before import computed_before, fields_as_they_were, reads_before, unwritten
+from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.plan.statement import Piece, ResultColumn, Statement
+from ninefold.sql.fragment import Fragment, all_of, identifier, join
+from ninefold.values import Row
+
+T = TypeVar("T", Delete, Remove)
+
+
+def as_it_was(
+    operation: Mutation, resource: Resource, found: Sequence[Fragment], perspective: Perspective
+) -> Statement | None:
+    """What the response, invariants, events and effects of a change read of the row as it was, and its identifier;
+    None: they read nothing. `found`: which row it is."""
+    return _read([*_told(operation), *_asked(operation, resource, perspective)], resource, found, perspective)
+
+
+def shown_before(
+    operation: Operation, resource: Resource, found: Sequence[Fragment], perspective: Perspective
+) -> Statement | None:
+    """The same of what the response alone reads."""
+    return _read([*_told(operation)], resource, found, perspective)
+
+
+def _read(
+    told: Sequence[Typed], resource: Resource, found: Sequence[Fragment], perspective: Perspective
+) -> Statement | None:
+    reading = [typed for typed in told if reads_before(typed)]
+    if not reading:
+        return None
+    row, rows = Variable(resource.name, Row(resource=resource.name)), {resource.name: resource.name}
+    cells: dict[str, tuple[Fragment, ResultColumn]] = {}
+
+    def add(select: Select) -> None:
+        cells[select.name] = (perspective.value(select, rows), ResultColumn(select.name, select.type))
+
+    for key in resource.identifier:
+        add(Select(row, key, resource.fields[key].type, "field"))
+    for typed in reading:
+        for each in fields_as_they_were(typed, resource.name):
+            # What an older version shows of a row is none of its fields here, and is known to expressions alone.
+            add(Select(row, each.name, each.type, each.through))
+    name = identifier(resource.name)
+    listed = join(", ", [value for value, _ in cells.values()] or [Fragment("1")])
+    text = "SELECT " + listed + f" FROM {name} AS {name} WHERE " + all_of(found)
+    return Statement((Piece(text.text, text.binds),), tuple(result for _, result in cells.values()))
+
+
+def _told(operation: Operation) -> Iterator[Typed]:
+    """What the caller gets to know."""
+    if operation.response.content is not None:
+        yield from _expressions(operation.response.content)
+    for _, leaf in operation.response.headers:
+        yield leaf.expression
+
+
+def _asked(operation: Mutation, resource: Resource, perspective: Perspective) -> Iterator[Typed]:
+    """What the contract reads by its own authority."""
+    yield from (each.when for each in resource.invariants)
+    transitions = () if resource.machine is None else resource.machine.transitions.values()
+    for effect in (*operation.effects, *operation.then, *(each for taken in transitions for each in taken.then)):
+        yield from _of_effect(effect)
+    for kind in perspective.checked.events.kinds:
+        for cause in (*kind.causes, *(each for older in kind.older for each in older.causes)):
+            if cause.resource == resource.name:
+                yield from _expressions(cause.payload)
+                if cause.when is not None:
+                    yield cause.when
+
+
+def _of_effect(effect: Effect) -> Iterator[Typed]:
+    yield from (each for each in (effect.row, effect.where, effect.each) if each is not None)
+    yield from (value for _, value in effect.sets)
+
+
+def _expressions(content: Content) -> Iterator[Typed]:
+    match content:
+        case Leaf(expression=expression):
+            yield expression
+        case Object(members=members, present=present, expanded=expanded):
+            if present is not None:
+                yield present
+            for _, value in (*members, *expanded):
+                yield from _expressions(value)
+        case Array(items=items):
+            for item in items:
+                yield from _expressions(item)
+        case Rows(item=item):
+            yield from _expressions(item)
+        case Each(range=range_, item=item):
+            yield range_
+            yield from _expressions(item)
+        case Choice(condition=condition, yes=yes, no=no):
+            yield condition
+            yield from _expressions(yes)
+            yield from _expressions(no)
+
+
+def still(content: Content) -> Content:
+    """What a content shows of a row that is as it was: of one that is to be deleted."""
+    return _changed(content, unwritten)
+
+
+def as_deleted(operation: T, resource: Resource) -> T:
+    """An endpoint that deletes a row, whose response shows what is computed of the row as it was computed before."""
+    change = partial(computed_before, resource=resource.name)
+    response = operation.response
+    headers = tuple((name, replace(leaf, expression=change(leaf.expression))) for name, leaf in response.headers)
+    content = None if response.content is None else _changed(response.content, change)
+    return replace(operation, response=replace(response, content=content, headers=headers))
+
+
+def _changed(content: Content, change: Callable[[Typed], Typed]) -> Content:
+    """A content with each of its expressions changed."""
+    within = partial(_changed, change=change)
+    match content:
+        case Leaf(expression=expression):
+            return replace(content, expression=change(expression))
+        case Object(members=members, present=present, expanded=expanded):
+            return replace(
+                content,
+                members=tuple((name, within(value)) for name, value in members),
+                present=None if present is None else change(present),
+                expanded=tuple((name, within(value)) for name, value in expanded),
+            )
+        case Array(items=items):
+            return replace(content, items=tuple(map(within, items)))
+        case Rows(item=item):
+            return replace(content, item=within(item))
+        case Each(range=range_, item=item):
+            return replace(content, range=change(range_), item=within(item))
+        case Choice(condition=condition, yes=yes, no=no):
+            return replace(content, condition=change(condition), yes=within(yes), no=within(no))

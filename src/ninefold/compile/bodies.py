@@ -1,0 +1,241 @@
+"""Part 4: bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from msgspec import structs
+
+from ninefold.checked.endpoints import Case, Endpoint, Requests
+from ninefold.checked.operations import BodyLeaf, Mutation, Operation, Update
+from ninefold.checked.resources import Effect, Field, Resource
+from ninefold.checked.service import Checked
+from ninefold.compile import granting
+from ninefold.compile.effects import given_by_items, member_of_body
+from ninefold.compile.places import rules, traced
+from ninefold.expressions.tree import Typed
+from ninefold.language.verbs import Verb
+from ninefold.plan.routes import Body, BodyField
+from ninefold.values import Anything, Object, Text, Type, optional
+
+MERGE_PATCH = "application/merge-patch+json"
+"""RFC 7396, section 4."""
+
+JSON_PATCH = "application/json-patch+json"
+"""RFC 6902, section 6."""
+
+
+def body(endpoint: Endpoint, checked: Checked) -> Body | None:
+    """How a body is read; None: the endpoint takes none."""
+    return body_of(endpoint.operation, checked.requests_of(endpoint), checked, endpoint.case)
+
+
+def body_of(operation: Operation, requests: Requests, checked: Checked, case: Case | None = None) -> Body | None:
+    """The same of an operation, however it is asked for."""
+    takes = operation.takes
+    if operation.resource is None:
+        return _of_members(operation, requests, checked) if takes.members else None
+    if takes.body is None:
+        return None
+    if operation.verb == "grant token":
+        return granting.body(operation, checked.resources[operation.resource], requests)
+    media_types = requests.media_types
+    if not takes.body and not takes.members and not takes.constants:
+        return Body(media_types, {"type": "object"}, unknown=requests.unknown_members, optional=True)
+    resource = checked.resources[operation.resource]
+    edits = isinstance(operation, Update) and operation.patch == "json-patch"
+    merge = operation.verb == "update" and not edits
+    fields = tuple(
+        BodyField(
+            field=leaf.field,
+            pointer=leaf.pointer,
+            type=_given_type(resource.fields[leaf.field]),
+            normalise=resource.fields[leaf.field].normalise,
+            fixed=not operation.kind.is_given_once and resource.is_fixed(leaf.field),
+            known_as=_known_as(leaf, operation, resource),
+            merged=merge and isinstance(resource.as_given(leaf.field).type, Anything | Object),
+            null_shown=edits and resource.as_given(leaf.field).null_shown,
+            stored=_stored_of(resource.fields[leaf.field]),
+            was=_was(leaf.field, resource),
+            rules=rules(resource.fields[leaf.field].rules),
+            trace=traced(resource.fields[leaf.field].place),
+        )
+        for leaf in takes.body
+    )
+    return Body(
+        media_types=(*media_types, MERGE_PATCH) if merge else (*media_types, JSON_PATCH) if edits else media_types,
+        schema=_with_constants(
+            _with_members(
+                _schema(takes.body, resource, operation.kind) | _naming(operation, case, resource), operation, checked
+            ),
+            operation,
+        ),
+        fields=fields,
+        unknown=requests.unknown_members,
+        merge=merge,
+        edits=edits,
+        chosen_by=None if case is None else case.member,
+        members=_types(operation),
+        beside=tuple(_beside(operation, checked)),
+        constants=tuple(each.pointer for each in operation.takes.constants),
+        texts=requests.texts,
+    )
+
+
+def _known_as(leaf: BodyLeaf, operation: Operation, resource: Resource) -> str | None:
+    """The name in braces that gives what a body says the row is known by."""
+    if operation.kind.is_given_once or leaf.field not in resource.identifier or not resource.is_fixed(leaf.field):
+        return None
+    return next((each.text for each in operation.names if not each.through and each.field == leaf.field), None)
+
+
+def _effects(operation: Operation) -> tuple[Effect, ...]:
+    return operation.then if isinstance(operation, Mutation) else ()
+
+
+def _types(operation: Operation) -> dict[str, Type]:
+    return {each.name: each.type for each in operation.takes.members}
+
+
+def _beside(operation: Operation, checked: Checked) -> Iterator[BodyField]:
+    """Where the members that are no fields are stated, with their rules: also those of the fields of rows that are made
+    of their items."""
+    for member in operation.takes.members:
+        own = rules(member.rules)
+        for effect in _effects(operation):
+            if effect.each is not None and member_of_body(effect.each) == member.name:
+                for leaf in given_by_items(effect):
+                    of_field = rules(checked.resources[effect.resource].fields[leaf.field].rules)
+                    own += tuple(structs.replace(each, path=(*leaf.pointer[1:], *each.path)) for each in of_field)
+        yield BodyField(member.name, (member.name,), member.type, rules=own, trace=traced(member.place))
+
+
+def _of_members(operation: Operation, requests: Requests, checked: Checked) -> Body:
+    """A body of which no member is a field."""
+    return Body(
+        media_types=requests.media_types,
+        schema=_with_members({"type": "object", "properties": {}}, operation, checked),
+        unknown=requests.unknown_members,
+        members=_types(operation),
+        beside=tuple(_beside(operation, checked)),
+    )
+
+
+def _with_members(schema: dict[str, Any], operation: Operation, checked: Checked) -> dict[str, Any]:
+    """With the members that are no fields. What the items of an array give the fields of rows is held to the schemas
+    of these fields as well: what is wrong is told at its place, before anything is written."""
+    properties = {**schema["properties"], **{each.name: dict(each.schema) for each in operation.takes.members}}
+    for effect in _effects(operation):
+        array = None if effect.each is None else member_of_body(effect.each)
+        if array in properties:
+            held = _of_items(effect, checked.resources[effect.resource])
+            own = properties[array].get("items", {})
+            properties[array] = {**properties[array], "items": {"allOf": [own, held]} if own else held}
+    needed = [
+        *dict.fromkeys((*schema.get("required", ()), *(each.name for each in operation.takes.members if each.required)))
+    ]
+    return {**schema, "properties": properties} | ({"required": needed} if needed else {})
+
+
+def _with_constants(schema: dict[str, Any], operation: Operation) -> dict[str, Any]:
+    """With the members that are always the same, each of which is required in the object that it stands in."""
+    for each in operation.takes.constants:
+        schema = _with_constant(schema, each.pointer, each.value)
+    return schema
+
+
+def _with_constant(schema: dict[str, Any], pointer: tuple[str, ...], value: object) -> dict[str, Any]:
+    name, within = pointer[0], pointer[1:]
+    own = schema.get("properties", {}).get(name, {"type": "object", "properties": {}} if within else {})
+    member = _with_constant(own, within, value) if within else {**own, "const": value}
+    needed = [*dict.fromkeys((*schema.get("required", ()), *(() if within else (name,))))]
+    properties = {**schema.get("properties", {}), name: member}
+    return {**schema, "properties": properties} | ({"required": needed} if needed else {})
+
+
+def _of_items(effect: Effect, resource: Resource) -> dict[str, Any]:
+    """What each item has to be for a row that is made of it."""
+    found: dict[str, Any] = {}
+    for leaf in given_by_items(effect):
+        field = resource.fields[leaf.field]
+        schema: dict[str, Any] = {**field.schema}
+        for name in reversed(leaf.pointer[2:]):
+            schema = {"type": "object", "properties": {name: schema}} | ({"required": [name]} if field.required else {})
+        found = _both(found, schema)
+    return found
+
+
+def _both(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
+    """A schema that asks for what two of them ask for."""
+    if not first or "properties" not in first or "properties" not in second:
+        return {"allOf": [first, second]} if first else second
+    properties = {**first["properties"]}
+    for name, schema in second["properties"].items():
+        properties[name] = _both(properties.get(name, {}), schema)
+    needed = [*dict.fromkeys((*first.get("required", ()), *second.get("required", ())))]
+    return {**first, "properties": properties} | ({"required": needed} if needed else {})
+
+
+def _naming(operation: Operation, case: Case | None, resource: Resource) -> dict[str, Any]:
+    """The member that chooses the case has the case's name as its value; otherwise, no case's."""
+    if case is None or case.member is None:
+        return {}
+    schema = _schema(operation.takes.body or (), resource, operation.kind)
+    named = {"const": case.name} if case.name is not None else {"not": {"enum": list(case.all)}}
+    own = schema["properties"].get(case.member, {})
+    needed = [*schema.get("required", ())]
+    if case.name is not None and case.member not in needed:
+        needed.append(case.member)
+    properties = {**schema["properties"], case.member: {**own, **named}}
+    return {"properties": properties} | ({"required": needed} if needed else {})
+
+
+def _stored_of(field: Field) -> Typed | None:
+    return None if field.seen is None else field.seen.stored
+
+
+def _was(name: str, resource: Resource) -> str | None:
+    older = resource.as_given(name).name
+    return None if older == name else older
+
+
+def _given_type(field: Field) -> Type:
+    """A secret is given as text; a digest is what is stored of it. A client of an older version may give something
+    else than what is stored."""
+    if field.seen is not None and field.seen.stored is not None and field.seen.given is not None:
+        return optional(field.seen.given) if field.type.nullable else field.seen.given
+    return Text(nullable=field.type.nullable) if field.secret is not None else field.type
+
+
+def _held_to(field: Field) -> dict[str, Any]:
+    """The schema of what is given. Beside its own, what an older version asks is what the rows are held to."""
+    if field.seen is None or field.seen.schema is None:
+        return dict(field.schema)
+    older = dict(field.seen.schema)
+    return older if field.seen.stored is not None else {"allOf": [older, dict(field.schema)]}
+
+
+def _schema(leaves: Sequence[BodyLeaf], resource: Resource, verb: Verb, depth: int = 0) -> dict[str, Any]:
+    """The JSON Schema of an object that holds these leaves. In a merge patch nothing is required of it, and of who
+    signs in everything."""
+    properties: dict[str, Any] = {}
+    required = []
+    for name in dict.fromkeys(leaf.pointer[depth] for leaf in leaves):
+        within = [leaf for leaf in leaves if leaf.pointer[depth] == name]
+        if len(within) == 1 and len(within[0].pointer) == depth + 1:
+            field = resource.fields[within[0].field]
+            properties[name] = _held_to(field)
+            made = (
+                field.on_create is not None
+                or field.on_change is not None
+                or (not verb.is_given_once and field.name in resource.identifier and resource.is_fixed(field.name))
+            )
+            if verb.name == "sign in" or (field.required and not made and verb.name != "update"):
+                required.append(name)
+        else:
+            properties[name] = _schema(within, resource, verb, depth + 1)
+            if properties[name].get("required"):
+                required.append(name)
+    schema: dict[str, Any] = {"type": "object", "properties": properties}
+    return schema | ({"required": required} if required else {})

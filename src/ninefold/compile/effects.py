@@ -1,0 +1,221 @@
+"""Parts 3 and 4: other rows that change with the one acted on, each by an operation without an endpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypedDict
+
+from msgspec import structs
+
+from ninefold.checked.contents import Response
+from ninefold.checked.endpoints import Admission
+from ninefold.checked.operations import BodyLeaf, Create, Delete, Mutation, Takes, Update
+from ninefold.checked.resources import Effect, Resource
+from ninefold.checked.service import Checked
+from ninefold.compile.endpoints.create import create
+from ninefold.compile.endpoints.delete import delete
+from ninefold.compile.endpoints.held import left_out, making
+from ninefold.compile.endpoints.remove import as_removed
+from ninefold.compile.endpoints.update import update
+from ninefold.compile.endpoints.writes import pointer
+from ninefold.compile.perspective import CONTRACT, Perspective
+from ninefold.compile.several import of_several
+from ninefold.compile.which_rows import by_identifier, says_which, was_written
+from ninefold.diagnostics.source import Place
+from ninefold.expressions.given import fields_read
+from ninefold.expressions.rewrite import rewrite
+from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.language.verbs import Verb, kind_of
+from ninefold.plan import operations as plan
+from ninefold.plan.environment import EACH, THIS
+from ninefold.plan.statement import Piece, ResultColumn, Statement
+from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
+from ninefold.values import Row
+
+
+def with_effects(write: plan.Write, operation: Mutation, perspective: Perspective) -> plan.Write:
+    """An operation with what else it does."""
+    stated = operation.effects
+    if not stated or operation.resource is None:
+        return write
+    resource = perspective.checked.resources[operation.resource]
+    own = Perspective(perspective.checked, CONTRACT, perspective.dialect, perspective.told or perspective.who)
+    found = None
+    if operation.verb == "delete":
+        found = says_which(operation, {resource.name: resource.name}, perspective)
+    then = plan.Effects(
+        resource=resource.name,
+        acted_on=_acted_on(stated, resource, operation, own, found),
+        effects=tuple(_effect(each, operation, resource, own) for each in stated),
+    )
+    return structs.replace(write, then=then)
+
+
+def _acted_on(
+    stated: Sequence[Effect],
+    resource: Resource,
+    operation: Mutation,
+    perspective: Perspective,
+    found: Sequence[Fragment] | None,
+) -> Statement:
+    """What the effects read of the row acted on, and its identifier."""
+    model, read = perspective.checked.model, set(resource.identifier)
+    for each in stated:
+        for typed in (each.row, each.where, each.each, *(value for _, value in each.sets)):
+            read |= frozenset() if typed is None else fields_read(_by_name(typed, resource), resource.name, model)
+    found = was_written(operation, resource) if found is None else found
+    source = Fragment(f"{identifier(resource.name)} AS {identifier(resource.name)}")
+    if operation.verb == "remove":
+        # It is not there any more, and all that it was is `$row`.
+        source, found = as_removed(resource), []
+    fields = [field for field in resource.fields.values() if field.name in read and field.secret is None]
+    row = Variable(resource.name, Row(resource=resource.name))
+    cells = []
+    for field in fields:
+        cell = column(resource.name, field.name)
+        if field.computed is not None:
+            computed: Typed = Select(row, field.name, field.type, "computed")
+            cell = perspective.value(computed, {resource.name: resource.name})
+        cells.append(cell)
+    text = "SELECT " + join(", ", cells or [Fragment("1")]) + " FROM " + source + " WHERE " + all_of(found)
+    if operation.several:
+        text = text + " ORDER BY " + join(", ", [column(resource.name, key) for key in resource.identifier])
+    return Statement((Piece(text.text, text.binds),), tuple(ResultColumn(field.name, field.type) for field in fields))
+
+
+def _by_name(typed: Typed, resource: Resource) -> Typed:
+    """What is read of the row acted on, under its resource's name."""
+    own = Variable(resource.name, Row(resource=resource.name))
+    return rewrite(typed, lambda node: own if isinstance(node, Variable) and node.name == THIS else None)
+
+
+def _effect(effect: Effect, host: Mutation, acting: Resource, perspective: Perspective) -> plan.Effect:
+    checked = perspective.checked
+    resource = checked.resources[effect.resource]
+    operation = _operation(effect, host, resource, checked)
+    admission = Admission(CONTRACT, None, False, effect.place)
+    write = with_effects(_write(operation, admission, perspective), operation, perspective)
+    found = _find(effect, write, resource, acting, perspective)
+    items = None
+    if effect.each is not None:
+        held = making(operation, resource, perspective).held_array(effect.each)
+        items = plan.Each(left_out(effect.each), _pointer_of(effect.each), held)
+    return plan.Effect(of_several(write, operation, perspective), found, items)
+
+
+def _operation(effect: Effect, host: Mutation, resource: Resource, checked: Checked) -> Create | Delete | Update:
+    common: _Common = {
+        "key": host.key,
+        "place": effect.place,
+        "kind": kind_of(effect.verb),
+        "resource": resource.name,
+        "response": Response(204, None, (), effect.place),
+        "takes": Takes(body=given_by_items(effect)),
+        "errors": host.errors,
+        "several": effect.where is not None or effect.each is not None,
+        "host": host,
+    }
+    if effect.verb == "create":
+        return Create(**common, sets=effect.sets, each=effect.each)
+    segments = by_identifier(resource, checked)
+    if effect.verb == "delete":
+        return Delete(**common, segments=segments)
+    transition = None if resource.machine is None else resource.machine.transitions.get(effect.verb)
+    return Update(**common, segments=segments, transition=transition, sets=effect.sets)
+
+
+def _write(operation: Create | Delete | Update, admission: Admission, perspective: Perspective) -> plan.Write:
+    match operation:
+        case Create():
+            return create(operation, admission, perspective)
+        case Delete():
+            return delete(operation, admission, perspective)
+        case Update():
+            return update(operation, admission, perspective)
+
+
+class _Common(TypedDict):
+    """What effects have in common as operations."""
+
+    key: str
+    place: Place
+    kind: Verb
+    resource: str
+    response: Response
+    takes: Takes
+    errors: Mapping[str, str]
+    several: bool
+    host: Mutation
+
+
+def given_by_items(effect: Effect) -> tuple[BodyLeaf, ...]:
+    """What the items of an array in the body give the fields of new rows: `each.quantity` is in the body, in an item at
+    any position."""
+    array = None if effect.each is None else member_of_body(effect.each)
+    if array is None:
+        return ()
+    found = ((name, _member_of_item(value)) for name, value in effect.sets)
+    return tuple(BodyLeaf((array, ITEM, *path), name) for name, path in found if path is not None)
+
+
+ITEM = "*"
+"""In the place of an item's position."""
+
+
+def member_of_body(typed: Typed) -> str | None:
+    """The member of the body that an expression is: `request.body.NAME`."""
+    match typed:
+        case Select(operand=Select(operand=Variable(name="request"), name="body"), name=name):
+            return name
+        case _:
+            return None
+
+
+def _member_of_item(typed: Typed) -> tuple[str, ...] | None:
+    """The way to it in an item; `()`: it is the item itself."""
+    match typed:
+        case Variable(name=name) if name == EACH:
+            return ()
+        case Select(operand=operand, name=name):
+            way = _member_of_item(operand)
+            return None if way is None else (*way, name)
+        case _:
+            return None
+
+
+def _pointer_of(array: Typed) -> str | None:
+    member = member_of_body(array)
+    return None if member is None else pointer((member,))
+
+
+def _find(
+    effect: Effect, write: plan.Write, resource: Resource, acting: Resource, perspective: Perspective
+) -> Statement | None:
+    """The identifier of the row, or of each row, with what its values are made of. The row acted on is not among
+    them, nor are, where there may be several, those that are gone."""
+    if effect.row is None and effect.where is None:
+        return None
+    keys = [resource.fields[key] for key in resource.identifier]
+    name = identifier(resource.name)
+    which, fields = [], keys
+    if effect.row is not None:
+        which.append(column(resource.name, resource.key.name) + " = " + perspective.value(effect.row, {}))
+    if effect.where is not None:
+        which.append("(" + perspective.holds(effect.where, {resource.name: resource.name}) + ")")
+        machine = resource.machine
+        taken = None if machine is None else machine.transitions.get(effect.verb)
+        there = perspective.there(resource.name, resource.name, () if taken is None else taken.origins)
+        which += [] if there is None else [there]
+        read = () if write.current is None else write.current.columns
+        fields = [*keys, *(resource.fields[each.name] for each in read if each.name in resource.fields)]
+    if resource.name == acting.name:
+        this = Variable(THIS, Row(resource=acting.name))
+        same = [
+            column(resource.name, key.name) + " = " + bind(Select(this, key.name, key.type, "field")) for key in keys
+        ]
+        which.append("NOT (" + all_of(same) + ")")
+    cells = [column(resource.name, field.name) for field in fields]
+    text = "SELECT " + join(", ", cells) + f" FROM {name} AS {name} WHERE " + all_of(which)
+    if effect.where is not None:
+        text = text + " ORDER BY " + join(", ", cells[: len(keys)])
+    return Statement((Piece(text.text, text.binds),), tuple(ResultColumn(field.name, field.type) for field in fields))

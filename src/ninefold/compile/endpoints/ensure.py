@@ -1,0 +1,250 @@
+"""`ensure R`: a row that is created, or that is there already as it is wanted.
+
+Three texts are made of the same requirements. The insert asks them of the row as it would be; where the row is there,
+a select asks them of the row as it is; and where neither gives a row, the judge asks them of the one or the other and
+says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from enum import Enum
+
+from ninefold.checked.endpoints import Admission
+from ninefold.checked.operations import Ensure, Mutation
+from ninefold.checked.resources import Field, Resource
+from ninefold.compile import inputs
+from ninefold.compile.endpoints.assignments import failing
+from ninefold.compile.endpoints.create import (
+    belonging,
+    of_the_row,
+    references_from_path,
+    references_there,
+    row_to_store,
+    values_made,
+    values_there,
+)
+from ninefold.compile.endpoints.held import can_be_made, made_columns, making
+from ninefold.compile.endpoints.representation import represented
+from ninefold.compile.endpoints.rows import acted_on, answer, pieces, row_columns
+from ninefold.compile.endpoints.writes import invariants, pointers, read_after, uniques
+from ninefold.compile.events import caused
+from ninefold.compile.judge import judge
+from ninefold.compile.perspective import Perspective
+from ninefold.compile.places import traced
+from ninefold.compile.requirements import (
+    THERE,
+    Requirement,
+    Scope,
+    guard,
+    parents,
+    permission,
+    presence,
+    still_there,
+    unchanged,
+)
+from ninefold.compile.subscribers import kept_version
+from ninefold.compile.upheld import Change, upheld
+from ninefold.expressions.functions import AT_RANDOM
+from ninefold.expressions.rewrite import free_variables, walk
+from ninefold.expressions.tree import Call, Typed
+from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
+from ninefold.plan.operations import Untouched, Write
+from ninefold.plan.problems import Condition
+from ninefold.plan.statement import Statement
+from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
+from ninefold.values import Anything, Array, Object
+
+
+class _Row(Enum):
+    """Which row goes by the resource's name in a text."""
+
+    AS_IT_WOULD_BE = "as it would be"
+    AS_IT_IS = "as it is"
+    EITHER = "either"
+
+
+def ensure(operation: Ensure, admission: Admission, perspective: Perspective) -> Write:
+    resource = acted_on(operation, perspective)
+    from_path = references_from_path(operation, perspective)
+    assigns, made = values_made(operation, resource, from_path, perspective)
+    new_row, targets = row_to_store(operation, resource, from_path, made, perspective)
+    name = identifier(resource.name)
+    wanted = {each: "(SELECT " + column(resource.name, each) + " FROM (" + new_row + f") AS {name})" for each in made}
+    of_row = {each: of_the_row(each, resource) for each in made}
+    not_there = "NOT " + column(resource.name, THERE)
+    held_values, held_to = making(operation, resource, perspective).as_made(made, of_row, not_there)
+    columns = row_columns(resource, perspective)
+    created = answer(operation, columns, perspective)
+    unchanged_ = answer(operation, columns, perspective, operation.untouched)
+    checks = invariants(resource, perspective)
+    events = caused("ensure", resource, operation, perspective)
+    held = upheld(Change("create", resource), operation, perspective)
+    shown = represented(operation, admission, resource, perspective)
+    version = kept_version(resource, perspective.checked)
+    by_key = bool(events or held or shown or operation.goes_on) or version is not None
+    returning, read, told = read_after(operation, resource, columns, checks, perspective, by_key)
+
+    def requirements(row: _Row) -> list[Requirement]:
+        return _requirements(operation, admission, resource, from_path, wanted, made, perspective, row)
+
+    insert = (
+        f"INSERT INTO {name} ({', '.join(targets)}) SELECT "
+        + ", ".join(f"{name}.{target}" for target in targets)
+        + " FROM ("
+        + new_row
+        + f") AS {name} WHERE "
+        + all_of([*(each.holds for each in requirements(_Row.AS_IT_WOULD_BE)), *can_be_made(held_values)])
+        + " ON CONFLICT DO NOTHING RETURNING "
+        + returning
+    )
+    which = [_is_the_one(resource.name, operation, resource, from_path, wanted)]
+    which += [each.holds for each in requirements(_Row.AS_IT_IS)]
+    found = "SELECT " + returning + f" FROM {name} AS {name} WHERE " + all_of(which)
+    results = tuple(columns.results)
+    judged = judge(
+        _either(operation, resource, from_path, wanted, new_row),
+        requirements(_Row.EITHER),
+        operation,
+        resource,
+        perspective,
+        held_values,
+    )
+    return Write(
+        resource=resource.name,
+        response=created,
+        verb="ensure",
+        version=version,
+        statement=Statement(pieces(insert), results),
+        untouched=Untouched(Statement(pieces(found), results), unchanged_),
+        judge=judged,
+        assigns=assigns,
+        held=made_columns(held_values, held_to, judged),
+        key=resource.identifier,
+        read=read,
+        invariants=tuple(each.condition for each in checks),
+        details=told,
+        validator=operation.validator,
+        represented=shown,
+        upholds=held,
+        after=events,
+    )
+
+
+def _requirements(
+    operation: Mutation,
+    admission: Admission,
+    resource: Resource,
+    from_path: dict[str, Fragment],
+    made: Mapping[str, Fragment],
+    by_statement: Mapping[str, Typed],
+    perspective: Perspective,
+    row: _Row,
+) -> list[Requirement]:
+    given = pointers(operation)
+    required = parents(operation, perspective)
+    required += belonging(operation, resource, perspective, Scope.EITHER)
+    of_the_row = [*presence(operation, resource, perspective), *still_there(operation, resource, perspective)]
+    required += _where(row, _Row.AS_IT_IS, of_the_row, resource)
+    required += references_there(resource, given, from_path, made, perspective)
+    required += _where(row, _Row.AS_IT_WOULD_BE, values_there(resource, by_statement, given), resource)
+    required += permission(admission, resource, perspective, Scope.EITHER)
+    if operation.validator:
+        stale = unchanged(resource, operation.place, perspective)
+        no_condition = Requirement(stale.condition, bind(inputs.MUST_BE_THERE) + " IS NULL", Scope.EITHER)
+        required += _where(row, _Row.AS_IT_WOULD_BE, [no_condition], resource)
+        required += _where(row, _Row.AS_IT_IS, [stale], resource)
+    required += [guard(each, resource, perspective, Scope.EITHER) for each in operation.guards]
+    required += _where(row, _Row.AS_IT_WOULD_BE, uniques(operation, resource, perspective, on_update=False), resource)
+    required += _where(row, _Row.AS_IT_IS, list(_same(operation, resource, made, perspective)), resource)
+    return required
+
+
+def _where(row: _Row, about: _Row, requirements: list[Requirement], resource: Resource) -> Iterator[Requirement]:
+    """Requirements that are about one of the rows alone."""
+    for each in requirements:
+        if row is about:
+            yield each
+        elif row is _Row.EITHER:
+            there = column(resource.name, THERE)
+            other = "NOT " + there if about is _Row.AS_IT_IS else there
+            yield replace(each, holds="(" + other + " OR " + each.holds + ")")
+
+
+def _same(
+    operation: Mutation, resource: Resource, made: Mapping[str, Fragment], perspective: Perspective
+) -> Iterator[Requirement]:
+    """The row is as it is wanted: what the request gives is what it has, and what `sets` gives."""
+    sets = dict(operation.sets)
+    given = pointers(operation)
+    named = {(*name.through, name.field)[0] for name in operation.names}
+    tests = []
+    for field in resource.fields.values():
+        if field.secret is not None or field.name in operation.known_by or field.name in named:
+            continue
+        if field.name in sets and not (field.name in given or _new_each_time(sets[field.name])):
+            tests.append(_is(field, resource, made, perspective))
+        elif field.name in given:
+            same = _is(field, resource, made, perspective)
+            # What the body leaves out is no value, unless the contract makes one.
+            made_of_nothing = field.name in sets or field.on_create is not None or field.on_change is not None
+            left_out = "(" + bind(inputs.is_given(field.name)) + " IS NOT TRUE OR " + same + ")"
+            tests.append(left_out if made_of_nothing else same)
+    if tests:
+        condition = Condition("different", subject=resource.name, trace=traced(operation.place))
+        yield Requirement(condition, "(" + all_of(tests) + ")", Scope.EITHER)
+
+
+def _is(field: Field, resource: Resource, made: Mapping[str, Fragment], perspective: Perspective) -> Fragment:
+    found = column(resource.name, field.name)
+    wanted = made.get(field.name) or bind(inputs.new_value(field.name, field.type))
+    if isinstance(field.type, Array | Object | Anything):
+        return perspective.dialect.same_json(found, wanted)
+    return perspective.dialect.same(found, wanted)
+
+
+def _new_each_time(made_by: Typed) -> bool:
+    return "now" in free_variables(made_by) or any(
+        isinstance(node, Call) and node.function in AT_RANDOM for node in walk(made_by)
+    )
+
+
+def _is_the_one(
+    alias: str,
+    operation: Mutation,
+    resource: Resource,
+    from_path: dict[str, Fragment],
+    made: Mapping[str, Fragment],
+) -> Fragment:
+    """The row under `alias` is the one that is meant."""
+    named = {each.field: inputs.path_value(each.text, each.type) for each in operation.names if not each.through}
+    values = (
+        from_path.get(key) or made.get(key) or bind(named.get(key) or inputs.new_value(key, resource.fields[key].type))
+        for key in operation.known_by
+    )
+    return all_of([column(alias, key) + " = " + value for key, value in zip(operation.known_by, values, strict=True)])
+
+
+def _either(
+    operation: Mutation,
+    resource: Resource,
+    from_path: dict[str, Fragment],
+    made: Mapping[str, Fragment],
+    new_row: Fragment,
+) -> Fragment:
+    """The row that is meant, where it is there; else the row as it would be."""
+    name, alias = identifier(resource.name), "the row there"
+    stored = [field for field in resource.fields.values() if field.stored and not field.serial]
+    shown = [field.name for field in stored] + [REVISION_COLUMN]
+    if resource.machine is not None:
+        shown.append(ENTERED_COLUMN)
+    shown += [field.name for field in resource.fields.values() if field.serial]
+    failed = [failing(each) for each in made]
+    the_one = f" FROM {name} AS {identifier(alias)} WHERE " + _is_the_one(alias, operation, resource, from_path, made)
+    cells = [column(resource.name, each) for each in (*shown, *failed)]
+    would = "SELECT " + join(", ", cells) + f", FALSE AS {identifier(THERE)}"
+    would = would + " FROM (" + new_row + f") AS {name} WHERE NOT EXISTS (SELECT 1" + the_one + ")"
+    cells = [*(column(alias, each) for each in shown), *(Fragment("FALSE") for _ in failed)]
+    there = "SELECT " + join(", ", cells) + ", TRUE" + the_one
+    return "(" + would + " UNION ALL " + there + f") AS {name}"

@@ -1,0 +1,189 @@
+"""`list R`: the rows that the caller sees, filtered, sorted and in pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import structs
+
+from ninefold.checked import operations as checked
+from ninefold.checked.endpoints import Admission
+from ninefold.checked.lists import Asked, growing, plainly
+from ninefold.checked.operations import Filter, Mutation, Pages, SortKeys
+from ninefold.checked.resources import Resource
+from ninefold.checked.ways import beside_rows
+from ninefold.compile import inputs
+from ninefold.compile.chosen import choices
+from ninefold.compile.contents import Columns
+from ninefold.compile.endpoints.rows import acted_on, answer, row_columns
+from ninefold.compile.judge import judge
+from ninefold.compile.perspective import Perspective
+from ninefold.compile.places import by_key, stated, traced
+from ninefold.compile.requirements import of_way, parents, permission_by_way
+from ninefold.compile.which_rows import on_the_way, says_which
+from ninefold.expressions.rewrite import substitute
+from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.plan.operations import FilterParameter, List, Paging, Sort
+from ninefold.plan.places import Place
+from ninefold.plan.problems import Condition
+from ninefold.plan.statement import Piece, ResultColumn, Statement
+from ninefold.sql.fragment import TRUE, Fragment, all_of, bind, identifier, join
+from ninefold.values import Integer, Row
+
+
+def listing(asked: Asked, admission: Admission, perspective: Perspective) -> List:
+    """A list, with what makes it cost the more, the more rows there are, whoever asks for it."""
+    rows = list_rows(asked.list, admission, perspective)
+    resource = acted_on(asked.list, perspective)
+    return structs.replace(rows, grows=growing(asked, resource, perspective.checked.row_rules))
+
+
+def list_rows(operation: checked.List, admission: Admission, perspective: Perspective) -> List:
+    resource = acted_on(operation, perspective)
+    columns = row_columns(resource, perspective)
+    beside, source_beside = on_the_way([*beside_rows(operation.response)], operation, perspective, seen=True)
+    head = Columns(perspective, beside, of_rows=columns)
+    response = answer(operation, head, perspective)
+    required = parents(operation, perspective)
+    required += permission_by_way(admission, operation, resource, perspective)
+    for each in operation.guards:
+        broken = Condition("guard", resource.name, code=each.code, trace=traced(each.place))
+        required.append(of_way(each.when, broken, operation, perspective))
+
+    conditions = says_which(operation, columns.rows, perspective)
+    # Said so, SQLite asks it once, and does not join it to the rows, whose order would be lost.
+    conditions += ["(" + each.holds + ") IS TRUE" for each in required]
+    seen = perspective.present(resource.name, resource.name)
+    if seen is not None:
+        conditions.append("(" + seen + ")")
+    name = identifier(resource.name)
+    source = " FROM " + perspective.source(resource.name) + f" AS {name} WHERE " + all_of(conditions)
+    filters = filter_pieces(operation, columns, perspective)
+
+    orders = _orders(operation, resource)
+    sorts, sort_pieces, after_pieces = [], [], []
+    for title, keys in orders.items():
+        expressions = [(_field(resource, field), descending) for field, descending in keys]
+        fragments = [(perspective.shown(each, columns.rows), each, descending) for each, descending in expressions]
+        numbers = tuple(columns.add(each) for each, _ in expressions)
+        sorts.append(Sort(title, numbers))
+        order = " ORDER BY " + join(", ", [_ordered(f, e, d) for f, e, d in fragments] or [TRUE])
+        sort_pieces.append(Piece(order.text, order.binds, f"sort {title}"))
+        if operation.pages.by == "cursor":
+            after = " AND (" + _after(fragments) + ")"
+            after_pieces.append(Piece(after.text, after.binds, f"after {title}"))
+
+    tail = []
+    if operation.pages.by != "none":
+        limit = " LIMIT " + bind(inputs.LIMIT)
+        if operation.pages.by in ("offset", "page"):
+            limit = limit + " OFFSET " + bind(inputs.OFFSET)
+        tail.append(Piece(limit.text, limit.binds))
+    statement = Statement(
+        (*columns.select(source), *filters, *after_pieces, *sort_pieces, *tail), tuple(columns.results)
+    )
+    count = None
+    if operation.total:
+        counted = "SELECT count(*)" + source
+        count = Statement((Piece(counted.text, counted.binds), *filters), (ResultColumn("total", Integer()),))
+    return List(
+        resource=resource.name,
+        response=response,
+        select=statement,
+        paging=_paging(operation, perspective),
+        sorts=tuple(sorts),
+        filters=filter_parameters(operation),
+        sort_parameter=operation.sorts.parameter,
+        sort_trace=stated(perspective.checked.places, "endpoints", operation.key, "sorts"),
+        count=count,
+        judge=judge(Fragment("(SELECT 1)"), required, operation, resource, perspective, of_one=False)
+        if required
+        else None,
+        head=Statement(head.select(" FROM " + source_beside), tuple(head.results)) if head.results else None,
+        validator=operation.validator,
+        choices=choices(operation),
+    )
+
+
+def _paging(operation: checked.List, perspective: Perspective) -> Paging:
+    pages = operation.pages
+    if pages.by == "none":
+        return Paging(by="none")
+    places = _page_places(operation, pages, perspective)
+    return Paging(
+        pages.by, pages.default, pages.largest, pages.size, pages.next, pages.start, pages.number, pages.first, places
+    )
+
+
+def _page_places(operation: checked.List, pages: Pages, perspective: Perspective) -> dict[str, Place]:
+    """Those of the list itself, and of all lists where it says nothing."""
+    places, found = perspective.checked.places, dict[str, Place]()
+    for path in (("limits", "pages"), ("endpoints", operation.key, "pages")):
+        found |= by_key(places, ("default", "largest", "by", "parameters"), *path)
+        found |= by_key(places, ("size", "next", "start", "number", "index"), *path, "parameters")
+    # One name stands for both, as a list has but one of them.
+    return found | ({"number": found["index"]} if pages.first == 0 else {})
+
+
+def filter_parameters(operation: checked.List | Mutation) -> tuple[FilterParameter, ...]:
+    return tuple(
+        FilterParameter(each.name, each.type, each.default, each.written, traced(each.place))
+        for each in operation.filters
+    )
+
+
+def filter_pieces(operation: checked.List | Mutation, columns: Columns, perspective: Perspective) -> list[Piece]:
+    """What narrows the rows, each under its switch."""
+    resource = acted_on(operation, perspective)
+    return [_filter(each, resource, columns, perspective) for each in operation.filters]
+
+
+def _filter(stated: Filter, resource: Resource, columns: Columns, perspective: Perspective) -> Piece:
+    condition = substitute(plainly(stated.condition, resource), "value", inputs.filter_value(stated.name, stated.type))
+    holds = " AND (" + perspective.shown(condition, columns.rows) + ")"
+    return Piece(holds.text, holds.binds, f"filter {stated.name}")
+
+
+def _orders(operation: checked.List, resource: Resource) -> dict[str, SortKeys]:
+    """Each order by its name: `""` is the default. The identifier is added where an order does not hold it, so
+    that no two rows are equal."""
+    stated: dict[str, SortKeys] = {"": operation.sorts.default}
+    if operation.sorts.parameter is not None:
+        for keys in operation.sorts.offered:
+            names = [(resource.fields[field].called or field, descending) for field, descending in keys]
+            stated[",".join(f"-{name}" if descending else name for name, descending in names)] = keys
+    return {title: _with_identifier(keys, resource) for title, keys in stated.items()}
+
+
+def _with_identifier(keys: SortKeys, resource: Resource) -> SortKeys:
+    named = {field for field, _ in keys}
+    return (*keys, *((key, False) for key in resource.identifier if key not in named))
+
+
+def _field(resource: Resource, name: str) -> Typed:
+    field = resource.fields[name]
+    through = "field" if field.computed is None else "computed"
+    return Select(Variable(resource.name, Row(resource=resource.name)), name, field.type, through)  # type: ignore[arg-type]
+
+
+def _ordered(fragment: Fragment, typed: Typed, descending: bool) -> Fragment:
+    # SQLite puts nulls first in an ascending order; the language puts them last in every order.
+    return fragment + (" DESC" if descending else " ASC") + (" NULLS LAST" if typed.type.nullable else "")
+
+
+def _after(keys: Sequence[tuple[Fragment, Typed, bool]], index: int = 0) -> Fragment:
+    """Rows that come after the cursor's in the order of `keys`: beyond it in the first key, or equal there and
+    after it in the rest."""
+    fragment, typed, descending = keys[index]
+    value = bind(inputs.cursor_key(index, typed.type))
+    beyond = fragment + (" < " if descending else " > ") + value
+    if typed.type.nullable:
+        beyond = "(" + beyond + " OR (" + fragment + " IS NULL AND " + value + " IS NOT NULL))"
+    if index + 1 == len(keys):
+        return beyond
+    rest = "(" + _after(keys, index + 1) + ")"
+    if typed.type.nullable:
+        return beyond + " OR (" + fragment + " IS " + value + " AND " + rest + ")"
+    # Said this way round, an index on the first key bounds the search.
+    bound = fragment + (" <= " if descending else " >= ") + value
+    return bound + " AND (" + beyond + " OR " + rest + ")"

@@ -1,0 +1,89 @@
+"""What the verbs share: the row acted on, its columns, and the answer about it."""
+
+from __future__ import annotations
+
+import hashlib
+
+import msgspec
+
+from ninefold.checked import contents as checked
+from ninefold.checked.operations import Operation, Read, fixed_path
+from ninefold.checked.resources import Resource
+from ninefold.compile.contents import Columns, response
+from ninefold.compile.perspective import Perspective
+from ninefold.compile.places import stated
+from ninefold.compile.which_rows import WANTED, is_wanted, says_which
+from ninefold.plan.responses import Response
+from ninefold.plan.statement import Piece
+from ninefold.sql.fragment import Fragment, all_of, identifier
+
+
+def acted_on(operation: Operation, perspective: Perspective) -> Resource:
+    assert operation.resource is not None
+    return perspective.checked.resources[operation.resource]
+
+
+def row_columns(resource: Resource, perspective: Perspective) -> Columns:
+    """Columns over the row of a resource, which goes by the resource's own name in every statement."""
+    return Columns(perspective, {resource.name: resource.name})
+
+
+def pieces(text: Fragment) -> tuple[Piece, ...]:
+    return (Piece(text.text, text.binds),)
+
+
+def outer_join(resource: Resource, operation: Operation, perspective: Perspective) -> Fragment:
+    """The row that the path names, or one row without values."""
+    name = identifier(resource.name)
+    if operation.several:
+        return f"{WANTED} LEFT JOIN {name} AS {name} ON " + all_of(is_wanted(resource))
+    rows = {resource.name: resource.name}
+    found = says_which(operation, rows, perspective)
+    return "(SELECT 1) LEFT JOIN " + perspective.source(resource.name) + f" AS {name} ON " + all_of(found)
+
+
+def answer(
+    operation: Operation, columns: Columns, perspective: Perspective, end: checked.Response | None = None
+) -> Response:
+    """The response (of one `end`, where there are two), with an entity tag where the endpoint has validators."""
+    planned = response(end or operation.response, perspective.checked.response_media_type, columns)
+    if not operation.validator:
+        return planned
+    if operation.verb != "read" and not operation.kind.writes:
+        validators = stated(perspective.checked.places, "endpoints", operation.key, "validators")
+        return msgspec.structs.replace(
+            planned,
+            digested=True,
+            tag_prefix=_prefix(operation, perspective),
+            places=planned.places | {"etag": validators},
+        )
+    if operation.resource is None:
+        return planned
+    if operation.kind.removes:  # what is gone has no entity tag; what is to go is named by one
+        return msgspec.structs.replace(planned, tag_prefix=_prefix(operation, perspective))
+    revision = columns.add_revision(operation.resource)
+    validators = stated(perspective.checked.places, "endpoints", operation.key, "validators")
+    return msgspec.structs.replace(
+        planned,
+        revision=revision,
+        digested=isinstance(operation, Read) and operation.digested,
+        tag_prefix=_prefix(operation, perspective),
+        places=planned.places | {"etag": validators},
+    )
+
+
+def is_at_path_of(other: Operation, operation: Operation) -> bool:
+    paths = ([getattr(segment, "text", segment) for segment in each.segments] for each in (other, operation))
+    return next(paths) == next(paths)
+
+
+def _prefix(operation: Operation, perspective: Perspective) -> str:
+    """Tells apart what one revision looked like under different contracts: a digest of all that is answered at
+    this path, so that an entity tag of GET serves for PATCH, whose own response may differ."""
+    shown = [
+        repr(end.content)
+        for other in perspective.checked.by_fixed_path.get(fixed_path(operation.segments), ())
+        if is_at_path_of(other.operation, operation)
+        for end in other.operation.ends_well
+    ]
+    return hashlib.sha256("\n".join(sorted(shown)).encode()).hexdigest()[:8]

@@ -1,0 +1,136 @@
+"""`sign in R`: a row whose password the body gives. It is changed only where the endpoint `sets` something."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ninefold.checked.endpoints import Admission
+from ninefold.checked.operations import Mutation, Operation, SignIn
+from ninefold.checked.resources import Field, Resource
+from ninefold.checked.service import Issued
+from ninefold.compile import inputs
+from ninefold.compile.before import as_it_was
+from ninefold.compile.credentials import endings, issue, only_granted
+from ninefold.compile.endpoints.held import can_be_made, made_columns, making
+from ninefold.compile.endpoints.rows import acted_on, answer, pieces, row_columns
+from ninefold.compile.endpoints.update import changes, values_computed, written_further
+from ninefold.compile.endpoints.writes import invariants, read_after, uniques
+from ninefold.compile.events import caused
+from ninefold.compile.judge import Made, judge
+from ninefold.compile.perspective import Perspective
+from ninefold.compile.places import traced
+from ninefold.compile.requirements import Requirement, Scope, guard, parents, permission
+from ninefold.compile.upheld import Change, upheld
+from ninefold.compile.which_rows import path_conditions
+from ninefold.plan.environment import REVISION_COLUMN
+from ninefold.plan.held import Held
+from ninefold.plan.operations import Assign, PasswordCheck, Write
+from ninefold.plan.problems import Condition
+from ninefold.plan.statement import Piece, ResultColumn, Statement
+from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier
+from ninefold.values import Digest
+
+
+def sign_in(operation: SignIn, admission: Admission, perspective: Perspective) -> Write:
+    """`sign in R`, and `grant token R`, which is the same for clients. Whether there is such a row at all, only its
+    password opens: guards, permissions and their details are asked of the row whose hash was verified, and of no other.
+    No row rule hides it from whoever knows the password."""
+    resource = acted_on(operation, perspective)
+    named = [resource.fields[leaf.field] for leaf in operation.takes.body or ()]
+    password = next(field for field in named if field.secret is not None)
+    name = identifier(resource.name)
+
+    found = _found(operation, resource, [field for field in named if field is not password], perspective)
+    find = f"SELECT {column(resource.name, password.name).text} FROM {name} AS {name} WHERE " + all_of(found)
+    found.append(column(resource.name, password.name) + " = " + bind(inputs.VERIFIED_HASH))
+
+    required = parents(operation, perspective)
+    there = column(resource.name, resource.identifier[0]) + " IS NOT NULL"
+    refused = Condition("sign in refused", subject=resource.name, trace=traced(operation.place))
+    required.append(Requirement(refused, there, Scope.PRESENCE))
+    required += permission(admission, resource, perspective)
+    required += _granted(operation, resource, perspective)
+    required += [guard(each, resource, perspective) for each in operation.guards]
+    computed: dict[str, Fragment] = {}
+    held_values, held_to = list[Made](), dict[str, Held]()
+    assigns: tuple[Assign, ...] = ()
+    if operation.sets:
+        writes = replace(operation, takes=replace(operation.takes, body=()))  # that says which row it is
+        changed = changes(writes, resource, perspective)
+        values, assigns = values_computed(changed, writes, resource, perspective), changed.assigns
+        computed = {field: value for field, (value, _) in values.items()}
+        by_statement = {**dict(changed.sets), **changed.made}
+        held_values, held_to = making(writes, resource, perspective).as_made(by_statement, values)
+        required += uniques(writes, resource, perspective, on_update=True, in_statement=computed)
+
+    columns = row_columns(resource, perspective)
+    response = answer(operation, columns, perspective)
+    checks = invariants(resource, perspective) if operation.sets or operation.further else []
+    written = {*computed, *(each.field for each in assigns)} | written_further(operation, resource, perspective)
+    keys, read, told = read_after(operation, resource, columns, checks, perspective, by_key=True)
+    which = " WHERE " + all_of([*found, *(each.holds for each in required), *can_be_made(held_values)])
+    source = f"(SELECT 1) LEFT JOIN {name} AS {name} ON " + all_of(found)
+    judged = judge(source, required, operation, resource, perspective, held_values)
+    if operation.sets:
+        begin = f"UPDATE {name} SET {identifier(REVISION_COLUMN)} = " + bind(inputs.REVISION)
+        sets = [Piece(f", {identifier(field)} = {value.text}", value.binds) for field, value in computed.items()]
+        text = (
+            *pieces(begin),
+            *sets,
+            *(_set(each) for each in assigns if not each.in_statement),
+            *pieces(which),
+            *pieces(" RETURNING " + keys),
+        )
+    else:
+        text = pieces("SELECT " + keys + f" FROM {name} AS {name}" + which)
+    return Write(
+        resource=resource.name,
+        response=response,
+        verb="grant token" if operation.verb == "grant token" else "sign in",
+        statement=Statement(text, tuple(columns.results)),
+        judge=judged,
+        assigns=assigns,
+        held=made_columns(held_values, held_to, judged),
+        key=resource.identifier,
+        read=read,
+        was=as_it_was(operation, resource, found, perspective) if operation.sets or operation.further else None,
+        invariants=tuple(each.condition for each in checks),
+        details=told,
+        upholds=upheld(Change("update", resource, frozenset(written), found), operation, perspective),
+        after=caused(operation.verb, resource, operation, perspective),
+        password=PasswordCheck(
+            password.name,
+            Statement(pieces(find), (ResultColumn("hash", Digest(nullable=True)),))
+            if password.secret == "password"
+            else None,
+        ),
+        issues=issue(operation, resource, perspective),
+        ends=endings(operation, resource, perspective.checked, _passwords(assigns)),
+    )
+
+
+def _granted(operation: Mutation, resource: Resource, perspective: Perspective) -> list[Requirement]:
+    """Of a grant: what is asked for is no more than the client may have."""
+    if operation.verb != "grant token":
+        return []
+    issued = next(each.verified for each in perspective.checked.schemes if each.name == operation.issues)
+    assert isinstance(issued, Issued)
+    return [only_granted(resource, issued, operation.place, perspective)]
+
+
+def _passwords(assigns: tuple[Assign, ...]) -> tuple[str, ...]:
+    return tuple(each.field for each in assigns if each.secret == "password")
+
+
+def _found(operation: Operation, resource: Resource, named: list[Field], perspective: Perspective) -> list[Fragment]:
+    """What says which row it is: the path, and the body. One that is gone has no credential."""
+    found = path_conditions(operation, {resource.name: resource.name}, perspective)
+    for each in named:
+        found.append(column(resource.name, each.name) + " = " + bind(inputs.body_value(each.name, each.type)))
+    there = perspective.there(resource.name, resource.name)
+    return found if there is None else [*found, there]
+
+
+def _set(assign: Assign) -> Piece:
+    value = bind(inputs.new_value(assign.field, assign.type))
+    return Piece(f", {identifier(assign.field)} = {value.text}", value.binds, f"new {assign.field}")

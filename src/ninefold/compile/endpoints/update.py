@@ -1,0 +1,302 @@
+"""`update R`, `replace R` and transitions: a row that is there, changed under everything that guards it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from ninefold.checked.endpoints import Admission
+from ninefold.checked.operations import Mutation, Update
+from ninefold.checked.resources import Field, Resource
+from ninefold.compile import inputs
+from ninefold.compile.before import as_it_was
+from ninefold.compile.credentials import endings, issue
+from ninefold.compile.endpoints.assignments import failing, if_given, with_made
+from ninefold.compile.endpoints.held import can_be_made, left_out, made_columns, making
+from ninefold.compile.endpoints.read import requirements_of_row
+from ninefold.compile.endpoints.representation import represented
+from ninefold.compile.endpoints.rows import acted_on, answer, outer_join, row_columns
+from ninefold.compile.endpoints.writes import as_it_becomes, invariants, pointers, read_after, uniques
+from ninefold.compile.events import caused
+from ninefold.compile.judge import judge
+from ninefold.compile.perspective import Perspective
+from ninefold.compile.requirements import guard, has_value, in_state, reference_there, unchanged
+from ninefold.compile.upheld import Change, upheld
+from ninefold.compile.which_rows import WANTED, is_wanted, says_which, taking
+from ninefold.expressions.given import in_statement
+from ninefold.expressions.reads import needs_database
+from ninefold.expressions.rewrite import walk
+from ninefold.expressions.tree import Constant, Select, Typed, Variable
+from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
+from ninefold.plan.operations import Assign, Write
+from ninefold.plan.statement import Piece, ResultColumn, Statement
+from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
+from ninefold.values import Anything, Object, Row, Text
+
+
+def with_its_identifier(operation: Update, perspective: Perspective) -> Update:
+    """The same of a body that leaves an identifier alone which does not change: what it gives for that is what the row
+    has, and is held to it where the body is read (`ninefold.plan.routes`)."""
+    resource = acted_on(operation, perspective)
+    if operation.takes.body is None:
+        return operation
+    fixed = {name for name in resource.identifier if resource.is_fixed(name)}
+    body = tuple(leaf for leaf in operation.takes.body if leaf.field not in fixed)
+    return dataclasses.replace(operation, takes=dataclasses.replace(operation.takes, body=body))
+
+
+def update(operation: Update, admission: Admission, perspective: Perspective) -> Write:
+    resource = acted_on(operation, perspective)
+    rows = {resource.name: resource.name}
+    given = pointers(operation)
+    transition = operation.transition
+
+    required = [] if operation.follows else requirements_of_row(operation, admission, resource, perspective)
+    to_read = [each.holds for each in required]
+    if operation.validator:
+        required.append(unchanged(resource, operation.place, perspective))
+    if transition is not None and resource.machine is not None:
+        if operation.follows != "in its state":
+            origins = [Constant(state, Text()) for state in transition.origins]
+            required.append(in_state(resource, origins, resource.machine.field, transition.place))
+        if transition.guard is not None:
+            required.append(guard(transition.guard, resource, perspective))
+    required += [guard(each, resource, perspective) for each in operation.guards]
+    for field in resource.fields.values():
+        if field.refers_to is not None and field.name in given:
+            required.append(reference_there(field, given[field.name], resource, perspective))
+
+    changed = changes(operation, resource, perspective)
+    assigns = changed.assigns
+    computed = values_computed(changed, operation, resource, perspective)
+    values = {field_name: value for field_name, (value, _) in computed.items()}
+    by_statement = {**dict(changed.sets), **changed.made}
+    held_values, held_to = making(operation, resource, perspective).as_made(by_statement, computed, again=changed.again)
+    required += uniques(operation, resource, perspective, on_update=True, in_statement=values)
+    for field_name, (value, fails) in computed.items():
+        if by_statement[field_name].type.nullable and not resource.fields[field_name].type.nullable:
+            pointer = given.get(field_name) if field_name in changed.made else None
+            required.append(has_value(resource.fields[field_name], value, fails, resource, pointer))
+    name = identifier(resource.name)
+    pieces = [_piece(f"UPDATE {name} SET {identifier(REVISION_COLUMN)} = " + bind(inputs.REVISION))]
+    if transition is not None and resource.machine is not None:
+        pieces.append(_piece(f", {identifier(ENTERED_COLUMN)} = " + bind(inputs.NOW)))
+    for field_name, value in values.items():
+        pieces.append(_piece(f", {identifier(field_name)} = " + value))
+    for assign in assigns:
+        if assign.in_statement:
+            continue
+        value = bind(inputs.new_value(assign.field, assign.type))
+        pieces.append(_piece(f", {identifier(assign.field)} = " + value, f"new {assign.field}"))
+
+    columns = row_columns(resource, perspective)
+    response = answer(operation, columns, perspective)
+    checks = invariants(resource, perspective)
+    passwords = tuple(each.field for each in assigns if each.secret == "password")
+    issues = issue(operation, resource, perspective)
+    ends = endings(operation, resource, perspective.checked, passwords)
+    events = caused(operation.verb if transition is None else transition.name, resource, operation, perspective)
+    shown = represented(operation, admission, resource, perspective)
+    found = says_which(operation, rows, perspective)
+    written = {*values, *(assign.field for assign in assigns)} | written_further(operation, resource, perspective)
+    was = None if operation.follows else as_it_was(operation, resource, found, perspective)
+    held = upheld(Change("update", resource, frozenset(written), found, operation.several), operation, perspective)
+    by_key = any((events, issues, ends, shown, held, operation.goes_on))
+    returning, read, told = read_after(operation, resource, columns, checks, perspective, by_key)
+    if operation.several:
+        pieces.append(_piece(Fragment(f" FROM {WANTED}")))
+        found = is_wanted(resource)
+    asked = [*(each.holds for each in required), *can_be_made(held_values)]
+    pieces.append(_piece(" WHERE " + all_of([*found, *asked])))
+    current = _current(resource, operation, assigns, [*found, *to_read], perspective)
+    if current is not None:
+        as_read = " AND " + column(resource.name, REVISION_COLUMN) + " = " + bind(inputs.REVISION_AS_READ)
+        pieces.append(_piece(as_read, "as it was"))
+    pieces.append(_piece(" RETURNING " + returning))
+    source = outer_join(resource, operation, perspective)
+    judged = judge(source, required, operation, resource, perspective, held_values)
+    verb = "transition" if transition is not None else "replace" if operation.verb == "replace" else "update"
+    return Write(
+        resource=resource.name,
+        response=response,
+        verb=verb,  # type: ignore[arg-type]
+        statement=Statement(tuple(pieces), tuple(columns.results)),
+        judge=judged,
+        assigns=assigns,
+        held=made_columns(held_values, held_to, judged),
+        key=resource.identifier,
+        read=read,
+        current=current,
+        invariants=tuple(each.condition for each in checks),
+        details=told,
+        validator=operation.validator,
+        represented=shown,
+        upholds=held,
+        was=was,
+        after=events,
+        issues=issues,
+        ends=ends,
+    )
+
+
+def _piece(fragment: Fragment, when: str | None = None) -> Piece:
+    return Piece(fragment.text, fragment.binds, when)
+
+
+@dataclass(frozen=True)
+class Changes:
+    """How an update changes a row. `assigns` is made beforehand. `sets` is computed by the statement from the row as it
+    was, and `made` from the row as it becomes, of which `again` only where the body gives one of its fields."""
+
+    assigns: tuple[Assign, ...]
+    sets: tuple[tuple[str, Typed], ...]
+    made: Mapping[str, Typed]
+    again: Mapping[str, tuple[str, ...]]
+
+
+def changes(operation: Mutation, resource: Resource, perspective: Perspective) -> Changes:
+    given = pointers(operation)
+    stated = {name: left_out(typed) for name, typed in operation.sets}
+    if operation.transition is not None:
+        stated |= {name: left_out(typed) for name, typed in operation.transition.sets}
+        if resource.machine is not None:
+            stated[resource.machine.field] = Constant(operation.transition.to, Text())
+    in_database = {name: typed for name, typed in stated.items() if needs_database(typed, (resource.name,))}
+    assigns: list[Assign] = []
+    for field in resource.fields.values():
+        if not field.stored or field.serial or field.name in in_database:
+            continue
+        otherwise = stated.get(field.name) or field.on_change
+        is_given = field.name in given and field.name not in stated
+        replaced = operation.verb == "replace" and is_given
+        if is_given or otherwise is not None or field.again_on:
+            again = () if otherwise is not None or replaced else field.again_on
+            made_of = otherwise or (field.on_create if again or replaced else None)
+            assigns.append(
+                Assign(
+                    field.name,
+                    field.type,
+                    given=is_given,
+                    otherwise=None if made_of is None else left_out(made_of),
+                    again=again,
+                    secret=field.secret,
+                )
+            )
+    otherwise_made = {each.field: each.otherwise for each in assigns if each.otherwise is not None}
+    made = in_statement(otherwise_made, resource.name, perspective.checked.model, in_database)
+    again_made = {each.field: each.again for each in assigns if each.field in made and each.again}
+    assigns = [
+        replace(each, otherwise=None, again=(), in_statement=True) if each.field in made else each for each in assigns
+    ]
+    hold = making(operation, resource, perspective).held
+    assigns = [
+        each
+        if each.otherwise is None
+        else replace(
+            each,
+            reads=tuple(_fields_in(each.otherwise, resource)),
+            held=hold(resource.fields[each.field], each.otherwise, each.again),
+        )
+        for each in assigns
+    ]
+    ordered = tuple(sorted(assigns, key=lambda each: bool(each.reads)))
+    return Changes(ordered, tuple(in_database.items()), made, again_made)
+
+
+def values_computed(
+    changed: Changes, operation: Mutation, resource: Resource, perspective: Perspective
+) -> dict[str, tuple[Fragment, Fragment]]:
+    """What the statement computes, over the row that it writes, each with when it cannot be. What is made of the row as
+    it becomes is made of a row beside that one."""
+    rows = {resource.name: resource.name}
+    becoming = {name: as_it_becomes(typed, operation, resource) for name, typed in changed.sets}
+    sets = {name: perspective.value(typed, rows) for name, typed in becoming.items()}
+    found = {
+        name: (value, perspective.failing(becoming[name], rows) or "((" + value + ") IS NULL)")
+        for name, value in sets.items()
+    }
+    if not changed.made:
+        return found
+    given = [each.field for each in changed.assigns if each.given]
+    assigns = {each.field: each for each in changed.assigns}
+    fields = [field for field in resource.fields.values() if field.stored]
+    cells = []
+    for field in fields:
+        cell, assign = column(resource.name, field.name), assigns.get(field.name)
+        if field.name in sets:
+            cell = sets[field.name]
+        elif assign is not None and field.secret is None:
+            new = bind(inputs.new_value(field.name, field.type))
+            always = operation.verb == "replace" or (assign.otherwise is not None and not assign.again)
+            if always and not assign.in_statement:
+                cell = new
+            elif assign.given or assign.again:
+                cell = if_given((*((field.name,) if assign.given else ()), *assign.again), new, cell)
+        cells.append(cell + f" AS {identifier(field.name)}")
+    row = "SELECT " + join(", ", cells)
+    columns = [field.name for field in fields]
+    row = with_made(row, columns, changed.made, given, resource, perspective, changed.again)
+    source = " FROM (" + row + f") AS {identifier(resource.name)})"
+    return found | {
+        name: (
+            "(SELECT " + column(resource.name, name) + source,
+            "(SELECT " + column(resource.name, failing(name)) + source,
+        )
+        for name in changed.made
+    }
+
+
+def written_further(operation: Mutation, resource: Resource, perspective: Perspective) -> set[str]:
+    """The fields that what follows with the same row gives values to."""
+    found = set[str]()
+    for transition in operation.further:
+        changed = changes(taking(transition, resource, perspective.checked), resource, perspective)
+        found |= {name for name, _ in changed.sets} | {each.field for each in changed.assigns}
+    return found
+
+
+def _fields_in(typed: Typed, resource: Resource) -> Iterator[str]:
+    """The fields of the row itself that an expression reads."""
+    for node in walk(typed):
+        match node:
+            case Select(operand=Variable(name=name), name=field) if name == resource.name:
+                yield field
+            case _:
+                pass
+
+
+def _current(
+    resource: Resource,
+    operation: Update,
+    assigns: Sequence[Assign],
+    found: Sequence[Fragment],
+    perspective: Perspective,
+) -> Statement | None:
+    """The row as it is, for whoever may change it; to a client of an older version, also as it was then."""
+    wanted = dict.fromkeys(name for assign in assigns for name in assign.reads)
+    older: list[Field] = []
+    if operation.verb == "update":
+        named = [resource.as_given(leaf.field) for leaf in operation.takes.body or ()]
+        edits = operation.patch == "json-patch"
+        edited = [field for field in named if edits or isinstance(field.type, Anything | Object)]
+        older = [field for field in edited if not field.stored]
+        wanted |= dict.fromkeys(field.name for field in edited)
+    fields = [resource.fields[name] for name in wanted if name in resource.fields]
+    fields = [field for field in fields if (field.stored or field in older) and field.secret is None]
+    if not fields and operation.patch != "json-patch":
+        return None
+    columns = [column(resource.name, REVISION_COLUMN), *(_as_it_is(field, resource, perspective) for field in fields)]
+    name = identifier(resource.name)
+    text = "SELECT " + join(", ", columns) + f" FROM {name} AS {name} WHERE " + all_of(found)
+    results = (ResultColumn(REVISION_COLUMN, Text()), *(ResultColumn(field.name, field.type) for field in fields))
+    return Statement((_piece(text),), results)
+
+
+def _as_it_is(field: Field, resource: Resource, perspective: Perspective) -> Fragment:
+    if field.stored:
+        return column(resource.name, field.name)
+    row = Variable(resource.name, Row(resource=resource.name))
+    return perspective.value(Select(row, field.name, field.type, "computed"), {resource.name: resource.name})

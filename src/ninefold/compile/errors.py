@@ -1,0 +1,93 @@
+"""Part 7: error bodies, and the order in which conditions count."""
+
+from __future__ import annotations
+
+from ninefold.checked import endpoints as checked_endpoints
+from ninefold.checked import service as checked_service
+from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object, Rows
+from ninefold.checked.service import Checked
+from ninefold.compile.places import by_key, stated, traced
+from ninefold.expressions.rewrite import free_variables
+from ninefold.expressions.tree import Typed
+from ninefold.language.conditions import STATUSES, precedence
+from ninefold.plan import responses as planned
+from ninefold.plan.places import Place
+from ninefold.plan.problems import DETAIL, ErrorCode, ErrorShape, Problems
+
+
+def problems(checked: Checked) -> Problems:
+    errors = checked.errors
+    return Problems(
+        statuses=STATUSES,
+        precedence=precedence(errors.precedence),
+        codes=tuple(
+            ErrorCode(
+                name=code.name,
+                status=code.status,
+                title=code.title,
+                detail=_of_request(code, DETAIL),
+                headers={name: _of_request(code, name) for name in code.said if name != DETAIL},
+                about=code.about,
+                called=code.called,
+                trace=traced(code.place),
+                places=_of_a_code(checked, code),
+            )
+            for code in errors.codes
+        ),
+        conditions=dict(errors.conditions),
+        media_type=errors.media_type,
+        content=None if errors.content is None else _content(errors.content),
+        messages=dict(errors.messages),
+        places=_places(checked),
+    )
+
+
+def error_shape(stated: checked_endpoints.ErrorShape) -> ErrorShape:
+    """The shape that an endpoint has alone."""
+    if stated.media_type is None or stated.content is None:
+        return ErrorShape()
+    return ErrorShape(stated.media_type, _content(stated.content))
+
+
+def _of_request(code: checked_service.ErrorCode, name: str) -> Typed | None:
+    """What a code says where that reads no row; the judge says the rest."""
+    said = code.said.get(name)
+    return None if said is None or code.resource in free_variables(said) else said
+
+
+_OF_A_CODE = ("status", "title", "detail", "about", "when")
+
+
+def _of_a_code(checked: Checked, code: checked_service.ErrorCode) -> dict[str, Place]:
+    places = by_key(checked.places, _OF_A_CODE, "errors", "codes", code.name)
+    headers = by_key(checked.places, code.said, "errors", "codes", code.name, "headers")
+    return places | {f"headers {name}": place for name, place in headers.items()}
+
+
+def _places(checked: Checked) -> dict[str, Place]:
+    found = by_key(checked.places, ("precedence",), "errors")
+    found |= by_key(checked.places, ("media type",), "errors", "shape")
+    for condition, code in checked.errors.conditions.items():
+        when = ("errors", "codes", code, "when")
+        # One condition stands behind the key itself, several in a list.
+        for place in stated(checked.places, *when, condition) or stated(checked.places, *when):
+            found[f"when {condition}"] = place
+    messages = by_key(checked.places, checked.errors.messages, "errors", "messages")
+    return found | {f"messages {rule}": place for rule, place in messages.items()}
+
+
+def _content(wanted: Content) -> planned.Content:
+    """An error reads no row but through its detail, so all of it is expressions."""
+    match wanted:
+        case Leaf():
+            return planned.FromExpression(wanted.expression, wanted.null_shown, trace=traced(*wanted.trace))
+        case Object():
+            members = tuple((name, _content(value)) for name, value in wanted.members)
+            return planned.ObjectOf(members, trace=traced(*wanted.trace))
+        case Array():
+            return planned.ArrayOf(tuple(_content(item) for item in wanted.items), trace=traced(*wanted.trace))
+        case Rows() | Each():
+            return _content(wanted.item)
+        case Choice():
+            condition = planned.FromExpression(wanted.condition)
+            return planned.ChoiceOf(condition, _content(wanted.yes), _content(wanted.no), trace=traced(*wanted.trace))

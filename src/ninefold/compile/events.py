@@ -1,0 +1,292 @@
+"""Part 6: the events that an operation writes, and who may see which of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Literal
+
+from msgspec import structs
+
+from ninefold.checked.endpoints import Admission
+from ninefold.checked.events import Cause, EventKind, OlderKind
+from ninefold.checked.operations import Mutation, Operation
+from ninefold.checked.resources import Resource
+from ninefold.checked.service import Checked
+from ninefold.compile import inputs, subscribers
+from ninefold.compile.before import still
+from ninefold.compile.concerned import concerns
+from ninefold.compile.contents import Columns, content
+from ninefold.compile.perspective import OPERATOR, Perspective
+from ninefold.compile.places import traced
+from ninefold.compile.which_rows import WANTED, WRITTEN, was_written
+from ninefold.expressions.before import unwritten
+from ninefold.expressions.sql_log import LOG
+from ninefold.expressions.tree import Constant
+from ninefold.plan.events import (
+    BATCH,
+    SUBSCRIPTION,
+    Broker,
+    Called,
+    Delivery,
+    Envelope,
+    Event,
+    InVersion,
+    Log,
+    Webhooks,
+)
+from ninefold.plan.operations import Stream
+from ninefold.plan.problems import Condition, Judge
+from ninefold.plan.responses import FromExpression, Response
+from ninefold.plan.statement import Piece, ResultColumn, Statement
+from ninefold.sql.dialect import Dialect
+from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
+from ninefold.values import Boolean, Integer, Text, Timestamp
+
+# ── Writing ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def caused(verb: str, resource: Resource, operation: Mutation, perspective: Perspective) -> tuple[Event, ...]:
+    """The events of the row (or of the rows) that an operation has just written."""
+    return tuple(_events(verb, resource, was_written(operation, resource), perspective))
+
+
+def caused_by_deletion(
+    verb: str, resource: Resource, found: list[Fragment], perspective: Perspective
+) -> tuple[Event, ...]:
+    """The events of a row that is to be deleted, found by what the deletion itself finds it by."""
+    return tuple(_events(verb, resource, found, perspective, is_gone=True))
+
+
+def _events(
+    verb: str, resource: Resource, found: list[Fragment], perspective: Perspective, is_gone: bool = False
+) -> Iterator[Event]:
+    for stated in perspective.checked.events.kinds:
+        if not any((cause.verb, cause.resource) == (verb, resource.name) for cause in stated.causes):
+            continue
+        kind = _of_what_is_gone(stated) if is_gone else stated
+        for cause in kind.causes:
+            if (cause.verb, cause.resource) == (verb, resource.name):
+                event = _event(kind, cause, resource, found, perspective)
+                yield _in_versions(event, kind, cause, found, perspective)
+
+
+def _of_what_is_gone(kind: EventKind) -> EventKind:
+    """A row that is deleted has become nothing else: it is as it was."""
+
+    def still_of(cause: Cause) -> Cause:
+        when = None if cause.when is None else unwritten(cause.when)
+        return replace(cause, payload=still(cause.payload), when=when)
+
+    older = (replace(each, causes=tuple(map(still_of, each.causes))) for each in kind.older)
+    return replace(kind, causes=tuple(map(still_of, kind.causes)), older=tuple(older))
+
+
+def _event(kind: EventKind, cause: Cause, resource: Resource, found: list[Fragment], perspective: Perspective) -> Event:
+    """A payload is the contract's own word, whoever caused it, and so is `when`: they read every row."""
+    everything = Perspective(perspective.checked, OPERATOR, perspective.dialect)
+    rows = {resource.name: resource.name}
+    columns = Columns(everything, rows)
+    # The log's own columns come first; no expression of a payload is equal to theirs.
+    for title, fragment in (
+        ("$identifier", _identifier_of(resource)),
+        ("$seen", _snapshot(resource, perspective.checked)),
+    ):
+        columns.add_own(title, fragment)
+    shown = content(cause.payload, columns)
+    if cause.when is not None:
+        found = [*found, "(" + everything.holds(cause.when, rows) + ")"]
+    name = identifier(resource.name)
+    text = "SELECT " + columns.listed + f" FROM {name} AS {name} WHERE " + all_of(found) + _in_order(resource, found)
+    to = subscribers.planned(perspective.checked, perspective.dialect, _unversioned(perspective.checked))
+    return Event(
+        kind=kind.name,
+        resource=resource.name,
+        select=_statement(text, columns.results),
+        content=shown,
+        delivered=_delivered(perspective.checked),
+        tell=None if to is None else to.tell,
+        trace=traced(kind.place),
+    )
+
+
+def _in_order(resource: Resource, found: Sequence[Fragment]) -> Fragment:
+    """Where there are several rows: by their identifiers."""
+    if all(table not in each.text for table in (WANTED, WRITTEN) for each in found):
+        return Fragment("")
+    return " ORDER BY " + join(", ", [column(resource.name, key) for key in resource.identifier])
+
+
+def _in_versions(event: Event, kind: EventKind, cause: Cause, found: list[Fragment], perspective: Perspective) -> Event:
+    """The event with what it is in the other versions."""
+    unversioned = _unversioned(perspective.checked)
+    versions = perspective.checked.versions
+    if unversioned is None or versions is None:
+        return event
+    elsewhere = {each.version: each for each in kind.older}
+    names = {
+        each.name: elsewhere[each.name].name if each.name in elsewhere else kind.name for each in versions.versions
+    }
+    return structs.replace(
+        event,
+        versions=tuple(_in_version(each, cause, found, perspective) for each in kind.older),
+        called=Called({version: name for version, name in names.items() if name is not None}, unversioned),
+    )
+
+
+def _in_version(kind: OlderKind, cause: Cause, found: list[Fragment], perspective: Perspective) -> InVersion:
+    payload = next((each.payload for each in kind.causes if _is_of(each, cause)), None)
+    if kind.name is None or payload is None:
+        return InVersion(kind.version)
+    columns = Columns(Perspective(perspective.checked, OPERATOR, perspective.dialect), {cause.resource: cause.resource})
+    shown = content(payload, columns)
+    name = identifier(cause.resource)
+    text = "SELECT " + columns.listed + f" FROM {name} AS {name} WHERE " + all_of(found)
+    order = _in_order(perspective.checked.resources[cause.resource], found)
+    select = _statement(text + order, columns.results)
+    return InVersion(kind.version, kind.name, select, shown)
+
+
+def _is_of(cause: Cause, other: Cause) -> bool:
+    return (cause.verb, cause.resource) == (other.verb, other.resource)
+
+
+def _unversioned(checked: Checked) -> str | None:
+    """The version of a subscription that was made when there were none: that of a request that names none."""
+    if checked.version is None or checked.versions is None:
+        return None
+    # Whose account was pinned to which version then, nobody can say any more.
+    return checked.versions.default or checked.versions.current
+
+
+def _delivered(checked: Checked) -> Literal["in order", "as they are due"] | None:
+    if checked.events.webhooks is None or SUBSCRIPTION not in checked.resources:
+        return None
+    return "in order" if checked.events.in_order else "as they are due"
+
+
+def _statement(text: Fragment, columns: Sequence[ResultColumn]) -> Statement:
+    return Statement((Piece(text.text, text.binds),), tuple(columns))
+
+
+def _identifier_of(resource: Resource) -> Fragment:
+    return "json_array(" + join(", ", [column(resource.name, key) for key in resource.identifier]) + ")"
+
+
+def _snapshot(resource: Resource, checked: Checked) -> Fragment:
+    """The row as the event finds it, for the row rules that will be asked of it. Where none is, nothing is kept."""
+    if all(rule is None for rule in checked.row_rules.get(resource.name, {}).values()):
+        return Fragment("NULL")
+    kept = [f"'{field.name}', " + column(resource.name, field.name) for field in resource.readable]
+    return "json_object(" + join(", ", kept) + ")"
+
+
+# ── Seeing ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def stream(operation: Operation, admission: Admission, perspective: Perspective) -> Stream:
+    """`stream events`. What is not seen is passed over, and its position counts all the same."""
+    stated = perspective.checked.events.stream
+    assert stated is not None
+    version = perspective.checked.version
+    if version is None:
+        known, kind, payload, source = "", "event.kind", "event.payload", Fragment(f"{LOG} AS event")
+    else:
+        known = " AND (other.event IS NULL OR other.kind IS NOT NULL)"
+        kind, payload = "coalesce(other.kind, event.kind)", "coalesce(other.payload, event.payload)"
+        source = (
+            f'{LOG} AS event LEFT JOIN "$event in version" AS other ON other.event = event.seq AND other.version = '
+            + bind(Constant(version, Text()))
+        )
+    text = (
+        "SELECT event.seq, "
+        + perspective.told_of("event")
+        + f"{known}, event.id, {kind}, event.row, event.time, {payload} FROM "
+        + source
+        + " WHERE event.seq > "
+        + bind(inputs.LOG_POSITION)
+        + f" ORDER BY event.seq LIMIT {BATCH}"
+    )
+    columns = (
+        ResultColumn("position", Integer()),
+        ResultColumn("seen", Boolean()),
+        ResultColumn("id", Text()),
+        ResultColumn("kind", Text()),
+        ResultColumn("row", Text()),
+        ResultColumn("time", Timestamp()),
+        ResultColumn("payload", Text()),
+    )
+    return Stream(
+        response=Response(
+            operation.response.status,
+            headers=tuple(
+                (name, FromExpression(leaf.expression, trace=traced(*leaf.trace)))
+                for name, leaf in operation.response.headers
+            ),
+            trace=traced(operation.response.place),
+            places={"content-type": traced(stated.place)},
+        ),
+        select=_statement(text, columns),
+        resume=stated.resume,
+        judge=_permitted(admission, perspective),
+        concerns=concerns(perspective),
+    )
+
+
+def _permitted(admission: Admission, perspective: Perspective) -> Judge | None:
+    """A permission that takes rows to say; of those that read the caller and the request alone the route knows."""
+    if admission.condition is None or admission.of_request:
+        return None
+    fails = "SELECT (" + perspective.holds(admission.condition, {}) + ") IS NOT TRUE"
+    condition = Condition("forbidden", trace=traced(admission.place))
+    return Judge(_statement(fails, [ResultColumn("forbidden", Boolean())]), (condition,), ())
+
+
+def delivery(checked: Checked, dialect: Dialect) -> Delivery | None:
+    """How events leave; None where none can arise."""
+    events = checked.events
+    if not events.kinds:
+        return None
+    webhooks = None
+    if events.webhooks is not None:
+        to = subscribers.planned(checked, dialect, _unversioned(checked))
+        who = {OPERATOR, "anyone", *(scheme.name for scheme in checked.schemes)} if to is None else set()
+        webhooks = Webhooks(
+            attempts=events.webhooks.attempts,
+            waits=events.webhooks.backoff,
+            sees={each: _of_one(Perspective(checked, each, dialect)) for each in sorted(who)},
+            to=to,
+            trace=traced(events.webhooks.place),
+        )
+    return Delivery(
+        kept_microseconds=None if events.stream is None else events.stream.kept,
+        webhooks=webhooks,
+        broker=None
+        if events.broker is None
+        else Broker(
+            events.broker.operator,
+            None if checked.versions is None else checked.versions.current,
+            traced(events.broker.place),
+        ),
+        envelope=None if events.source is None else Envelope(events.source),
+        in_order=events.in_order,
+        unversioned=_unversioned(checked),
+        log=_log(checked),
+    )
+
+
+def _log(checked: Checked) -> Log | None:
+    """How long the log is read as a resource, in whatever version."""
+    if not any(each.log for each in checked.resources.values()):
+        return None
+    return Log(None if checked.events.log is None else checked.events.log.lasts)
+
+
+def _of_one(perspective: Perspective) -> Statement:
+    text = (
+        "SELECT "
+        + perspective.told_of("event")
+        + f" FROM {LOG} AS event WHERE event.seq = "
+        + bind(inputs.LOG_POSITION)
+    )
+    return _statement(text, [ResultColumn("seen", Boolean())])

@@ -1,0 +1,145 @@
+"""The statement that says why an operation was refused: each requirement, asked by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ninefold.checked.operations import Operation
+from ninefold.checked.resources import Resource
+from ninefold.compile import inputs
+from ninefold.compile.perspective import Perspective
+from ninefold.compile.requirements import THERE, Requirement, Scope
+from ninefold.expressions.reads import of_request
+from ninefold.expressions.rewrite import free_variables
+from ninefold.expressions.tree import Typed
+from ninefold.plan.problems import Condition, Judge, said_by
+from ninefold.plan.statement import Piece, ResultColumn, Statement
+from ninefold.sql.fragment import Fragment, all_of, bind, column, join
+from ninefold.values import Boolean, Text, Type, optional
+
+
+@dataclass(frozen=True)
+class Made:
+    """A value that the statement makes for `field`, and when it cannot be made. `asked`: where it is made at all.
+    `is_held`: it is to be held to the field's schema."""
+
+    field: str
+    type: Type
+    value: Fragment
+    fails: Fragment
+    is_held: bool = False
+    asked: tuple[Fragment, ...] = ()
+
+
+def judge(
+    source: Fragment,
+    requirements: Sequence[Requirement],
+    operation: Operation,
+    resource: Resource,
+    perspective: Perspective,
+    made: Sequence[Made] = (),
+    of_one: bool = True,
+) -> Judge:
+    """One row that says of each requirement whether it fails. What is about a row that is not there or not seen
+    is false, so that nothing is told of it; so is what reads of the request what it is refused for, and what may be
+    about any value while one of them is invalid. `of_one`: there is one row, which details may read."""
+    which = [each for each in (operation.row, operation.where) if each is not None]
+    present = all_of([each.holds for each in requirements if each.scope in (Scope.PATH, Scope.PRESENCE)])
+    valid = [
+        each.holds for each in requirements if each.scope is Scope.VALUES and each.condition.condition == "invalid"
+    ]
+    columns = []
+    gone_before: list[Fragment] = []
+    for each in requirements:
+        fails = "(" + each.holds + ") IS NOT TRUE"
+        read = each.holds.binds if each.scope is Scope.PATH else (*each.holds.binds, *which)
+        fails = all_of([*_not_refused(read), fails])
+        match each.scope:
+            case Scope.PATH | Scope.PRESENCE:
+                # One cause, one condition: a row that is not there is not also unseen, and nothing behind it is there.
+                columns.append("(" + all_of([*gone_before, fails]) + ")")
+                gone_before.append(each.holds)
+            case Scope.ROW:
+                columns.append("(" + all_of([present, fails]) + ")")
+            case Scope.VALUES:
+                of_any = not each.fields and each.condition.condition != "invalid"
+                needed = valid if of_any else []
+                columns.append("(" + all_of([present, *_values_there(each.fields), *needed, fails]) + ")")
+            case Scope.EITHER:
+                values = all_of([bind(inputs.VALUES_ARE_THERE), *valid])
+                there = "(" + column(resource.name, THERE) + " OR " + values + ")"
+                columns.append("(" + all_of([present, there, fails]) + ")")
+    told = details(requirements, operation, resource, perspective) if of_one else []
+    columns += ["CASE WHEN " + present + " THEN " + detail + " END" for _, detail in told]
+    for value in made:
+        asked = all_of([present, *_values_there(()), *value.asked])
+        columns.append("(" + asked + " AND " + value.fails + ")")
+        if value.is_held:
+            columns.append("CASE WHEN " + asked + " THEN " + value.value + " END")
+    text = "SELECT " + join(", ", columns or [Fragment("1")]) + " FROM " + source
+    if operation.several:
+        text = text + ' ORDER BY "$n"'
+    results = [ResultColumn(_condition_title(each.condition), Boolean()) for each in requirements]
+    results += [ResultColumn(f"detail of {name}", Text(nullable=True)) for name, _ in told]
+    for value in made:
+        results.append(ResultColumn(f"{value.field} cannot be made", Boolean()))
+        results += [ResultColumn(value.field, optional(value.type))] if value.is_held else []
+    statement = Statement((Piece(text.text, text.binds),), tuple(results))
+    return Judge(
+        statement,
+        tuple(each.condition for each in requirements),
+        tuple(name for name, _ in told),
+        tuple(each.anew for each in requirements) if any(each.anew for each in requirements) else (),
+    )
+
+
+def _not_refused(read: Sequence[Typed]) -> list[Fragment]:
+    """That the request is not refused for what is read of it."""
+    parts = frozenset[str]().union(*map(of_request, read))
+    found = [inputs.BODY_IS_REFUSED] if "body" in parts else []
+    found += [inputs.PARAMETERS_ARE_REFUSED] if parts - {"body"} else []
+    return [bind(each) + " IS NOT TRUE" for each in found]
+
+
+def _values_there(fields: Sequence[str]) -> list[Fragment]:
+    """That what the request gives for some fields can be judged, whatever else is wrong with it."""
+    if not fields:
+        return [bind(inputs.VALUES_ARE_THERE)]
+    return [bind(inputs.BODY_WAS_READ), *(bind(inputs.given_wrongly(field)) + " IS NOT TRUE" for field in fields)]
+
+
+def _condition_title(condition: Condition) -> str:
+    return " ".join(filter(None, (condition.condition, condition.subject, condition.code)))
+
+
+def _if_seen(seen: Fragment | None, detail: Fragment) -> Fragment:
+    return detail if seen is None else "CASE WHEN " + seen + " THEN " + detail + " END"
+
+
+def details(
+    requirements: Sequence[Requirement], operation: Operation, resource: Resource, perspective: Perspective
+) -> list[tuple[str, Fragment]]:
+    """What the codes say of the row that these requirements can end in: each by its name in a plan, and as text."""
+    errors = perspective.checked.errors
+    reachable = set()
+    for requirement in requirements:
+        condition = requirement.condition
+        about = condition.subject or ""
+        names = (
+            f"{condition.condition} {about}",
+            f"{condition.condition} {about.partition('.')[0]}",
+            condition.condition,
+        )
+        reachable |= {condition.code}
+        reachable |= {codes.get(name) for codes in (operation.errors, errors.conditions) for name in names}
+    teller, seen = perspective.teller, None
+    if perspective.told is not None and not operation.kind.makes:
+        seen = teller.present(resource.name, resource.name)
+    return [
+        (said_by(code.name, name), _if_seen(seen, teller.shown(said, {resource.name: resource.name})))
+        for code in errors.codes
+        if code.name in reachable and code.resource == resource.name
+        for name, said in code.said.items()
+        if resource.name in free_variables(said)
+    ]

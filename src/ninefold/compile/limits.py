@@ -1,0 +1,46 @@
+"""Part 8: sizes, times, and the rates with the endpoints that each counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ninefold.checked.service import Checked
+from ninefold.compile.places import stated as places_of
+from ninefold.compile.places import traced
+from ninefold.plan.limits import Limits, Rate, RateHeader
+from ninefold.plan.places import Place
+
+
+def limits(checked: Checked) -> Limits:
+    stated = checked.limits
+    served = list(dict.fromkeys(endpoint.key for endpoint in checked.endpoints))
+    return Limits(
+        body_bytes=checked.body_size,
+        request_microseconds=checked.request_time,
+        places={name: Place(place.line, place.column) for name, place in checked.limit_places.items()},
+        rates=tuple(
+            Rate(
+                name=rate.name,
+                of=rate.of,
+                allow=rate.allow,
+                per_microseconds=rate.per,
+                algorithm=rate.algorithm,
+                burst=rate.burst or 0,
+                endpoints=tuple(_counted(rate.endpoints, served)),
+                trace=(*traced(rate.place), *places_of(checked.places, "limits", "rates", rate.name, "endpoints")),
+            )
+            for rate in stated.rates
+        ),
+        headers=tuple(
+            RateHeader(name, carries, places_of(checked.places, "limits", "headers", name))
+            for name, carries in stated.headers
+        ),
+        keys_kept_microseconds=stated.keys_kept
+        if any(endpoint.idempotency_key is not None for endpoint in checked.in_all_versions)
+        else None,
+    )
+
+
+def _counted(named: Iterable[str] | None, served: list[str]) -> Iterable[str]:
+    """What is blocked answers 501 before anything is counted."""
+    return served if named is None else [key for key in served if key in set(named)]

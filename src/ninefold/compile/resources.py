@@ -1,0 +1,189 @@
+"""Part 2: tables, their columns and their indexes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ninefold.checked import lists
+from ninefold.checked.lists import Wanted
+from ninefold.checked.operations import SortKeys
+from ninefold.checked.resources import Field, Resource
+from ninefold.checked.service import Checked
+from ninefold.compile.credentials import issued_to, scoped
+from ninefold.compile.subscribers import subscribers
+from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.plan.environment import ENTERED_COLUMN
+from ninefold.plan.events import SUBSCRIPTION
+from ninefold.plan.schema import Column, Held, Index, Machine, Reference, Schema, Stored, Table
+from ninefold.plan.statement import ResultColumn
+from ninefold.sql.fragment import identifier
+from ninefold.values import Boolean, Integer, Number, Text, Timestamp
+
+
+def schema(checked: Checked) -> Schema:
+    to = subscribers(checked)
+    return Schema(
+        tuple(_table(resource, checked) for resource in checked.resources.values() if not resource.log),
+        idempotency=any(endpoint.idempotency_key is not None for endpoint in checked.in_all_versions),
+        events=bool(checked.events.kinds) or SUBSCRIPTION in checked.resources or _is_read(checked),
+        subscriptions=SUBSCRIPTION in checked.resources or to is not None,
+        credentials=issued_to(checked),
+        versions=bool(checked.events.kinds) and checked.versions is not None,
+        broker=None if not checked.events.kinds or checked.events.broker is None else checked.events.broker.operator,
+        subscribers=None if to is None else (to.resource, *checked.resources[to.resource].identifier),
+        log=_is_read(checked),
+        scoped=scoped(checked),
+    )
+
+
+def _is_read(checked: Checked) -> bool:
+    """Whether the log of events is read as a resource."""
+    return any(each.log for each in checked.resources.values())
+
+
+def _table(resource: Resource, checked: Checked) -> Table:
+    stored = [field for field in resource.fields.values() if field.stored]
+    references = tuple(
+        Reference(
+            field.name,
+            field.refers_to,
+            checked.resources[field.refers_to].identifier[0],
+            field.on_delete,
+        )
+        for field in stored
+        if field.refers_to is not None
+    )
+    return Table(
+        name=resource.name,
+        columns=tuple(
+            Column(field.name, field.type, required=not field.type.nullable, serial=field.serial) for field in stored
+        ),
+        key=resource.identifier,
+        references=references,
+        indexes=tuple(_indexes(resource, checked)),
+        states=resource.machine is not None,
+        machine=None if resource.machine is None else Machine(resource.machine.field, resource.machine.states),
+    )
+
+
+def _indexes(resource: Resource, checked: Checked) -> Iterator[Index]:
+    """Unique values; secrets, by which callers are found; states, where a timer looks for what is due; references, in
+    both directions; and what finds the rows of lists. None that another one makes superfluous."""
+    unique = [(field.name,) for field in resource.fields.values() if field.unique] + list(resource.unique)
+    kept = [tuple((name, False) for name in resource.identifier)]
+    for columns in dict.fromkeys(unique):
+        if set(columns) not in [{name for name, _ in each} for each in kept]:
+            kept.append(tuple((name, False) for name in columns))
+            yield Index(_title(resource, columns), columns, unique=True)
+    unique_of = tuple(kept)
+    wanted = [_cut(each, resource, unique_of) for each in dict.fromkeys(_wanted(resource, checked))]
+    # The longest first, and of these what has to be in one order before what may be in any: what serves is there then.
+    for each in sorted(wanted, key=lambda one: (-len(_columns(one)), len(one.equal))):
+        if not any(_serves(columns, each) for columns in kept):
+            kept.append(_columns(each))
+            named = tuple(f"-{name}" if descending else name for name, descending in kept[-1])
+            yield Index(_title(resource, named), named)
+
+
+def _wanted(resource: Resource, checked: Checked) -> Iterator[Wanted]:
+    for field in resource.fields.values():
+        if field.secret == "token":
+            yield Wanted((field.name,))
+    machine = resource.machine
+    if machine is not None and any(each.after is not None for each in machine.transitions.values()):
+        yield Wanted((machine.field,), ((ENTERED_COLUMN, False),))
+        named = (_field_alone(each.after, resource) for each in machine.transitions.values())
+        yield from (Wanted((machine.field,), ((name, False),)) for name in named if name is not None)
+    if resource.expiry is not None and (expires := _field_alone(resource.expiry.at, resource)) is not None:
+        yield Wanted((), ((expires, False),))
+    for endpoint in checked.endpoints:
+        asked = lists.asked(endpoint)
+        if asked is not None and endpoint.resource == resource.name:
+            yield from lists.indexes(asked, resource, checked.row_rules)
+    for field in resource.fields.values():
+        if field.refers_to is not None and field.stored:
+            yield Wanted((field.name,))
+
+
+def _columns(wanted: Wanted) -> SortKeys:
+    return (*((name, False) for name in wanted.equal), *wanted.order)
+
+
+def _cut(wanted: Wanted, resource: Resource, unique: Sequence[SortKeys]) -> Wanted:
+    """As far as there can be several rows, where a unique index serves what is left: behind it nothing is ordered. A
+    row without a value equals nothing that is looked for, and there may be many of them in an order."""
+    columns = _columns(wanted)
+    for number in range(1, len(columns) + 1):
+        cut = Wanted(wanted.equal[:number], columns[len(wanted.equal) : number])
+        for each in unique:
+            is_whole = len(each) == number and _serves(each, cut)
+            if is_whole and (not cut.order or not any(resource.fields[name].type.nullable for name, _ in each)):
+                return cut
+    return wanted
+
+
+def _serves(columns: SortKeys, wanted: Wanted) -> bool:
+    """Whether an index finds what another one is wanted for, read forwards or backwards."""
+    equal, order = columns[: len(wanted.equal)], columns[len(wanted.equal) :][: len(wanted.order)]
+    if tuple(name for name, _ in equal) != wanted.equal:
+        return False
+    return order == wanted.order or tuple((name, not descending) for name, descending in order) == wanted.order
+
+
+def _field_alone(typed: int | Typed | None, resource: Resource) -> str | None:
+    """The stored field that an expression is, if it is nothing else."""
+    match typed:
+        case Select(operand=Variable(name=name), name=field) if name == resource.name and _stored(
+            resource.fields.get(field)
+        ):
+            return field
+        case _:
+            return None
+
+
+def _title(resource: Resource, columns: tuple[str, ...]) -> str:
+    return " ".join((resource.name, "by", *columns))
+
+
+def _stored(field: Field | None) -> bool:
+    return field is not None and field.stored
+
+
+_SAYS_NOTHING = frozenset(
+    {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"}
+)
+"""Keywords that no value breaks (JSON Schema 2020-12 Validation, 9)."""
+
+
+def stored(checked: Checked) -> Iterator[Stored]:
+    for resource in checked.resources.values():
+        fields = [] if resource.log or resource.name == SUBSCRIPTION else [*_held(resource)]
+        if fields:
+            columns = [*resource.identifier, *(each.column.name for each in fields)]
+            # SQLite's own count of rows goes by three names, of which a field may take some (https://sqlite.org/rowidtable.html).
+            row = next(name for name in ("rowid", "_rowid_", "oid") if name not in map(str.lower, resource.fields))
+            names = ", ".join([row, *map(identifier, columns)])
+            select = f"SELECT {names} FROM {identifier(resource.name)} WHERE {row} > ? ORDER BY {row} LIMIT ?"
+            hidden = any(resource.fields[name].sensitive for name in resource.identifier)
+            yield Stored(resource.name, select, len(resource.identifier), tuple(fields), not hidden)
+
+
+def _held(resource: Resource) -> Iterator[Held]:
+    """The fields of which more is said than the type of their column. Which states there are, and whether the row that
+    is referred to is there, is asked otherwise."""
+    machine = resource.machine
+    for field in resource.fields.values():
+        is_state = machine is not None and machine.field == field.name
+        if field.stored and field.secret is None and field.refers_to is None and not is_state and _says_more(field):
+            yield Held(ResultColumn(field.name, field.type), dict(field.schema))
+
+
+def _says_more(field: Field) -> bool:
+    said = {name: each for name, each in field.schema.items() if name not in _SAYS_NOTHING}
+    match field.type:
+        case Boolean() | Integer() | Number() | Text():
+            return bool(said.keys() - {"type"})
+        case Timestamp():
+            return bool(said.keys() - {"type", "format"})
+        case _:
+            return bool(said)

@@ -1,0 +1,179 @@
+"""Part 4: routes, bodies and parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ninefold.checked import endpoints as checked_endpoints
+from ninefold.checked import operations as checked_operations
+from ninefold.checked.endpoints import Endpoint, Stopped
+from ninefold.checked.operations import Delete, Mutation, Update
+from ninefold.checked.operations import Parameter as CheckedParameter
+from ninefold.checked.service import Checked
+from ninefold.compile import endpoints
+from ninefold.compile.bodies import body
+from ninefold.compile.cases import chosen, common, read_first
+from ninefold.compile.effects import with_effects
+from ninefold.compile.errors import error_shape
+from ninefold.compile.further import with_further
+from ninefold.compile.granting import challenge
+from ninefold.compile.perspective import Perspective
+from ninefold.compile.places import by_key, rules, traced
+from ninefold.compile.sweep import sweep
+from ninefold.plan.calls import Argument, Call
+from ninefold.plan.operations import Operation
+from ninefold.plan.places import Place
+from ninefold.plan.routes import Admission, Blocked, CrossOrigin, Parameter, PathParameter, Rule, Segment, Served
+from ninefold.sql.dialect import Dialect
+from ninefold.values import Text
+
+
+def call(stated: checked_endpoints.Call | None) -> Call | None:
+    if stated is None:
+        return None
+    return Call(
+        function=stated.function,
+        arguments=tuple(
+            Argument(each.name, each.value, each.type, dict(each.schema), each.nullable, each.given, traced(each.place))
+            for each in stated.arguments
+        ),
+        gives=dict(stated.gives),
+        type=stated.type,
+        refuses=stated.refuses,
+        fields=stated.fields,
+        trace=traced(stated.place),
+    )
+
+
+EVENT_STREAM = "text/event-stream"
+"""WHATWG HTML 9.2."""
+
+
+def served(cases: Sequence[Endpoint], checked: Checked, dialect: Dialect) -> Served:
+    """One operation for each kind of caller that can be told in this build, in each of the endpoint's cases."""
+    endpoint = common(cases)
+    several = () if endpoint.case is None else cases
+    responses = [each for case in cases for each in case.operation.ends_well]
+    return Served(
+        key=endpoint.key,
+        method=endpoint.method,
+        segments=_segments(endpoint.segments),
+        admissions=tuple(
+            each
+            for number, case in enumerate((endpoint, *several))
+            for each in _admissions(case, number, checked, dialect)
+        ),
+        schemes=tuple(admission.who for admission in endpoint.admissions if admission.who != "anyone"),
+        body=read_first(cases, checked) if several else body(endpoint, checked),
+        cases=chosen(several, checked) if several else None,
+        stored=tuple(_stored(endpoint, checked)),
+        path=tuple(_parameter(each, endpoint, "path", checked) for each in endpoint.takes.path),
+        offers=EVENT_STREAM + checked.media_type_parameter
+        if endpoint.verb == "stream events"
+        else None
+        if all(each.content is None for each in responses)
+        else checked.response_media_type,
+        query=tuple(_parameter(each, endpoint, "query", checked) for each in endpoint.takes.query),
+        headers=tuple(_parameter(each, endpoint, "request headers", checked) for each in endpoint.takes.headers),
+        unknown_parameters=checked.requests_of(endpoint).unknown_parameters,
+        idempotency_key=endpoint.idempotency_key,
+        challenge=challenge(endpoint, checked),
+        error_shape=None if endpoint.error_shape is None else error_shape(endpoint.error_shape),
+        errors=dict(endpoint.errors),
+        places=_places(endpoint, checked),
+        trace=traced(endpoint.place),
+    )
+
+
+def _admissions(endpoint: Endpoint, case: int, checked: Checked, dialect: Dialect) -> Iterator[Admission]:
+    known = {scheme.name for scheme in checked.schemes if scheme.in_force} | {"anyone"}
+    for admission in endpoint.admissions:
+        if admission.who in known:
+            yield Admission(
+                who=admission.who,
+                operation=_operation(endpoint, admission, Perspective(checked, admission.who, dialect)),
+                condition=admission.condition if admission.of_request else None,
+                scopes=admission.scopes,
+                trace=traced(admission.place),
+                call=call(endpoint.call),
+                case=case,
+            )
+
+
+_OWN = ("does", "body", "patch", "validators", "idempotency key", "pages", "issues", "ends", "headers")
+"""The keys of an endpoint that may refuse a request, or put something into its response."""
+
+
+def _operation(endpoint: Endpoint, admission: checked_endpoints.Admission, perspective: Perspective) -> Operation:
+    stated = endpoint.operation
+    if not isinstance(stated, Mutation):
+        return endpoints.plan(stated, admission, endpoint.admissions, perspective)
+    if isinstance(stated, Update | Delete) and stated.of_all is not None:
+        return sweep(stated, admission, perspective)
+    write = endpoints.written(stated, admission, perspective)
+    return with_further(with_effects(write, stated, perspective), stated, perspective)
+
+
+def _places(endpoint: Endpoint, checked: Checked) -> dict[str, Place]:
+    places, requests = checked.places, ("media type", "unknown members", "unknown parameters")
+    own = ("endpoints", endpoint.key)
+    return (
+        {f"requests {key}": place for key, place in by_key(places, requests, "endpoints", "requests").items()}
+        | {f"requests {key}": place for key, place in by_key(places, requests, *own, "requests").items()}
+        | {f"shape {key}": place for key, place in by_key(places, ("media type",), *own, "error shape").items()}
+        | {f"responses {key}": place for key, place in by_key(places, requests, "endpoints", "responses").items()}
+        | by_key(places, _OWN, "endpoints", endpoint.key)
+        | by_key(places, endpoint.errors, "endpoints", endpoint.key, "errors")
+    )
+
+
+def blocked(stopped: Stopped) -> Blocked:
+    return Blocked(
+        key=stopped.key,
+        method=stopped.method,
+        segments=tuple(
+            segment if segment is not None else PathParameter("", Text(), "") for segment in stopped.segments
+        ),
+        reasons=stopped.reasons,
+        trace=traced(stopped.place),
+    )
+
+
+def cross_origin(stated: checked_endpoints.CrossOrigin) -> CrossOrigin:
+    """A length of time in whole seconds, which is all that the header can say: never longer than stated."""
+    return CrossOrigin(
+        origins=stated.origins,
+        headers=stated.headers,
+        exposed=stated.exposed,
+        credentials=stated.credentials,
+        kept_seconds=None if stated.kept is None else stated.kept // 1_000_000,
+        trace=traced(stated.place),
+    )
+
+
+def _segments(segments: Sequence[checked_operations.Segment]) -> tuple[Segment, ...]:
+    return tuple(
+        segment if isinstance(segment, str) else PathParameter(segment.text, segment.type, segment.resource)
+        for segment in segments
+    )
+
+
+def _parameter(stated: CheckedParameter, endpoint: Endpoint, key: str, checked: Checked) -> Parameter:
+    required = by_key(checked.places, ("required",), "endpoints", endpoint.key, key, stated.name)
+    return Parameter(
+        stated.name,
+        stated.type,
+        dict(stated.schema),
+        stated.required,
+        stated.code,
+        (*rules(stated.rules), *(Rule((), keyword, place) for keyword, place in required.items() if stated.required)),
+        traced(stated.place),
+    )
+
+
+def _stored(endpoint: Endpoint, checked: Checked) -> Iterator[Parameter]:
+    """The names of the path that give a new row its own fields."""
+    for name in endpoint.names if endpoint.verb == "ensure" else ():
+        if not name.through:
+            field = checked.resources[name.resource].fields[name.field]
+            yield Parameter(name.text, name.type, dict(field.schema), trace=traced(field.place))

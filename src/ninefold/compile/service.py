@@ -1,0 +1,48 @@
+"""The whole plan. It takes only what is checked, and it cannot fail: if it could, a check is missing."""
+
+from __future__ import annotations
+
+from ninefold.checked.service import Checked
+from ninefold.compile.authentication import scheme
+from ninefold.compile.cases import by_endpoint
+from ninefold.compile.errors import problems
+from ninefold.compile.events import delivery
+from ninefold.compile.limits import limits
+from ninefold.compile.operator import operator_operations
+from ninefold.compile.places import traced
+from ninefold.compile.records import records
+from ninefold.compile.resources import schema, stored
+from ninefold.compile.routes import blocked, cross_origin, served
+from ninefold.compile.timers import timers
+from ninefold.compile.versioning import versions
+from ninefold.plan.places import Place
+from ninefold.plan.service import NotInForce, OperatorValue, Proposal, ServicePlan
+from ninefold.sql.dialect import SQLITE, Dialect
+
+
+def plan(checked: Checked, dialect: Dialect = SQLITE) -> ServicePlan:
+    routes = [served(cases, checked, dialect) for cases in by_endpoint(checked.endpoints)]
+    return ServicePlan(
+        name=checked.name,
+        title=checked.title,
+        base=tuple(segment for segment in checked.base.split("/") if segment),
+        schema=schema(checked),
+        routes=(*routes, *(blocked(each) for each in checked.stopped)),
+        problems=problems(checked),
+        schemes=tuple(scheme(each, checked, dialect) for each in checked.schemes),
+        limits=limits(checked),
+        delivery=delivery(checked, dialect),
+        versions=versions(checked, dialect),
+        cross_origin=None if checked.cross_origin is None else cross_origin(checked.cross_origin),
+        operator=tuple(OperatorValue(each.name, traced(*each.places), each.blocks) for each in checked.operator),
+        not_in_force=tuple(
+            NotInForce(each.what, each.consequence, Place(each.place.line, each.place.column))
+            for each in checked.not_in_force
+        ),
+        gaps=checked.left_out,
+        proposals=tuple(Proposal(each.path, *traced(each.place)) for each in checked.proposals),
+        records=records(checked, dialect),
+        timers=tuple(timers(checked, dialect)),
+        operator_operations=tuple(operator_operations(checked, dialect)),
+        stored=tuple(stored(checked)),
+    )

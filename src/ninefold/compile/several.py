@@ -1,0 +1,112 @@
+"""Writes of several rows at once: the statements of a write of one, over a table of what is known of each.
+
+The planner of each verb names two tables where an endpoint acts on several rows: `$wanted`, with the identifier of each
+row and the values that it is to have, and `$written`, with the identifiers of those that were written. Here these
+become common table expressions over one JSON array each, so that one statement does for all rows what it does for one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from msgspec.structs import replace
+
+from ninefold.checked.operations import Mutation
+from ninefold.checked.resources import Resource
+from ninefold.compile import inputs
+from ninefold.compile.perspective import Perspective
+from ninefold.compile.which_rows import WANTED, WRITTEN
+from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.plan.environment import NEW
+from ninefold.plan.events import Event
+from ninefold.plan.operations import Effects, Upheld, Write
+from ninefold.plan.statement import Piece, Statement
+from ninefold.sql.fragment import PLACEHOLDER, Fragment, bind, identifier, join
+from ninefold.values import Type
+
+AS_IT_WAS = "as it was"
+"""The switch of what asks for the revision that was read: here all is read in the transaction."""
+
+
+def of_several(write: Write, operation: Mutation, perspective: Perspective) -> Write:
+    """The write with its tables; unchanged where it is of one row."""
+    if not operation.several:
+        return write
+    tables = _Tables(write, perspective.checked.resources[write.resource], perspective)
+    return replace(
+        write,
+        several=True,
+        statement=tables.within(write.statement),
+        judge=replace(write.judge, statement=tables.within(write.judge.statement)),
+        read=None if write.read is None else tables.within(write.read),
+        upholds=tuple(map(tables.within_upheld, write.upholds)),
+        before=tuple(map(tables.within_event, write.before)),
+        after=tuple(map(tables.within_event, write.after)),
+        then=None if write.then is None else tables.within_effects(write.then),
+        was=None if write.was is None else tables.within(write.was),
+        current=None,
+    )
+
+
+def by_its_rows(statement: Statement, write: Write, perspective: Perspective) -> Statement:
+    """A statement that reads the tables of a write of several rows."""
+    return _Tables(write, perspective.checked.resources[write.resource], perspective).within(statement)
+
+
+class _Tables:
+    """The tables of one write. The columns of `$wanted` are the identifier, where the row is there, and what is made
+    beforehand, in the order of its `assigns`."""
+
+    def __init__(self, write: Write, resource: Resource, perspective: Perspective) -> None:
+        self._dialect = perspective.dialect
+        self._keys = [(f"key {name}", resource.fields[name].type) for name in resource.identifier]
+        new = [(f"new {each.field}", each.type) for each in write.assigns if not each.in_statement]
+        self._wanted = new if write.verb == "create" else [*self._keys, *new]
+
+    def within(self, statement: Statement) -> Statement:
+        """A statement behind the tables that it reads. What it stores of a row is that of the row's own."""
+        switched = [(piece.when, self._of_rows(piece)) for piece in statement.pieces if piece.when != AS_IT_WAS]
+        pieces: list[Piece] = []
+        for when, alike in groupby(switched, key=lambda piece: piece[0]):
+            text = join("", [each for _, each in alike])
+            pieces.append(Piece(text.text, text.binds, when))
+        whole = "".join(each.text for each in pieces)
+        tables = Fragment("")
+        for name, array, columns in ((WANTED, inputs.WANTED, self._wanted), (WRITTEN, inputs.WRITTEN, self._keys)):
+            if name in whole:
+                tables = tables + (", " if tables.text else "WITH ") + self._table(name, array, columns)
+        if tables.text:
+            first = pieces[0]
+            pieces[0] = replace(first, text=tables.text + " " + first.text, binds=(*tables.binds, *first.binds))
+        return replace(statement, pieces=tuple(pieces))
+
+    def _table(self, name: str, array: Typed, columns: Sequence[tuple[str, Type]]) -> Fragment:
+        titles = ", ".join(identifier(title) for title in ("$n", *(title for title, _ in columns)))
+        return f"{name} ({titles}) AS (" + self._dialect.rows(bind(array), columns) + ")"
+
+    def within_upheld(self, upheld: Upheld) -> Upheld:
+        before = None if upheld.before is None else self.within(upheld.before)
+        return replace(upheld, failing=self.within(upheld.failing), before=before)
+
+    def within_event(self, event: Event) -> Event:
+        versions = tuple(
+            each if each.select is None else replace(each, select=self.within(each.select)) for each in event.versions
+        )
+        return replace(event, select=self.within(event.select), versions=versions)
+
+    def within_effects(self, effects: Effects) -> Effects:
+        return replace(effects, acted_on=self.within(effects.acted_on))
+
+    def _of_rows(self, piece: Piece) -> Fragment:
+        """What is stored of a row, `$new`, is in its row of `$wanted`; what the statement makes is not there yet."""
+        texts, known = piece.text.split(PLACEHOLDER), {title for title, _ in self._wanted}
+        found = Fragment(texts[0])
+        for bound, text in zip(piece.binds, texts[1:], strict=True):
+            match bound:
+                case Select(operand=Variable(name=name), name=field) if name == NEW:
+                    title = f"new {field}"
+                    found = found + (f"{WANTED}.{identifier(title)}" if title in known else "NULL") + text
+                case _:
+                    found = found + bind(bound) + text
+        return found

@@ -1,0 +1,101 @@
+"""Part 6: rows of the contract's own that events are delivered to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ninefold.checked import events as checked_events
+from ninefold.checked.resources import Resource
+from ninefold.checked.service import Checked
+from ninefold.compile import inputs
+from ninefold.compile.perspective import OPERATOR, Perspective
+from ninefold.expressions.tree import Constant
+from ninefold.plan.events import SUBSCRIPTION, Subscribers, Tell
+from ninefold.plan.statement import Piece, ResultColumn, Statement
+from ninefold.sql.dialect import Dialect
+from ninefold.sql.events import key_of
+from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier
+from ninefold.values import Text
+
+
+def subscribers(checked: Checked) -> checked_events.Subscribers | None:
+    """The rows that events go to; None: none of the contract's own."""
+    webhooks = checked.events.webhooks
+    return webhooks.to if webhooks is not None and checked.events.kinds else None
+
+
+def kept_version(resource: Resource, checked: Checked) -> str | None:
+    """The version that is kept of a row that is created: whoever is told of events is told in that one."""
+    to = subscribers(checked)
+    return checked.version if resource.name == (SUBSCRIPTION if to is None else to.resource) else None
+
+
+def planned(checked: Checked, dialect: Dialect, unversioned: str | None) -> Subscribers | None:
+    """The statements of delivery to them. What they read is the contract's own word: they read every row, but for those
+    that are gone. `unversioned`: the version of rows that no request made; None: there are no versions."""
+    to = subscribers(checked)
+    if to is None:
+        return None
+    resource = checked.resources[to.resource]
+    perspective = Perspective(checked, OPERATOR, dialect)
+    # To the operator nothing is gone; to those who are told of events it is.
+    there = Perspective(checked, "anyone", dialect).there(resource.name, resource.name)
+    rows = {resource.name: resource.name}
+    name = identifier(resource.name)
+    key = Fragment(key_of(resource.identifier, f"{name}."))
+    of_row = " FROM " + Fragment(f"{name} AS {name}")
+    kept = of_row + ' JOIN "$subscription" AS kept ON kept.id = ' + key + " WHERE "
+    able = [Fragment("kept.disabled IS NULL"), *([] if there is None else ["(" + there + ")"])]
+    keep = (
+        'INSERT INTO "$subscription" (id, who, caller) SELECT '
+        + key
+        + ", '', '{}'"
+        + of_row
+        + ' WHERE NOT EXISTS (SELECT 1 FROM "$subscription" AS known WHERE known.id = '
+        + key
+        + ")"
+    )
+    one = "(" + bind(inputs.LOG_SUBSCRIPTION) + " IS NULL OR kept.id = " + bind(inputs.LOG_SUBSCRIPTION) + ")"
+    wanted = [*able, one, "(" + perspective.holds(to.when, rows) + ")"]
+    if unversioned is not None:
+        made = 'coalesce((SELECT v.version FROM "$subscribed in" AS v WHERE v.id = kept.id), '
+        wanted.insert(0, made + bind(Constant(unversioned, Text())) + ") = " + bind(inputs.LOG_VERSION))
+    due = bind(inputs.LOG_DUE)
+    if checked.events.in_order:
+        due = (
+            'CASE WHEN EXISTS (SELECT 1 FROM "$delivery" AS before WHERE before.subscription = kept.id'
+            " AND before.lane = " + bind(inputs.LOG_LANE) + " AND before.dead IS NULL) THEN NULL ELSE " + due + " END"
+        )
+    tell = (
+        'INSERT INTO "$delivery" (subscription, event, lane, due) SELECT kept.id, '
+        + bind(inputs.LOG_POSITION)
+        + ", "
+        + bind(inputs.LOG_LANE)
+        + ", "
+        + due
+        + kept
+        + all_of(wanted)
+        + " ON CONFLICT (subscription, event) DO UPDATE SET dead = NULL, attempts = 0, due = NULL RETURNING 1"
+    )
+    receiver = (
+        "SELECT "
+        + perspective.value(to.url, rows)
+        + ", "
+        + perspective.value(to.secret, rows)
+        + kept
+        + all_of([*able, *_is_the_one(resource)])
+    )
+    columns = (ResultColumn("url", Text(nullable=True)), ResultColumn("secret", Text(nullable=True)))
+    return Subscribers(resource.name, Tell(_statement(keep), _statement(tell)), _statement(receiver, columns))
+
+
+def _is_the_one(resource: Resource) -> Iterator[Fragment]:
+    """That a row is the one whose identifier is bound. Field by field, which an index serves."""
+    one = bind(inputs.LOG_SUBSCRIPTION)
+    for number, field in enumerate(resource.identifier):
+        value = one if len(resource.identifier) == 1 else "json_extract(" + one + f", '$[{number}]')"
+        yield column(resource.name, field) + " = " + value
+
+
+def _statement(text: Fragment, columns: Sequence[ResultColumn] = ()) -> Statement:
+    return Statement((Piece(text.text, text.binds),), tuple(columns))

@@ -1,0 +1,179 @@
+"""Which rows an operation is about: those that the path, `row` and `where` say, and, of a write of several, those that
+are wanted and those that were written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ninefold.checked.contents import Response
+from ninefold.checked.lists import plainly
+from ninefold.checked.operations import Operation, PathName, Update
+from ninefold.checked.resources import Resource, Transition
+from ninefold.checked.service import Checked
+from ninefold.checked.ways import ways
+from ninefold.compile import inputs
+from ninefold.compile.perspective import Perspective
+from ninefold.expressions.rewrite import free_variables
+from ninefold.expressions.to_sql import Item
+from ninefold.expressions.tree import Call, Select, Typed, Variable
+from ninefold.language.verbs import TRANSITION
+from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
+from ninefold.values import Boolean, Row, Type, required
+
+
+def equals(found: Typed, value: Typed) -> Typed:
+    return Call("==", [found, value], Boolean())
+
+
+def _chain(resources: dict[str, Resource], resource: str, fields: Sequence[str]) -> Typed:
+    """`resource.f.g.h` as a typed expression."""
+    typed: Typed = Variable(resource, Row(resource=resource))
+    for name in fields:
+        field = resources[resource].fields[name]
+        typed = Select(typed, name, field.type, "computed" if field.computed is not None else "field")
+        resource = field.refers_to or resource
+    return typed
+
+
+def path_conditions(operation: Operation, rows: Mapping[str, str | Item], perspective: Perspective) -> list[Fragment]:
+    """What says which row is acted on, or which rows a list is of: the path, `row` and `where`. A row of which it
+    does not hold is not there."""
+    found = [
+        perspective.holds(equals(name.found, inputs.path_value(name.text, name.type)), rows) for name in operation.names
+    ]
+    return [*found, *_further(operation, rows, perspective)]
+
+
+def _further(operation: Operation, rows: Mapping[str, str | Item], perspective: Perspective) -> list[Fragment]:
+    """`row` and `where` say to a caller which rows there are: of others they read those that this one sees."""
+    found = (each for each in (operation.row, operation.where) if each is not None)
+    if operation.resource is not None:
+        resource = perspective.checked.resources[operation.resource]
+        found = (plainly(each, resource) for each in found)
+    return [perspective.shown(each, rows, condition=True) for each in found]
+
+
+WANTED = '"$wanted"'
+WRITTEN = '"$written"'
+"""Of a write of several rows: what is known of each beforehand, and those that were written. `$n` is the position of
+one, `key F` a field of its identifier, `new F` a value that is stored."""
+
+
+def keys_of(table: str, resource: Resource) -> list[Fragment]:
+    """The identifiers of the rows of one of these."""
+    return [Fragment(f"{table}." + identifier(f"key {key}")) for key in resource.identifier]
+
+
+def among(table: str, resource: Resource) -> Fragment:
+    """That a row is one of these."""
+    own = join(", ", [column(resource.name, key) for key in resource.identifier])
+    return "(" + own + ") IN (SELECT " + join(", ", keys_of(table, resource)) + f" FROM {table})"
+
+
+def is_wanted(resource: Resource) -> list[Fragment]:
+    """That a row is the one which a row of `$wanted` beside it is about."""
+    wanted = keys_of(WANTED, resource)
+    return [column(resource.name, key) + " = " + each for key, each in zip(resource.identifier, wanted, strict=True)]
+
+
+def was_written(operation: Operation, resource: Resource) -> list[Fragment]:
+    """That a row is one that the write has written."""
+    if operation.several:
+        return [among(WRITTEN, resource)]
+    return [
+        column(resource.name, key) + " = " + bind(inputs.row_key(key, resource.fields[key].type))
+        for key in resource.identifier
+    ]
+
+
+def says_which(operation: Operation, rows: Mapping[str, str | Item], perspective: Perspective) -> list[Fragment]:
+    """The same as SQL, of the row that goes by the resource's name. A name that leads through a reference is looked up
+    once, and not for each row that refers to anything: that is how an index on the reference is of use."""
+    if operation.several and operation.resource is not None:
+        return [among(WANTED, perspective.checked.resources[operation.resource])]
+    found = []
+    for name in operation.names:
+        if len(name.through) == 1 and operation.resource is not None:
+            reference = column(operation.resource, name.through[0])
+            found.append("(" + reference + " = " + referred_to(name, perspective) + ")")
+        else:
+            found.append(perspective.holds(equals(name.found, inputs.path_value(name.text, name.type)), rows))
+    return [*found, *_further(operation, rows, perspective)]
+
+
+def referred_to(name: PathName, perspective: Perspective) -> Fragment:
+    """The identifier of the row that a name in the path stands for."""
+    target = perspective.checked.resources[name.resource]
+    value = bind(inputs.path_value(name.text, name.type))
+    if target.identifier == (name.field,):
+        return value
+    key, table, by = identifier(target.identifier[0]), identifier(target.name), identifier(name.field)
+    return f"(SELECT {key} FROM {table} WHERE {by} = " + value + ")"
+
+
+def named_on_the_way(operation: Operation, index: int, perspective: Perspective) -> tuple[str, list[Fragment]]:
+    """Of a name in the path that leads through references: how its row is called, and what says which one it is."""
+    name, alias, resources = operation.names[index], f"parent {index + 1}", dict(perspective.checked.resources)
+    target = Variable(name.resource, Row(resource=name.resource))
+    field = resources[name.resource].fields[name.field]
+    wanted = [equals(Select(target, name.field, field.type, "field"), inputs.path_value(name.text, name.type))]
+    for earlier in operation.names[:index]:
+        if earlier.through[: len(name.through)] == name.through and len(earlier.through) > len(name.through):
+            rest = (*earlier.through[len(name.through) :], earlier.field)
+            wanted.append(equals(_chain(resources, name.resource, rest), inputs.path_value(earlier.text, earlier.type)))
+    return alias, [perspective.holds(each, {name.resource: alias}) for each in wanted]
+
+
+def on_the_way(
+    typed: Sequence[Typed], operation: Operation, perspective: Perspective, seen: bool = False
+) -> tuple[dict[str, str], Fragment]:
+    """The rows of the path that some expressions read (`ninefold.checked.ways`), each by its root, and one row of them
+    all to select from. `seen`: as far as the caller sees them."""
+    known = ways(operation.segments, perspective.checked.resources)
+    read = {name for each in typed for name in free_variables(each)}
+    rows, source = dict[str, str](), Fragment("(SELECT 1)")
+    for way in known:
+        root = way.row(operation.resource or "").name
+        if root in read:
+            alias, tests = named_on_the_way(operation, way.number, perspective)
+            present = perspective.present(way.resource, alias) if seen else None
+            tests += [] if present is None else ["(" + present + ")"]
+            rows[root] = alias
+            source = source + f" LEFT JOIN {identifier(way.resource)} AS {identifier(alias)} ON " + all_of(tests)
+    return rows, source
+
+
+def by_identifier(resource: Resource, checked: Checked) -> tuple[PathName, ...]:
+    """The path whose names are the identifier's fields."""
+    row = Variable(resource.name, Row(resource=resource.name))
+    return tuple(
+        PathName(
+            text=name,
+            type=_type_of_key(resource.fields[name].type, checked.resources),
+            resource=resource.name,
+            field=name,
+            through=(),
+            found=Select(row, name, resource.fields[name].type, "field"),
+        )
+        for name in resource.identifier
+    )
+
+
+def taking(transition: Transition, resource: Resource, checked: Checked) -> Update:
+    """A transition of the row that its identifier names."""
+    return Update(
+        key=f"{transition.name} {resource.name}",
+        segments=by_identifier(resource, checked),
+        place=transition.place,
+        kind=TRANSITION,
+        resource=resource.name,
+        response=Response(204, None, (), transition.place),
+        transition=transition,
+    )
+
+
+def _type_of_key(type_: Type, resources: Mapping[str, Resource]) -> Type:
+    """A reference is compared by its target's identifier."""
+    while isinstance(type_, Row):
+        type_ = resources[type_.resource].key.type
+    return required(type_)
