@@ -14,16 +14,16 @@ from ninefold.checked.endpoints import Admission
 from ninefold.checked.operations import Operation
 from ninefold.checked.resources import Field, Guard, Resource
 from ninefold.checked.ways import by_way, ways
+from ninefold.compile import inputs
+from ninefold.compile.perspective import Perspective
+from ninefold.compile.places import stated, traced
+from ninefold.compile.which_rows import named_on_the_way, on_the_way
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.rewrite import free_variables, walk
 from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.plan.environment import REVISION_COLUMN
 from ninefold.plan.places import Place as PlanPlace
 from ninefold.plan.problems import Condition, Location
-from ninefold.planner import inputs
-from ninefold.planner.perspective import Perspective
-from ninefold.planner.places import stated, traced
-from ninefold.planner.which_rows import named_on_the_way, on_the_way
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Text
 
