@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING
 from ninefold.checked.service import Checked
 from ninefold.checks.check import check
 from ninefold.checks.versioning import with_older
-from ninefold.contract.fact import value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Diagnostic, has_errors, in_order
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Source
+from ninefold.language.fact import value_of
 from ninefold.questions.ask import ask
 from ninefold.questions.question import OpenQuestion
 from ninefold.resolve.consequences import causes

@@ -15,8 +15,8 @@ from tests.contracts import ALL, EXAMPLES, ROOT, compiled, title
 from tests.slices import examples, some
 
 from ninefold.contract.endpoints import Endpoint
-from ninefold.contract.fact import value_of
 from ninefold.contract.survey import Survey
+from ninefold.language.fact import value_of
 from ninefold.meanings import meanings
 from ninefold.pipeline import Loaded, compile_document
 from ninefold.plan.operations import Compute, Stream, Write

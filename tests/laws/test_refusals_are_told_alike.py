@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ninefold.contract.fact import value_of
 from ninefold.language.conditions import BY_NAME, NO_ENDPOINT, Step
+from ninefold.language.fact import value_of
 from ninefold.pipeline import compile_document
 from ninefold.questions.conditions import arising
 from ninefold.refusals import stated

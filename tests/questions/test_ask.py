@@ -7,10 +7,10 @@ from typing import TypeAlias
 
 import pytest
 
-from ninefold.contract.fact import value_of
 from ninefold.contract.service import Contract
 from ninefold.contract.survey import Survey
 from ninefold.language.conditions import STATUSES
+from ninefold.language.fact import value_of
 from ninefold.questions.ask import ask
 from ninefold.questions.conditions import arising
 from ninefold.questions.question import PART_QUESTIONS, QUESTIONS, OpenQuestion

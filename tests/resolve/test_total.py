@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.resolve.documents import PLAIN, document, entries, parts_of, with_node, word
 from tests.slices import examples
 
-from ninefold.contract.fact import Gap
 from ninefold.diagnostics.source import Span
+from ninefold.language.fact import Gap
 from ninefold.language.shapes import Word
 from ninefold.resolve.contract import resolve
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence, Style

@@ -26,11 +26,11 @@ from ninefold.ablate.fixed import Asked, Whole
 from ninefold.ablate.provenance import Words
 from ninefold.ablate.rehearsal import Seen
 from ninefold.ablate.traced import attributed, inside, named, without_cause
-from ninefold.contract.fact import value_of
 from ninefold.contract.survey import Survey
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.diagnostics.source import Span
 from ninefold.language.conditions import STATUSES
+from ninefold.language.fact import value_of
 from ninefold.language.verbs import kind_of
 from ninefold.pipeline import Loaded
 from ninefold.plan.places import Place

@@ -10,10 +10,10 @@ from ninefold.checked.resources import Resource
 from ninefold.checks.codes import OF_ALL_ROWS
 from ninefold.checks.findings import Findings
 from ninefold.contract import endpoints as stated
-from ninefold.contract.fact import Fact, Shown, value_of
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.tree import Typed
+from ninefold.language.fact import Fact, Shown, value_of
 from ninefold.values import Anything, Object
 
 OF_ONE_ROW: Mapping[str, tuple[str, str, tuple[str, ...]]] = {

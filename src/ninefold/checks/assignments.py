@@ -11,8 +11,6 @@ from ninefold.checked.resources import Field, Resource
 from ninefold.checks.codes import GIVEN_VALUE, NOT_MADE_OF_ROWS
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
-from ninefold.contract.expression import Assignment, Expression
-from ninefold.contract.fact import Fact, Shown, value_of
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.evaluate import EvaluationError, compile
@@ -22,6 +20,8 @@ from ninefold.expressions.rewrite import walk
 from ninefold.expressions.to_sql import sql_problem
 from ninefold.expressions.tree import All, Call, Typed, Variable
 from ninefold.language import resources as stated
+from ninefold.language.expressions import Assignment, Expression
+from ninefold.language.fact import Fact, Shown, value_of
 from ninefold.values import Invalid, optional, to_json
 
 

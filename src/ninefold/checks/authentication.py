@@ -24,8 +24,6 @@ from ninefold.checks.credentials import check_issued, check_password
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.requests import request_type
-from ninefold.contract.expression import Expression
-from ninefold.contract.fact import Gap, Name, Proposal, Shown, is_open, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.suggest import nearest
@@ -35,6 +33,8 @@ from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Call, Typed
 from ninefold.language import authentication as stated
 from ninefold.language.authentication import ANY, Every
+from ninefold.language.expressions import Expression
+from ninefold.language.fact import Gap, Name, Proposal, Shown, is_open, value_of
 from ninefold.plan.authentication import ASYMMETRIC, SYMMETRIC
 from ninefold.values import Anything, Array, Object, Row, Text, Type
 

@@ -12,14 +12,14 @@ from ninefold.checks.findings import Findings
 from ninefold.checks.rules import Rules
 from ninefold.checks.schemas import SharedSchemas
 from ninefold.contract import endpoints as stated
-from ninefold.contract.expression import Expression, Items, Leaf, Members, Template, expressions_in
-from ninefold.contract.fact import Shown, StatedNone, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.ast import Ast, Literal, Member, Name, parts
+from ninefold.language.expressions import Expression, Items, Leaf, Members, Template, expressions_in
+from ninefold.language.fact import Shown, StatedNone, value_of
 from ninefold.language.verbs import kind_of
 from ninefold.values import from_schema
 

@@ -14,13 +14,13 @@ from ninefold.checks.model import Vocabulary
 from ninefold.checks.requests import request_type
 from ninefold.checks.schemas import SharedSchemas, admits_null
 from ninefold.contract.endpoints import Endpoint
-from ninefold.contract.expression import Assignment
-from ninefold.contract.fact import Shown, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.ast import Ast, Member, Name
 from ninefold.language.endpoints import Function
+from ninefold.language.expressions import Assignment
+from ninefold.language.fact import Shown, value_of
 from ninefold.values import Object, Type, from_schema, optional
 
 ROOTS = {"body": "body", "query": "query", "headers": "header", "path": "path"}

@@ -9,10 +9,10 @@ from ninefold.checks.findings import Findings, reads_database, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.requests import request_type
 from ninefold.contract.endpoints import Endpoint
-from ninefold.contract.expression import Expression
-from ninefold.contract.fact import Shown, value_of
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.language.expressions import Expression
+from ninefold.language.fact import Shown, value_of
 from ninefold.values import Object, Text
 
 

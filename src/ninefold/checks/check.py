@@ -33,13 +33,13 @@ from ninefold.checks.timers import check_timers
 from ninefold.checks.versioning import check_versioning
 from ninefold.checks.without_effect import without_effect
 from ninefold.contract.events import Envelope
-from ninefold.contract.expression import expressions_in
-from ninefold.contract.fact import Fact, Gap, Name, Proposal, Shown, is_open, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Outcome, has_errors, in_order
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Member, every
 from ninefold.expressions.ast import Name as NameAst
+from ninefold.language.expressions import expressions_in
+from ninefold.language.fact import Fact, Gap, Name, Proposal, Shown, is_open, value_of
 from ninefold.plan.events import EVENT, SUBSCRIPTION
 from ninefold.questions.ask import accepted_proposals
 from ninefold.questions.question import OpenQuestion

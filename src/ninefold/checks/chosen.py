@@ -14,8 +14,6 @@ from ninefold.checks.contents import check_content
 from ninefold.checks.requests import request_type
 from ninefold.checks.showing import Showing, stated_at, whole_of
 from ninefold.contract import endpoints as stated
-from ninefold.contract.expression import Leaf
-from ninefold.contract.fact import Fact, Name, Shown, value_of
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Place
@@ -25,6 +23,8 @@ from ninefold.expressions.check import check
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Typed
 from ninefold.language import endpoints as written
+from ninefold.language.expressions import Leaf
+from ninefold.language.fact import Fact, Name, Shown, value_of
 from ninefold.language.verbs import kind_of
 from ninefold.values import Array as ArrayType
 from ninefold.values import Row

@@ -20,7 +20,6 @@ from ninefold.checks.templates import (
     is_view,
     shows_page,
 )
-from ninefold.contract import expression as stated
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import did_you_mean
@@ -30,6 +29,7 @@ from ninefold.expressions.check import check
 from ninefold.expressions.codes import NAME_TAKEN
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Variable
+from ninefold.language import expressions as stated
 from ninefold.language.resources import View
 from ninefold.values import Array as ArrayType
 from ninefold.values import Digest, Row

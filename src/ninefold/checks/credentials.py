@@ -25,8 +25,6 @@ from ninefold.checks.model import Vocabulary
 from ninefold.checks.responses import all_expressions
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.endpoints import PathName as PathSegment
-from ninefold.contract.fact import Name as NameOf
-from ninefold.contract.fact import Shown, StatedNone, value_of
 from ninefold.contract.service import Contract
 from ninefold.contract.survey import WITHOUT_CONTENT
 from ninefold.diagnostics.diagnostic import Label
@@ -35,6 +33,8 @@ from ninefold.expressions.ast import Ast, Member, Name, every
 from ninefold.expressions.rewrite import walk
 from ninefold.expressions.tree import Select, Variable
 from ninefold.language import authentication as stated
+from ninefold.language.fact import Name as NameOf
+from ninefold.language.fact import Shown, StatedNone, value_of
 from ninefold.language.verbs import kind_of
 from ninefold.values import Array, Text
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from ninefold.checked.endpoints import CrossOrigin
 from ninefold.checks.codes import ANY_ORIGIN_WITH_CREDENTIALS, SAYS_NOTHING
 from ninefold.checks.findings import Findings
-from ninefold.contract.fact import Shown
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.language.fact import Shown
 
 
 def check_cross_origin(contract: Contract, findings: Findings) -> CrossOrigin | None:

@@ -10,13 +10,13 @@ from ninefold.checks.codes import BOTH_ABSENT, TOLD_BY_EDITS
 from ninefold.checks.findings import Findings
 from ninefold.checks.narrowed import Rules
 from ninefold.checks.responses import all_expressions
-from ninefold.contract.expression import Expression
-from ninefold.contract.fact import value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.rewrite import walk
 from ninefold.expressions.tree import Call, Select, Typed, Variable
 from ninefold.language.authentication import Admission
+from ninefold.language.expressions import Expression
+from ninefold.language.fact import value_of
 from ninefold.values import Row
 
 

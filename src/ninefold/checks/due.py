@@ -5,13 +5,13 @@ from __future__ import annotations
 from ninefold.checks.codes import TIMER_WITHOUT_REQUEST
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
-from ninefold.contract.expression import Expression
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.codes import WRONG_TYPE
 from ninefold.expressions.reads import computed_of
 from ninefold.expressions.rewrite import free_variables, walk
 from ninefold.expressions.scope import Model, Scope, describe
 from ninefold.expressions.tree import Select, Typed
+from ninefold.language.expressions import Expression
 from ninefold.values import Object, Row, Type, required
 
 OF_REQUESTS = frozenset({"caller", "request"})

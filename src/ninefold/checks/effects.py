@@ -18,8 +18,6 @@ from ninefold.checks.effects_in_effects import without_an_end
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.contract import effects as stated
-from ninefold.contract.expression import Expression
-from ninefold.contract.fact import Fact, Gap, Proposal, Shown, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.ast import Ast, Name, every
@@ -30,6 +28,8 @@ from ninefold.expressions.rewrite import free_variables
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.to_sql import sql_problem
 from ninefold.expressions.tree import Typed
+from ninefold.language.expressions import Expression
+from ninefold.language.fact import Fact, Gap, Proposal, Shown, value_of
 from ninefold.language.verbs import TRANSITION, kind_of
 from ninefold.values import Anything, Array, Boolean, Object, Row, Type, optional, required
 

@@ -8,8 +8,8 @@ from typing import Final, TypeAlias
 from ninefold.checks.codes import EFFECT_IN_A_CIRCLE, TOO_MANY_EFFECTS
 from ninefold.checks.findings import Findings
 from ninefold.contract import effects as stated
-from ninefold.contract.fact import Fact, Shown, value_of
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.language.fact import Fact, Shown, value_of
 
 MOST_EFFECTS: Final = 100
 """Of one transition, with those of the transitions that it takes: all are written in one transaction."""

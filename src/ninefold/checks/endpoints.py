@@ -42,8 +42,6 @@ from ninefold.checks.showing import Showing
 from ninefold.checks.states import check_sets
 from ninefold.checks.without_effect import WHICH_ARE_LISTED
 from ninefold.contract import endpoints as stated
-from ninefold.contract.expression import Expression
-from ninefold.contract.fact import Gap, Shown, StatedNone, value_of
 from ninefold.contract.service import Contract
 from ninefold.contract.survey import Survey, subject
 from ninefold.diagnostics.diagnostic import Label, has_errors
@@ -53,6 +51,8 @@ from ninefold.expressions.codes import CODES as EXPRESSION_CODES
 from ninefold.expressions.lower import same_row
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Call, Select, Typed, Variable
+from ninefold.language.expressions import Expression
+from ninefold.language.fact import Gap, Shown, StatedNone, value_of
 from ninefold.language.verbs import TRANSITION, done_as, kind_of
 from ninefold.questions.events import about_log
 from ninefold.questions.question import OpenQuestion

@@ -12,13 +12,13 @@ from ninefold.checks.findings import Findings
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.subscribers import HAPPENED
 from ninefold.contract.events import Log as StatedLog
-from ninefold.contract.expression import expressions_in
-from ninefold.contract.fact import Fact, Shown, StatedNone, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.source import Span
 from ninefold.expressions import scope
 from ninefold.expressions.ast import Invocation, Name, every
 from ninefold.expressions.scope import ResourceShape
+from ninefold.language.expressions import expressions_in
+from ninefold.language.fact import Fact, Shown, StatedNone, value_of
 from ninefold.plan.events import EVENT
 from ninefold.values import Integer, Type
 

@@ -8,7 +8,6 @@ from dataclasses import field, replace
 
 from ninefold.checked.service import NotInForce
 from ninefold.checks.codes import NOT_IN_FORCE
-from ninefold.contract.expression import Expression
 from ninefold.diagnostics.diagnostic import Code, Diagnostic, Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Place, Source, Span
@@ -21,6 +20,7 @@ from ninefold.expressions.scope import Inferred, Scope
 from ninefold.expressions.to_sql import Item, sql_problem
 from ninefold.expressions.tree import Select, Typed
 from ninefold.expressions.words import with_inner_quotes
+from ninefold.language.expressions import Expression
 from ninefold.values import Array, Boolean, Object, Row, Type
 
 _WORD = re.compile(r"\w+(?:[-/]\w+)*")

@@ -11,9 +11,9 @@ from ninefold.checked.resources import Resource
 from ninefold.checks.codes import NOT_IN_A_FORM
 from ninefold.checks.findings import Findings
 from ninefold.contract.endpoints import Endpoint
-from ninefold.contract.fact import Fact, Name, Shown, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.language.fact import Fact, Name, Shown, value_of
 from ninefold.language.shapes import FORM
 from ninefold.values import Array, Object, Type
 

@@ -9,9 +9,9 @@ from ninefold.checks.codes import NOT_AMONG_SEVERAL, NOT_TAKEN_AFTER, ROWS_OF_SE
 from ninefold.checks.findings import Findings
 from ninefold.contract import states as stated
 from ninefold.contract.endpoints import Action, Endpoint
-from ninefold.contract.fact import Name, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.language.fact import Name, value_of
 from ninefold.language.verbs import VERBS, kind_of
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ninefold.contract.endpoints import Endpoint
-from ninefold.contract.fact import StatedNone, value_of
 from ninefold.contract.service import Contract
 from ninefold.language.authentication import Scheme
+from ninefold.language.fact import StatedNone, value_of
 from ninefold.values import Array, Integer, Object, Text, Type
 
 

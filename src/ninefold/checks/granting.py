@@ -12,10 +12,10 @@ from ninefold.checks.credentials import known_by_these
 from ninefold.checks.findings import Findings
 from ninefold.checks.granted import issued_scheme
 from ninefold.contract.endpoints import Endpoint
-from ninefold.contract.fact import Shown, StatedNone, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
+from ninefold.language.fact import Shown, StatedNone, value_of
 from ninefold.plan.authentication import CLIENT, SECRET
 from ninefold.values import Text
 

@@ -9,9 +9,9 @@ from ninefold.checked.lists import Rules, asked, growing
 from ninefold.checked.resources import Resource
 from ninefold.checks.codes import GROWS
 from ninefold.checks.findings import Findings
-from ninefold.contract.fact import value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.language.fact import value_of
 
 
 def growth(

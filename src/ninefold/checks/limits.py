@@ -10,11 +10,11 @@ from ninefold.checks.codes import HEADER_OF_RATES, LARGE_BODIES, NO_BURST
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.requests import request_of_any
-from ninefold.contract.expression import Expression
-from ninefold.contract.fact import Shown, StatedNone, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.language import limits as stated
+from ninefold.language.expressions import Expression
+from ninefold.language.fact import Shown, StatedNone, value_of
 from ninefold.values import Anything, Object
 
 BURSTING = frozenset({"token bucket", "gcra"})

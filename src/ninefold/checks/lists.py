@@ -20,13 +20,13 @@ from ninefold.checks.model import Vocabulary
 from ninefold.checks.requests import request_type
 from ninefold.checks.resources import is_key
 from ninefold.contract import endpoints as stated
-from ninefold.contract.fact import Shown, StatedNone, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.rewrite import free_variables
 from ninefold.expressions.scope import INFERRED
 from ninefold.language import endpoints as written
 from ninefold.language import limits
+from ninefold.language.fact import Shown, StatedNone, value_of
 from ninefold.language.limits import narrowed
 from ninefold.values import Array, Boolean, Integer, Number, Object, Row, Text, Timestamp, Type, optional, required
 

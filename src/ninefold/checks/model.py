@@ -11,7 +11,6 @@ from ninefold.checks.codes import COMPUTED_CYCLE
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.requests import request_of_any
 from ninefold.checks.schemas import SharedSchemas, admits_null, schema_of
-from ninefold.contract.fact import Gap, Proposal, Shown, StatedNone, is_stated, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
@@ -24,6 +23,7 @@ from ninefold.expressions.reads import DEEPEST_COMPUTED, computed_cycle, too_dee
 from ninefold.expressions.scope import Model, ResourceShape, Scope
 from ninefold.expressions.tree import Constant, Typed
 from ninefold.language import resources as stated
+from ninefold.language.fact import Gap, Proposal, Shown, StatedNone, is_stated, value_of
 from ninefold.questions.question import At
 from ninefold.questions.resources import unsaid
 from ninefold.values import Digest, Null, Object, Row, Text, Timestamp, Type, from_schema, optional, required

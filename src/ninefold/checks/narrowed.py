@@ -13,8 +13,6 @@ from ninefold.checks.codes import GONE_COUNTED, LEARNS
 from ninefold.checks.findings import Findings
 from ninefold.checks.responses import all_expressions
 from ninefold.contract import endpoints as stated
-from ninefold.contract.expression import Expression
-from ninefold.contract.fact import value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
@@ -23,6 +21,8 @@ from ninefold.expressions.dependencies import Dependency, Step, dependencies
 from ninefold.expressions.rewrite import rewrite, walk
 from ninefold.expressions.scope import Model
 from ninefold.expressions.tree import Call, Select, Typed, Variable
+from ninefold.language.expressions import Expression
+from ninefold.language.fact import value_of
 from ninefold.values import Row
 
 Rules = Mapping[str, Mapping[str, Typed | None]]

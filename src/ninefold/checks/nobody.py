@@ -13,8 +13,6 @@ from collections.abc import Iterator
 from ninefold.checks.codes import CALLER_COMPUTED, NOBODY_CALLS
 from ninefold.checks.findings import Findings
 from ninefold.contract.endpoints import Endpoint
-from ninefold.contract.expression import Expression, expressions_in
-from ninefold.contract.fact import Shown, value_of
 from ninefold.contract.service import Contract
 from ninefold.contract.survey import Survey
 from ninefold.diagnostics.diagnostic import Label
@@ -22,6 +20,8 @@ from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Ast, Invocation, Member, every
 from ninefold.expressions.ast import Name as NameAst
 from ninefold.language.authentication import Admission
+from ninefold.language.expressions import Expression, expressions_in
+from ninefold.language.fact import Shown, value_of
 from ninefold.language.resources import Resource
 from ninefold.language.verbs import kind_of
 

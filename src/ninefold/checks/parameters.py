@@ -13,9 +13,9 @@ from ninefold.checks.findings import Findings
 from ninefold.checks.resources import PLAIN
 from ninefold.checks.rules import Rules
 from ninefold.contract import endpoints as stated
-from ninefold.contract.fact import Fact, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.language.fact import Fact, value_of
 from ninefold.values import (
     Anything,
     Array,

@@ -11,11 +11,11 @@ from ninefold.checks.findings import Findings
 from ninefold.checks.parameters import is_never_sent
 from ninefold.checks.resources import is_key
 from ninefold.contract import endpoints as stated
-from ninefold.contract.fact import value_of
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.ast import Ast, Binary, Member, Name, every
 from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.language.fact import value_of
 from ninefold.language.verbs import kind_of
 from ninefold.values import Row, from_schema, required
 

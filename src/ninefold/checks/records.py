@@ -12,7 +12,6 @@ from ninefold.checked.resources import Field, Record, Resource
 from ninefold.checks.codes import RECORD_INCOMPLETE, RECORD_REFERENCE, RECORD_TWICE, RECORD_VALUE
 from ninefold.checks.due import OF_REQUESTS
 from ninefold.checks.findings import Findings
-from ninefold.contract.fact import Gap, Proposal, StatedNone, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
@@ -20,6 +19,7 @@ from ninefold.diagnostics.source import Span
 from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.expressions.rewrite import free_variables
 from ninefold.language import resources as stated
+from ninefold.language.fact import Gap, Proposal, StatedNone, value_of
 from ninefold.syntax.nodes import Mapping as MappingNode
 from ninefold.syntax.nodes import Node, Scalar, Sequence
 from ninefold.values import Invalid, json_reader

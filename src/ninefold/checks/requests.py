@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 
 from ninefold.checked.operations import BodyMember
 from ninefold.contract.endpoints import Endpoint, Parameter
-from ninefold.contract.fact import Fact, is_open, value_of
+from ninefold.language.fact import Fact, is_open, value_of
 from ninefold.values import Anything, Object, Type, from_schema, optional
 
 

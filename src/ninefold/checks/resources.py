@@ -28,8 +28,6 @@ from ninefold.checks.schemas import (
     schema_of,
 )
 from ninefold.checks.seen import seen
-from ninefold.contract.expression import Expression
-from ninefold.contract.fact import Fact, Shown, is_stated, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.before import fields_as_they_were
@@ -37,6 +35,8 @@ from ninefold.expressions.reads import reads_beyond
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Call, Typed
 from ninefold.language import resources as stated
+from ninefold.language.expressions import Expression
+from ninefold.language.fact import Fact, Shown, is_stated, value_of
 from ninefold.language.schemas import Schema
 from ninefold.syntax.nodes import Scalar
 from ninefold.values import (

@@ -27,7 +27,6 @@ from ninefold.checks.requests import request_type
 from ninefold.checks.showing import Showing
 from ninefold.checks.templates import is_items
 from ninefold.contract import endpoints as stated
-from ninefold.contract.fact import Name, StatedNone, value_of
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.ast import every
 from ninefold.expressions.before import BEFORE, before
@@ -35,6 +34,7 @@ from ninefold.expressions.reads import needs_database
 from ninefold.expressions.rewrite import free_variables, walk
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import All, Select, Typed, Variable
+from ninefold.language.fact import Name, StatedNone, value_of
 from ninefold.language.verbs import kind_of
 from ninefold.values import MOST_COLUMNS, Row, Text, Type
 from ninefold.values import Array as ArrayType

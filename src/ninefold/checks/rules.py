@@ -8,12 +8,12 @@ from typing import Any
 from ninefold.checked.resources import Rule
 from ninefold.checks.findings import Findings
 from ninefold.checks.schemas import SAME_VALUE
-from ninefold.contract.fact import Shown, value_of
 from ninefold.contract.service import Contract
 from ninefold.contract.shared_types import PREFIX
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language import resources as stated
+from ninefold.language.fact import Shown, value_of
 from ninefold.language.schemas import Schema
 from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence
 

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from ninefold.checks.codes import NO_SUCH_SCOPE, SCOPES_TWICE
 from ninefold.checks.findings import Findings
-from ninefold.contract.expression import expressions_in
-from ninefold.contract.fact import Shown, is_open, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.ast import Ast, Binary, Literal, Member, Name, every
 from ninefold.expressions.tree import Call, Constant, Select, Typed, Variable
 from ninefold.language.authentication import Scheme
+from ninefold.language.expressions import expressions_in
+from ninefold.language.fact import Shown, is_open, value_of
 
 SCOPES = "scopes"
 

@@ -10,13 +10,13 @@ from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object
 from ninefold.checked.resources import Field, Resource
 from ninefold.checks.findings import Findings
 from ninefold.checks.model import Vocabulary
-from ninefold.contract.fact import Gap, Proposal, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.before import is_as_it_was
 from ninefold.expressions.rewrite import free_variables, substitute
 from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.language.fact import Gap, Proposal, value_of
 from ninefold.language.resources import View
 from ninefold.values import Array as ArrayType
 from ninefold.values import Row

@@ -13,11 +13,11 @@ from ninefold.checks.effects import are_open, effects_of_transitions, stated_eff
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.contract import states as stated
-from ninefold.contract.expression import Assignment, Expression
-from ninefold.contract.fact import Fact, Gap, Name, Proposal, Shown, StatedNone, is_open, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.tree import Typed
+from ninefold.language.expressions import Assignment, Expression
+from ninefold.language.fact import Fact, Gap, Name, Proposal, Shown, StatedNone, is_open, value_of
 from ninefold.questions.question import INITIAL, MACHINE, STATES, OpenQuestion
 from ninefold.values import Duration, Object, Timestamp, optional
 

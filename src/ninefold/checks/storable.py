@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 from ninefold.checks.codes import SAME_BUT_FOR_CASE, SECOND_SERIAL, TYPE_IN_ITSELF, VALUE_TOO_LARGE
 from ninefold.checks.findings import Findings
-from ninefold.contract.fact import value_of
 from ninefold.contract.service import Contract
 from ninefold.contract.shared_types import DEEPEST, MOST_PARTS, types_in
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Invocation
+from ninefold.language.fact import value_of
 from ninefold.language.resources import Field
 
 

@@ -11,13 +11,13 @@ from ninefold.checks.due import OF_REQUESTS, roots
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.contract.events import Webhooks
-from ninefold.contract.expression import Expression
-from ninefold.contract.fact import Fact, Shown, StatedNone, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Typed
+from ninefold.language.expressions import Expression
+from ninefold.language.fact import Fact, Shown, StatedNone, value_of
 from ninefold.plan.events import EVENT
 from ninefold.values import Boolean, Object, Row, Text, Timestamp, Type
 

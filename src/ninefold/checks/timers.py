@@ -11,7 +11,6 @@ from ninefold.checks.codes import TIMER_WITHOUT_REQUEST
 from ninefold.checks.due import OF_REQUESTS, roots
 from ninefold.checks.findings import Findings
 from ninefold.contract import effects as stated_effects
-from ninefold.contract.fact import Fact, Shown, value_of
 from ninefold.contract.service import Contract
 from ninefold.contract.states import Transition
 from ninefold.diagnostics.diagnostic import Label
@@ -19,6 +18,7 @@ from ninefold.diagnostics.source import Span
 from ninefold.expressions.scope import Model
 from ninefold.expressions.tree import Typed
 from ninefold.language import resources as stated
+from ninefold.language.fact import Fact, Shown, value_of
 
 
 def check_timers(

@@ -14,13 +14,13 @@ from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.schemas import SharedSchemas, schema_of
 from ninefold.contract import versioning as stated
-from ninefold.contract.expression import Expression
-from ninefold.contract.fact import Fact, Name, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.scope import Inferred, Model, Scope
 from ninefold.expressions.tree import Call, Constant, Select, Typed
+from ninefold.language.expressions import Expression
+from ninefold.language.fact import Fact, Name, value_of
 from ninefold.values import Object, Row, Text, Timestamp, Type
 
 

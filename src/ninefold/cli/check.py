@@ -9,10 +9,10 @@ from ninefold.cli.contract_file import load
 from ninefold.cli.parameter import AcceptProposals, File
 from ninefold.cli.sarif import say_sarif
 from ninefold.cli.terminal import say, show
-from ninefold.contract.fact import value_of
 from ninefold.diagnostics.diagnostic import has_errors
 from ninefold.diagnostics.render import to_json_lines, visible
 from ninefold.diagnostics.sarif import result_of
+from ninefold.language.fact import value_of
 from ninefold.tools.gaps import blocked_in_words
 
 

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 from ninefold.cli.terminal import Unusable
-from ninefold.contract.fact import value_of
 from ninefold.diagnostics.diagnostic import has_errors
+from ninefold.language.fact import value_of
 from ninefold.pipeline import Loaded, compile_document
 
 LARGEST = 64 * 1024 * 1024

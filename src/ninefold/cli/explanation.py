@@ -8,10 +8,10 @@ import msgspec
 
 from ninefold.cli.contract_file import in_version, load
 from ninefold.cli.terminal import Unusable, say
-from ninefold.contract.fact import value_of
 from ninefold.diagnostics.diagnostic import has_errors
 from ninefold.diagnostics.render import visible
 from ninefold.diagnostics.suggest import did_you_mean
+from ninefold.language.fact import value_of
 from ninefold.pipeline import Loaded
 from ninefold.tools.explain.endpoint import explain_endpoint, find_endpoint
 from ninefold.tools.explain.explanation import Explanation

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from ninefold.contract.endpoints import Endpoint
-from ninefold.contract.expression import Items, Leaf, Members, Template
-from ninefold.contract.fact import value_of
 from ninefold.contract.survey import Survey, actions, subject
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Member, Name
+from ninefold.language.expressions import Items, Leaf, Members, Template
+from ninefold.language.fact import value_of
 
 SHARED_TYPES = "#/types/"
 """What a reference to a shared type begins with."""

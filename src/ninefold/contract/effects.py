@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ninefold.contract.expression import Assignment, Expression
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
+from ninefold.language.expressions import Assignment, Expression
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from typing import TypeAlias, TypeVar
 
 from ninefold.contract.effects import Effect
-from ninefold.contract.expression import Assignment, Expression, Items, Leaf, Members, Template
-from ninefold.contract.fact import Fact, Name, Shown, StatedNone, value_of, within
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Member as MemberAst
@@ -15,6 +13,8 @@ from ninefold.expressions.ast import Name as NameAst
 from ninefold.language.check import Check
 from ninefold.language.endpoints import Expansion, Filter, Function, Projection, Requests, Sorts
 from ninefold.language.errors import Shape
+from ninefold.language.expressions import Assignment, Expression, Items, Leaf, Members, Template
+from ninefold.language.fact import Fact, Name, Shown, StatedNone, value_of, within
 from ninefold.language.limits import Pages
 from ninefold.language.schemas import Schema
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ninefold.contract.endpoints import Action
-from ninefold.contract.expression import Expression, Template
-from ninefold.contract.fact import Fact, Name
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
+from ninefold.language.expressions import Expression, Template
+from ninefold.language.fact import Fact, Name
 
 
 @dataclass(frozen=True, slots=True)

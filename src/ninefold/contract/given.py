@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ninefold.contract.expression import Expression
-from ninefold.contract.fact import value_of
 from ninefold.contract.survey import Survey
 from ninefold.expressions.ast import (
     Ast,
@@ -22,6 +20,8 @@ from ninefold.expressions.ast import (
     every,
 )
 from ninefold.expressions.functions import NEW_EACH_TIME
+from ninefold.language.expressions import Expression
+from ninefold.language.fact import value_of
 from ninefold.language.resources import Field, Resource
 
 ANNOTATIONS = frozenset(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Set
 
 from ninefold.contract.endpoints import Endpoint, PathName
-from ninefold.contract.fact import value_of
 from ninefold.contract.survey import Survey
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Ast, Invocation, Name, every
 from ninefold.expressions.functions import NEW_EACH_TIME
+from ninefold.language.fact import value_of
 from ninefold.language.resources import Field
 
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 
-from ninefold.contract.expression import Items, Leaf, Members, Template
-from ninefold.contract.fact import value_of
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.ast import (
     Ast,
@@ -25,6 +23,8 @@ from ninefold.expressions.ast import (
     Name,
     Unary,
 )
+from ninefold.language.expressions import Items, Leaf, Members, Template
+from ninefold.language.fact import value_of
 from ninefold.language.resources import Field, Resource
 from ninefold.vocabulary.built_in import LOG
 

@@ -9,13 +9,13 @@ from typing import Any
 
 from ninefold.contract.endpoints import Endpoint, Endpoints
 from ninefold.contract.events import Events
-from ninefold.contract.fact import value_of
 from ninefold.contract.shared_types import SharedTypes
 from ninefold.contract.states import States
 from ninefold.contract.versioning import Versioning
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.language.authentication import Authentication, Permission
 from ninefold.language.errors import Errors
+from ninefold.language.fact import value_of
 from ninefold.language.limits import Limits
 from ninefold.language.purpose import Purpose
 from ninefold.language.resources import Resource, Resources

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
-from ninefold.contract.fact import Gap, Proposal, value_of
+from ninefold.language.fact import Gap, Proposal, value_of
 from ninefold.language.resources import SharedType
 
 PREFIX: Final = "#/types/"

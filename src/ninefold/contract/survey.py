@@ -9,8 +9,6 @@ from typing import Any
 
 from ninefold.contract.effects import Effect
 from ninefold.contract.endpoints import Action, Body, Endpoint, PathName
-from ninefold.contract.expression import Expression, Items, Leaf, Members, Template
-from ninefold.contract.fact import Fact, StatedNone, is_open, value_of
 from ninefold.contract.reach import Graph, Walk, graph_of
 from ninefold.contract.service import Contract
 from ninefold.contract.shared_types import types_in
@@ -18,6 +16,8 @@ from ninefold.contract.states import Machine, Transition
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.ast import Ast, Member, Name
 from ninefold.language.authentication import ANY, Admission, Every, Permission, Scheme
+from ninefold.language.expressions import Expression, Items, Leaf, Members, Template
+from ninefold.language.fact import Fact, StatedNone, is_open, value_of
 from ninefold.language.resources import Field
 from ninefold.language.verbs import GRANT, VERBS, kind_of
 

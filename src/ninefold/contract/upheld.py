@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from typing import Literal, TypeAlias
 
 from ninefold.contract.endpoints import Endpoint
-from ninefold.contract.fact import value_of
 from ninefold.contract.reach import MACROS, Graph
 from ninefold.contract.survey import Survey, actions, is_transition
 from ninefold.contract.writes import Change, changed_rows, of_effect
@@ -25,6 +24,7 @@ from ninefold.expressions.ast import (
     Unary,
 )
 from ninefold.language.check import Check
+from ninefold.language.fact import value_of
 
 Way: TypeAlias = Literal["own", "reference", "back", "all"]
 """How an expression comes to the rows that it reads: it is about them, follows a reference to them, goes back to those

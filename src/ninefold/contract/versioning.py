@@ -7,12 +7,12 @@ from typing import Final
 
 from ninefold.contract.endpoints import Endpoint, Segment
 from ninefold.contract.events import EventKind
-from ninefold.contract.expression import Expression
-from ninefold.contract.fact import Fact, Name
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language.authentication import Admission
 from ninefold.language.errors import ErrorCode
+from ninefold.language.expressions import Expression
+from ninefold.language.fact import Fact, Name
 from ninefold.language.resources import View
 from ninefold.language.schemas import Schema
 from ninefold.syntax.nodes import Mapping

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from ninefold.contract.expression import Assignment, Expression
-from ninefold.contract.fact import Fact, Name, Shown, value_of
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language import key, leaves, shapes
 from ninefold.language.codes import RESERVED_NAME, TOO_MANY_SCHEMES, WRONG_WORD
 from ninefold.language.declaration import Each, When, asked, named, names, says, tells
-from ninefold.language.expressions import assignments, expression
+from ninefold.language.expressions import Assignment, Expression, assignments, expression
+from ninefold.language.fact import Fact, Name, Shown, value_of
 from ninefold.language.key import Key, Kind, falling_back
 from ninefold.language.question import Question
 from ninefold.language.reading import Level, Reading, Slot, quoted

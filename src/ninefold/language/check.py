@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ninefold.contract.expression import Expression
-from ninefold.contract.fact import Name
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language import shapes
 from ninefold.language.codes import WITHOUT_GUARD
 from ninefold.language.declaration import Several, adds, named, restricts
+from ninefold.language.expressions import Expression
+from ninefold.language.fact import Name
 from ninefold.language.key import Kind
 from ninefold.language.reading import Reading, Slot, quoted
 from ninefold.syntax.nodes import Mapping, Node

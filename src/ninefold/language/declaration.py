@@ -19,8 +19,8 @@ from dataclasses import field, fields, replace
 from functools import cache
 from typing import Any, Final, TypeAlias, TypeVar
 
-from ninefold.contract.fact import Shown, is_open
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.language.fact import Shown, is_open
 from ninefold.language.key import Key, Kind, falling_back
 from ninefold.language.question import Question
 from ninefold.language.reading import Level, Read, Reading, Refused, Slot

@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from ninefold.contract.expression import Expression, Template
-from ninefold.contract.fact import Fact, Name
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language import leaves, shapes
 from ninefold.language.codes import NOT_IN_FORM, WRONG_SHAPE
 from ninefold.language.declaration import Each, adds, asked, named
-from ninefold.language.expressions import ANY, expression, template
+from ninefold.language.expressions import ANY, Expression, Template, expression, template
+from ninefold.language.fact import Fact, Name
 from ninefold.language.json_schema import KEYS as KEYWORDS
 from ninefold.language.json_schema import keywords
 from ninefold.language.key import Kind

@@ -3,8 +3,6 @@ errors."""
 
 from __future__ import annotations
 
-from ninefold.contract.expression import Assignment, Expression, Template
-from ninefold.contract.fact import Fact, Name
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
@@ -12,6 +10,8 @@ from ninefold.language import leaves, shapes
 from ninefold.language.codes import WRONG_WORD
 from ninefold.language.conditions import BY_NAME, CONDITIONS, split
 from ninefold.language.declaration import Each, One, When, adds, asked, key_of, named
+from ninefold.language.expressions import Assignment, Expression, Template
+from ninefold.language.fact import Fact, Name
 from ninefold.language.key import Key, Kind
 from ninefold.language.question import Question
 from ninefold.language.reading import Reading, Slot, quoted

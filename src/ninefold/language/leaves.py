@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ninefold.contract.fact import Name
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.language.codes import NOT_IN_FORM, NOT_JSON, SAME_NAME, WRONG_SHAPE, WRONG_WORD
+from ninefold.language.fact import Name
 from ninefold.language.reading import Reading, Slot, quoted
 from ninefold.language.shapes import FORM, Integer, ListOf, OneOf, Shape, Word, describe
 from ninefold.syntax.nodes import Node, Scalar, Sequence

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 
-from ninefold.contract.expression import Expression
-from ninefold.contract.fact import Fact, Name, value_of
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language import leaves, shapes
 from ninefold.language.declaration import Each, One, adds, asked, group, named, restricts, says
-from ninefold.language.expressions import expression
+from ninefold.language.expressions import Expression, expression
+from ninefold.language.fact import Fact, Name, value_of
 from ninefold.language.key import Kind
 from ninefold.language.question import Question
 from ninefold.language.reading import Reading, Slot

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from textwrap import dedent
 
-from ninefold.contract.fact import Fact, Shown
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.language.fact import Fact, Shown
 from ninefold.language.reading import Reading, spoken
 from ninefold.syntax.nodes import Part
 

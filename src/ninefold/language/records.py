@@ -7,10 +7,10 @@ from dataclasses import fields
 from functools import cache, partial
 from typing import Any, Final, TypeVar
 
-from ninefold.contract.fact import Fact
 from ninefold.language import leaves, shapes
 from ninefold.language.declaration import Declared, Each, Holding, One, Several, members, of_each_record
 from ninefold.language.expressions import assignments, expression, header_values, template
+from ninefold.language.fact import Fact
 from ninefold.language.quantities import duration, full_date, size
 from ninefold.language.reading import Level, Read, Reading, Slot, TableOfKeys, collected, spoken
 from ninefold.syntax.nodes import Entry, Node, Part, Scalar

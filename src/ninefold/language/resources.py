@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from ninefold.contract.expression import Expression, Items, Template
-from ninefold.contract.fact import Fact, Gap, Name
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
@@ -13,7 +11,8 @@ from ninefold.language import leaves, shapes
 from ninefold.language.check import INVARIANTS, Check
 from ninefold.language.codes import WRONG_SHAPE
 from ninefold.language.declaration import Each, When, adds, asked, named, names, restricts, tells, together
-from ninefold.language.expressions import expression, template
+from ninefold.language.expressions import Expression, Items, Template, expression, template
+from ninefold.language.fact import Fact, Gap, Name
 from ninefold.language.identifiers import RESOURCE_NAMES, declare
 from ninefold.language.json_schema import KEYS as KEYWORDS
 from ninefold.language.json_schema import keywords

@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import jsonschema_rs
 
-from ninefold.contract.fact import Name
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.language.codes import KEYWORD_NOT_USED, NOT_A_SCHEMA, SLOW_NAMES, SLOW_PATTERN, WRONG_SHAPE, WRONG_WORD
+from ninefold.language.fact import Name
 from ninefold.language.json_schema import FORMATS, KEYS, KEYWORDS, REFUSED, TYPES
 from ninefold.language.leaves import wrong_word
 from ninefold.language.reading import Reading, Refused, Slot, quoted, shortened

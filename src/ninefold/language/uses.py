@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from ninefold.contract.fact import Gap, Name, Proposal, Shown, StatedNone
 from ninefold.language import shapes
 from ninefold.language.declaration import Declared, One, members
+from ninefold.language.fact import Gap, Name, Proposal, Shown, StatedNone
 
 T = TypeVar("T")
 

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass, replace
 from typing import Final
 
-from ninefold.contract.expression import Expression, expressions_in
-from ninefold.contract.fact import Shown, StatedNone
 from ninefold.contract.service import Contract
 from ninefold.contract.survey import Survey
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import reads_member
 from ninefold.language.errors import CODES
+from ninefold.language.expressions import Expression, expressions_in
+from ninefold.language.fact import Shown, StatedNone
 from ninefold.questions import (
     authentication,
     endpoints,

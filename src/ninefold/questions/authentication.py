@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from ninefold.contract.endpoints import Endpoint
-from ninefold.contract.fact import Fact, Shown, StatedNone, value_of
 from ninefold.contract.survey import Survey
 from ninefold.language.authentication import (
     ANY,
@@ -22,6 +21,7 @@ from ninefold.language.authentication import (
     Every,
     Scheme,
 )
+from ninefold.language.fact import Fact, Shown, StatedNone, value_of
 from ninefold.questions.question import At, OpenQuestion, blocking, first_unanswered, unanswered
 
 

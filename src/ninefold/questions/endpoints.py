@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ninefold.contract.endpoints import Endpoint, PathName, reads_content, shows_content
-from ninefold.contract.fact import Fact, Gap, Proposal, Shown, StatedNone, value_of, within
 from ninefold.contract.survey import (
     WITHOUT_CONTENT,
     Survey,
@@ -14,6 +13,7 @@ from ninefold.contract.survey import (
 )
 from ninefold.diagnostics.source import Span
 from ninefold.language.endpoints import DOES, ORDER, REQUEST_MEDIA_TYPE, UNKNOWN_MEMBERS, UNKNOWN_PARAMETERS, Requests
+from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone, value_of, within
 from ninefold.language.question import Question
 from ninefold.language.verbs import kind_of
 from ninefold.questions.question import (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ninefold.contract.fact import Proposal, Shown, StatedNone, value_of
 from ninefold.contract.survey import Survey
 from ninefold.diagnostics.source import Span
 from ninefold.language.errors import CODES, STATUS, ErrorCode
+from ninefold.language.fact import Proposal, Shown, StatedNone, value_of
 from ninefold.questions.conditions import Arising, arising
 from ninefold.questions.open import open_in
 from ninefold.questions.question import At, OpenQuestion, leaving_out, unanswered

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from ninefold.contract.events import Delivery, Webhooks
-from ninefold.contract.fact import Fact, Gap, Proposal, Shown, StatedNone, value_of, within
 from ninefold.contract.survey import Survey, actions
 from ninefold.contract.survey import subject as acts_on
 from ninefold.diagnostics.source import Span
+from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone, value_of, within
 from ninefold.language.verbs import VERBS
 from ninefold.questions.question import (
     DELIVERY,

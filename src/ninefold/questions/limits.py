@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from operator import attrgetter
 
 from ninefold.contract.endpoints import Endpoint
-from ninefold.contract.fact import Shown, StatedNone, is_open, value_of, within
 from ninefold.contract.survey import Survey, actions
 from ninefold.diagnostics.source import Span
 from ninefold.language.declaration import members
+from ninefold.language.fact import Shown, StatedNone, is_open, value_of, within
 from ninefold.language.limits import BODY_SIZE, KEYS, PAGES, Pages, narrowed
 from ninefold.questions.open import missing, open_in
 from ninefold.questions.question import At, OpenQuestion, blocking, unanswered

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from ninefold.contract.fact import Fact, Shown
 from ninefold.diagnostics.source import Span
 from ninefold.language.declaration import Declared, Each, One, members
+from ninefold.language.fact import Fact, Shown
 from ninefold.language.question import Question
 from ninefold.questions.question import At, OpenQuestion, blocking, leaving_out, unanswered
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ninefold.contract.fact import Fact, Gap, Proposal, Shown
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language.authentication import (
@@ -21,6 +20,7 @@ from ninefold.language.authentication import (
 )
 from ninefold.language.endpoints import DOES, ORDER, REQUEST_MEDIA_TYPE, UNKNOWN_MEMBERS, UNKNOWN_PARAMETERS
 from ninefold.language.errors import CODES, SHAPE, STATUS
+from ninefold.language.fact import Fact, Gap, Proposal, Shown
 from ninefold.language.limits import BODY_SIZE, KEYS, LIMITS, PAGES, RATE, RATES, TIME_OUTS
 from ninefold.language.question import Effect, Question
 from ninefold.language.resources import FIELDS, IDENTIFIER, ON_DELETE, READABLE, TYPE

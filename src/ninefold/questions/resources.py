@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ninefold.contract.endpoints import Endpoint, PathName
-from ninefold.contract.fact import Fact, Shown, is_open, value_of
 from ninefold.contract.survey import Survey, actions
+from ninefold.language.fact import Fact, Shown, is_open, value_of
 from ninefold.language.json_schema import HOLDING, TYPING
 from ninefold.language.resources import FIELDS, IDENTIFIER, ON_DELETE, READABLE, TYPE, Field, Resource, SharedType
 from ninefold.language.schemas import Schema

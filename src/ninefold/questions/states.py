@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ninefold.contract.fact import value_of
 from ninefold.contract.states import Machine
 from ninefold.contract.survey import Survey
+from ninefold.language.fact import value_of
 from ninefold.questions.question import (
     FROM,
     INITIAL,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ninefold.contract.fact import StatedNone, value_of
 from ninefold.contract.survey import Survey
+from ninefold.language.fact import StatedNone, value_of
 from ninefold.questions.question import (
     CHANGES,
     COMPATIBLE,

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from ninefold.contract.bodies import acted_on
 from ninefold.contract.endpoints import Endpoint
-from ninefold.contract.expression import Expression
-from ninefold.contract.fact import Fact, Name, Shown, value_of
 from ninefold.contract.reach import names_in
 from ninefold.contract.survey import Survey, actions, signs_out_caller
 from ninefold.language.authentication import Scheme
 from ninefold.language.conditions import Step
+from ninefold.language.expressions import Expression
+from ninefold.language.fact import Fact, Name, Shown, value_of
 from ninefold.language.verbs import GRANT
 from ninefold.meanings import CHALLENGES, ENDED, GRANTED, GRANTS, PASSWORDS
 from ninefold.refusals.refusal import Refusal

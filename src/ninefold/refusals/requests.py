@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from ninefold.contract.bodies import acted_on, given
 from ninefold.contract.endpoints import Endpoint, PathName, reads_content, shows_content
-from ninefold.contract.fact import Shown, StatedNone, value_of
 from ninefold.contract.known_by import stored_of_path
 from ninefold.contract.survey import Survey, actions
 from ninefold.contract.writes import changes, is_whole, verbs
@@ -15,6 +14,7 @@ from ninefold.diagnostics.source import Span
 from ninefold.language.amounts import size
 from ninefold.language.conditions import Step, of_parameter
 from ninefold.language.endpoints import Requests
+from ninefold.language.fact import Shown, StatedNone, value_of
 from ninefold.language.limits import narrowed
 from ninefold.language.shapes import FORM
 from ninefold.language.verbs import GRANT

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from ninefold.contract.bodies import acted_on
 from ninefold.contract.endpoints import Action, Endpoint, PathName
-from ninefold.contract.fact import Shown, StatedNone, value_of
 from ninefold.contract.survey import Survey, actions, is_transition, signs_out_caller, subject
 from ninefold.contract.writes import verbs
 from ninefold.diagnostics.source import Span
 from ninefold.language.authentication import Every
 from ninefold.language.conditions import Step
+from ninefold.language.fact import Shown, StatedNone, value_of
 from ninefold.language.verbs import kind_of
 from ninefold.refusals.refusal import Refusal
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from ninefold.contract.bodies import acted_on
 from ninefold.contract.effects import Effect
 from ninefold.contract.endpoints import Endpoint
-from ninefold.contract.fact import Shown, value_of
 from ninefold.contract.given import always_gives, may_break
 from ninefold.contract.known_by import compared
 from ninefold.contract.survey import SUBSCRIPTION, Survey, actions, as_action, is_transition, subject
@@ -15,6 +14,7 @@ from ninefold.contract.upheld import upheld_by
 from ninefold.contract.writes import Change, changed_rows, keys, of_effect, references, referring
 from ninefold.language.check import Check
 from ninefold.language.conditions import Step
+from ninefold.language.fact import Shown, value_of
 from ninefold.language.verbs import kind_of
 from ninefold.refusals.refusal import Refusal
 

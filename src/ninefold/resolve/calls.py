@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ninefold.contract.endpoints import Action
-from ninefold.contract.fact import Fact, Shown
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.language.codes import NOT_AN_ACTION
+from ninefold.language.fact import Fact, Shown
 from ninefold.language.reading import Reading
 from ninefold.language.verbs import kind_of
 

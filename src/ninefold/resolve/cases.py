@@ -7,13 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from ninefold.contract.endpoints import Case, Endpoint
-from ninefold.contract.expression import Expression
-from ninefold.contract.fact import Fact, Gap, Proposal, Shown
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language.codes import CONTRADICTION, NOT_IN_FORM
-from ninefold.language.expressions import expression
+from ninefold.language.expressions import Expression, expression
+from ninefold.language.fact import Fact, Gap, Proposal, Shown
 from ninefold.language.reading import Level, Reading
 from ninefold.syntax.nodes import Entry, Node
 from ninefold.syntax.nodes import Mapping as MappingNode

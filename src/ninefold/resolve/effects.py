@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from ninefold.contract.effects import Effect
-from ninefold.contract.expression import Assignment
-from ninefold.contract.fact import Name
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.language import leaves
 from ninefold.language.codes import NOT_AN_EFFECT
-from ninefold.language.expressions import assignments, expression
+from ninefold.language.expressions import Assignment, assignments, expression
+from ninefold.language.fact import Name
 from ninefold.language.reading import Level, Read, Reading, Slot
 from ninefold.language.verbs import VERBS
 from ninefold.resolve.actions import action

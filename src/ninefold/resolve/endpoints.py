@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from ninefold.contract.endpoints import Body, CrossOrigin, Endpoint, Endpoints, with_values
-from ninefold.contract.fact import Fact, Gap, Name, Proposal, Shown, StatedNone
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.language import leaves, shapes
 from ninefold.language.check import GUARDS, Check
@@ -14,6 +13,7 @@ from ninefold.language.declaration import One
 from ninefold.language.endpoints import Expansion, Projection, Requests, Sorts, read_filters, read_functions
 from ninefold.language.errors import Shape, condition_name
 from ninefold.language.expressions import assignments, expression, header_values, template
+from ninefold.language.fact import Fact, Gap, Name, Proposal, Shown, StatedNone
 from ninefold.language.json_schema import TYPES
 from ninefold.language.limits import Pages
 from ninefold.language.quantities import duration

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from ninefold.contract.events import Delivery, Envelope, EventKind, Events, Log, Stream, Webhooks
-from ninefold.contract.fact import Name
 from ninefold.language import leaves
 from ninefold.language.expressions import expression, template
+from ninefold.language.fact import Name
 from ninefold.language.quantities import duration, wait
 from ninefold.language.reading import Reading, Slot, spoken
 from ninefold.language.shapes import Duration

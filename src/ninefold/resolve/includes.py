@@ -11,12 +11,12 @@ from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, Final, TypeVar
 
-from ninefold.contract.expression import Expression
-from ninefold.contract.fact import Fact, Gap, Name, Proposal, Shown, StatedNone
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions import ast
 from ninefold.language.codes import INCLUDED_CYCLE, SAME_NAME, UNDECLARED
+from ninefold.language.expressions import Expression
+from ninefold.language.fact import Fact, Gap, Name, Proposal, Shown, StatedNone
 from ninefold.language.reading import Reading, quoted
 from ninefold.language.resources import Field, Resource, Resources, View
 from ninefold.syntax.nodes import Node

@@ -8,8 +8,6 @@ from dataclasses import replace
 from ninefold.contract.effects import Effect
 from ninefold.contract.endpoints import Action, Endpoint, Endpoints
 from ninefold.contract.events import Events
-from ninefold.contract.expression import Assignment
-from ninefold.contract.fact import Fact, Name, Shown
 from ninefold.contract.service import Contract
 from ninefold.contract.states import ResourceStates, States, Transition
 from ninefold.contract.versioning import Change, Versioning
@@ -20,6 +18,8 @@ from ninefold.language.authentication import ANY, Admission, Authentication, Eve
 from ninefold.language.codes import NOT_AN_ACTION, NOT_WRITTEN, SAME_NAME, UNDECLARED
 from ninefold.language.conditions import parameter_of, split
 from ninefold.language.errors import ConditionName, ErrorCode, Errors, not_a_condition
+from ninefold.language.expressions import Assignment
+from ninefold.language.fact import Fact, Name, Shown
 from ninefold.language.reading import Reading, quoted
 from ninefold.language.resources import Resource, Resources
 from ninefold.language.schemas import BODY_OF_A_RESOURCE, OF_A_RESOURCE, TYPE_REFERENCE, Schema

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ninefold.contract.endpoints import Parameter
-from ninefold.contract.fact import Name
 from ninefold.language import leaves, shapes
+from ninefold.language.fact import Name
 from ninefold.language.reading import Reading, Slot
 from ninefold.language.schemas import Schema, is_a_name, schema
 from ninefold.syntax.nodes import Entry, Mapping, Node, Sequence

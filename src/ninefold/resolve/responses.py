@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 
 from ninefold.contract.endpoints import Response
-from ninefold.contract.expression import Template
-from ninefold.contract.fact import Fact, Name
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.language.codes import NOT_A_STATUS
-from ninefold.language.expressions import template
+from ninefold.language.expressions import Template, template
+from ninefold.language.fact import Fact, Name
 from ninefold.language.reading import Reading, Slot, quoted
 from ninefold.language.verbs import OUTCOMES
 from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar

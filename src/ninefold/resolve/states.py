@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 
-from ninefold.contract.expression import Expression
-from ninefold.contract.fact import Name, Shown
 from ninefold.contract.states import Machine, ResourceStates, States, Transition
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.language import leaves
 from ninefold.language.codes import WITHOUT_GUARD
-from ninefold.language.expressions import assignments, expression
+from ninefold.language.expressions import Expression, assignments, expression
+from ninefold.language.fact import Name, Shown
 from ninefold.language.identifiers import declare
 from ninefold.language.quantities import duration
 from ninefold.language.reading import Reading, Slot, spoken

@@ -6,15 +6,14 @@ import re
 from typing import Any
 
 from ninefold.contract.endpoints import Endpoint
-from ninefold.contract.expression import Expression
-from ninefold.contract.fact import Name, Shown
 from ninefold.contract.versioning import ENDPOINT, OF_ENDPOINT, Change, Version, Versioning, VersionScheme
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.language import leaves
 from ninefold.language.authentication import admissions
 from ninefold.language.codes import NOT_A_CHANGE, NOT_BUILT
 from ninefold.language.errors import CODE
-from ninefold.language.expressions import expression, template
+from ninefold.language.expressions import Expression, expression, template
+from ninefold.language.fact import Name, Shown
 from ninefold.language.quantities import full_date
 from ninefold.language.reading import Level, Read, Reading, Slot, described, spoken
 from ninefold.language.records import of_entry

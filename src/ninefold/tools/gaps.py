@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from ninefold.contract.fact import value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.sarif import Level, Result, Rule
 from ninefold.diagnostics.source import Place, Source, Span
+from ninefold.language.fact import value_of
 from ninefold.language.question import Question
 from ninefold.questions.ask import accepted_proposals, in_order, shows_nothing
 from ninefold.questions.question import OpenQuestion

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ninefold.contract.fact import value_of
 from ninefold.contract.service import Contract
+from ninefold.language.fact import value_of
 from ninefold.language.shapes import Members
 from ninefold.questions.ask import in_order, shows_nothing
 from ninefold.questions.question import OpenQuestion

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ninefold.checked.service import Checked
-from ninefold.contract.fact import value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.source import Source
+from ninefold.language.fact import value_of
 from ninefold.questions.ask import shows_nothing
 from ninefold.questions.question import OpenQuestion
 from ninefold.tools.answers import effort, keys_answering

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ninefold.contract.endpoints import Endpoint
-from ninefold.contract.expression import Expression
-from ninefold.contract.fact import Fact, Shown, is_stated, value_of
 from ninefold.contract.versioning import Change
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Literal, Member, Name, every
 from ninefold.language.endpoints import Filter, SortKey
+from ninefold.language.expressions import Expression
+from ninefold.language.fact import Fact, Shown, is_stated, value_of
 from ninefold.language.resources import Field, Resource, Seen
 from ninefold.language.schemas import Schema
 from ninefold.syntax.nodes import Entry, Mapping, Scalar, Style

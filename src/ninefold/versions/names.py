@@ -8,11 +8,11 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
 from ninefold.contract.events import EventKind
-from ninefold.contract.expression import Expression
-from ninefold.contract.fact import Name, Shown, value_of
 from ninefold.contract.versioning import Change
 from ninefold.language.declaration import members
 from ninefold.language.errors import ErrorCode
+from ninefold.language.expressions import Expression
+from ninefold.language.fact import Name, Shown, value_of
 from ninefold.language.schemas import Schema
 from ninefold.syntax.nodes import Mapping, Scalar, Sequence
 from ninefold.versions.way import Way, listed

@@ -12,13 +12,13 @@ from dataclasses import replace
 
 from ninefold.contract.endpoints import Endpoint, Response
 from ninefold.contract.events import EventKind
-from ninefold.contract.expression import Assignment, Expression, Items, Leaf, Members, Template
-from ninefold.contract.fact import Name, Shown, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions import ast
 from ninefold.expressions.ast import Ast
 from ninefold.language.endpoints import Filter, Sorts
+from ninefold.language.expressions import Assignment, Expression, Items, Leaf, Members, Template
+from ninefold.language.fact import Name, Shown, value_of
 from ninefold.language.resources import Resource
 from ninefold.versions.templates import showing
 

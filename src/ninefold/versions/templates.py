@@ -12,12 +12,12 @@ from typing import TypeAlias, TypeVar
 
 from ninefold.contract.endpoints import Endpoint, Response
 from ninefold.contract.events import EventKind
-from ninefold.contract.expression import Items, Leaf, Member, Members, Template
-from ninefold.contract.fact import Fact, Name, Shown, value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions import ast
 from ninefold.language.endpoints import Expanded
+from ninefold.language.expressions import Items, Leaf, Member, Members, Template
+from ninefold.language.fact import Fact, Name, Shown, value_of
 from ninefold.language.resources import Resource
 
 T = TypeVar("T")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ninefold.contract.fact import Shown, value_of
 from ninefold.contract.versioning import Change
+from ninefold.language.fact import Shown, value_of
 from ninefold.language.resources import Resource
 from ninefold.versions.way import Way
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from ninefold.contract.endpoints import Endpoint
-from ninefold.contract.fact import Name, value_of
 from ninefold.language.endpoints import Expanded
+from ninefold.language.fact import Name, value_of
 from ninefold.meanings import CASES, CHOSEN
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Set
 from dataclasses import replace
 
 from ninefold.contract.endpoints import Endpoint, Literal
-from ninefold.contract.fact import value_of
 from ninefold.diagnostics.source import Place, Span
+from ninefold.language.fact import value_of
 from ninefold.meanings import Meaning, meanings
 from ninefold.pipeline import Loaded
 from ninefold.questions.ask import accepted_proposals

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ninefold.contract.endpoints import Endpoint
-from ninefold.contract.fact import Name, value_of, within
 from ninefold.diagnostics.source import Span
 from ninefold.language.declaration import members
 from ninefold.language.errors import ErrorCode, Shape
+from ninefold.language.fact import Name, value_of, within
 from ninefold.plan.problems import names
 from ninefold.tools.explain import responses
 from ninefold.tools.explain.explanation import Item

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ninefold.contract.events import EventKind
-from ninefold.contract.fact import value_of
 from ninefold.language.amounts import duration
+from ninefold.language.fact import value_of
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ninefold.contract.endpoints import Endpoint
-from ninefold.contract.fact import value_of
 from ninefold.contract.service import Contract
 from ninefold.language.conditions import STATUSES, precedence
 from ninefold.language.errors import ErrorCode
+from ninefold.language.fact import value_of
 from ninefold.plan import problems
 from ninefold.plan.problems import names
 

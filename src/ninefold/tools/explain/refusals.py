@@ -6,9 +6,9 @@ from dataclasses import replace
 from itertools import groupby
 
 from ninefold.contract.endpoints import Endpoint
-from ninefold.contract.fact import value_of
 from ninefold.diagnostics.source import Span
 from ninefold.language.conditions import CONDITIONS, NO_ENDPOINT, Step, parameter_of
+from ninefold.language.fact import value_of
 from ninefold.refusals import stated
 from ninefold.refusals.refusal import Refusal
 from ninefold.tools.explain.errors import own_code

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from ninefold.contract.bodies import Given, given
 from ninefold.contract.endpoints import Action, Endpoint, Parameter, PathName, PathValue
-from ninefold.contract.expression import Expression, Leaf, Members, Template
-from ninefold.contract.fact import Fact, StatedNone, is_open, value_of
 from ninefold.contract.known_by import known_by
 from ninefold.contract.survey import actions, is_transition, signs_out_caller
 from ninefold.expressions.ast import Literal
 from ninefold.language.endpoints import Filter, SortKey
+from ninefold.language.expressions import Expression, Leaf, Members, Template
+from ninefold.language.fact import Fact, StatedNone, is_open, value_of
 from ninefold.language.resources import Field
 from ninefold.language.shapes import FORM
 from ninefold.language.verbs import GRANT, TRANSITION, kind_of

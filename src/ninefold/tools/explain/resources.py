@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ninefold.contract.fact import Name, value_of
 from ninefold.diagnostics.source import Span
 from ninefold.language.check import Check
+from ninefold.language.fact import Name, value_of
 from ninefold.language.resources import Field, Resource, SharedType
 from ninefold.language.schemas import Schema
 from ninefold.tools.explain.explanation import Item

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ninefold.contract.endpoints import Endpoint, Response, shows_content
-from ninefold.contract.expression import Expression, Items, Leaf, Members, Template
-from ninefold.contract.fact import Shown, StatedNone, value_of
 from ninefold.contract.survey import actions
 from ninefold.expressions.ast import Ast, Conditional, Invocation, Member, Name
 from ninefold.expressions.functions import overloads
 from ninefold.language.endpoints import Expanded
+from ninefold.language.expressions import Expression, Items, Leaf, Members, Template
+from ninefold.language.fact import Shown, StatedNone, value_of
 from ninefold.language.resources import View
 from ninefold.meanings import CHOSEN, ENDED
 from ninefold.tools.explain import resources

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from ninefold.contract.endpoints import Endpoint
-from ninefold.contract.fact import Gap, StatedNone, value_of
 from ninefold.diagnostics.source import Place, Span
+from ninefold.language.fact import Gap, StatedNone, value_of
 from ninefold.pipeline import Loaded
 from ninefold.questions.question import OpenQuestion
 from ninefold.syntax.headings import NUMBERED_TITLES

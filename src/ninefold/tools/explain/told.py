@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from ninefold.contract.fact import Fact, Shown, is_stated
 from ninefold.language import shapes
 from ninefold.language.amounts import duration, size
 from ninefold.language.declaration import Declared, Each, members
+from ninefold.language.fact import Fact, Shown, is_stated
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds
 

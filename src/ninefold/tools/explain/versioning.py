@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ninefold.contract.expression import Expression
-from ninefold.contract.fact import Name, value_of
 from ninefold.contract.versioning import Version, VersionScheme
+from ninefold.language.expressions import Expression
+from ninefold.language.fact import Name, value_of
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from ninefold.contract.bodies import given
 from ninefold.contract.endpoints import Endpoint
-from ninefold.contract.fact import value_of
 from ninefold.contract.states import Transition
 from ninefold.contract.survey import actions, is_transition
 from ninefold.contract.writes import (
@@ -19,6 +18,7 @@ from ninefold.contract.writes import (
     references,
     referring,
 )
+from ninefold.language.fact import value_of
 from ninefold.language.resources import Resource
 from ninefold.tools.explain import events, resources, states
 from ninefold.tools.explain.explanation import Item

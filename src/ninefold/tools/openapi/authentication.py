@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ninefold.contract.fact import Fact, Name, value_of
 from ninefold.language import authentication as stated
 from ninefold.language.authentication import Every
+from ninefold.language.fact import Fact, Name, value_of
 from ninefold.syntax.nodes import Mapping, Node, Scalar
 from ninefold.tools.openapi.schemas import component
 from ninefold.tools.openapi.service import Endpoint, Json, Service

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ninefold.contract.endpoints import Case
-from ninefold.contract.fact import value_of
+from ninefold.language.fact import value_of
 from ninefold.tools.openapi.responses import either
 from ninefold.tools.openapi.schemas import component, reference
 from ninefold.tools.openapi.service import Endpoint, Json, Service

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from ninefold.contract.fact import value_of
+from ninefold.language.fact import value_of
 from ninefold.plan.routes import PathParameter, Segment
 from ninefold.tools.openapi import cases, extensions
 from ninefold.tools.openapi.authentication import callers, security

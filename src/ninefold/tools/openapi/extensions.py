@@ -4,7 +4,7 @@ elsewhere than in its responses."""
 from __future__ import annotations
 
 from ninefold.contract import states as stated
-from ninefold.contract.fact import Fact, Name, value_of
+from ninefold.language.fact import Fact, Name, value_of
 from ninefold.tools.openapi.service import Endpoint, Json, Service
 from ninefold.values import duration_text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from hashlib import sha256
 
-from ninefold.contract.fact import value_of
+from ninefold.language.fact import value_of
 from ninefold.plan.versioning import Pin
 from ninefold.tools.openapi.service import Json, Service
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from ninefold.checked import operations as checked
 from ninefold.checked.operations import PathValue
-from ninefold.contract.fact import value_of
 from ninefold.expressions.tree import Constant
+from ninefold.language.fact import value_of
 from ninefold.plan.json_patch import SCHEMA as JSON_PATCH
 from ninefold.plan.operations import Compute, List, Read, Stream, Sweep
 from ninefold.plan.routes import Body, BodyField, Parameter

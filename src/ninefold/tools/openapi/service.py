@@ -13,9 +13,9 @@ from ninefold.checked.endpoints import ErrorShape
 from ninefold.checked.service import Checked
 from ninefold.contract.endpoints import Case
 from ninefold.contract.endpoints import Endpoint as Stated
-from ninefold.contract.fact import value_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.source import Span
+from ninefold.language.fact import value_of
 from ninefold.plan.problems import DETAIL, ErrorCode
 from ninefold.plan.routes import Served
 from ninefold.plan.service import ServicePlan

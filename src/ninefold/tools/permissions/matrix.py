@@ -14,8 +14,6 @@ from ninefold.checked import endpoints as checked
 from ninefold.checked.endpoints import Endpoint as CheckedEndpoint
 from ninefold.checked.service import Checked
 from ninefold.contract.endpoints import Endpoint
-from ninefold.contract.expression import Expression
-from ninefold.contract.fact import Fact, StatedNone, value_of
 from ninefold.contract.service import Contract
 from ninefold.contract.survey import Survey, actions, subject
 from ninefold.diagnostics.source import Span
@@ -23,6 +21,8 @@ from ninefold.expressions.evaluate import holds
 from ninefold.expressions.reads import parts
 from ninefold.expressions.tree import Call, Select, Typed, Variable
 from ninefold.language.authentication import Every
+from ninefold.language.expressions import Expression
+from ninefold.language.fact import Fact, StatedNone, value_of
 
 
 def possible(states: tuple[str, ...], field: str, resource: str, conditions: tuple[Typed, ...]) -> tuple[str, ...]:

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ninefold.contract.events import Stream, Webhooks
-from ninefold.contract.fact import Gap, Shown, is_open, value_of
 from ninefold.contract.survey import Survey, actions, is_transition
 from ninefold.language.authentication import UNSEEN_ROWS
 from ninefold.language.endpoints import ORDER, REQUEST_MEDIA_TYPE, UNKNOWN_MEMBERS, UNKNOWN_PARAMETERS
 from ninefold.language.errors import CODES, SHAPE, STATUS
+from ninefold.language.fact import Gap, Shown, is_open, value_of
 from ninefold.language.limits import LIMITS, PAGES, RATES
 from ninefold.language.question import Question
 from ninefold.language.resources import IDENTIFIER, ON_DELETE, TYPE, Field, Resource

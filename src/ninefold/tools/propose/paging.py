@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 
 from ninefold.contract.endpoints import Endpoint
-from ninefold.contract.expression import Expression
-from ninefold.contract.fact import Fact, Name, StatedNone, is_open, value_of
 from ninefold.contract.survey import Survey, actions
 from ninefold.expressions import ast
+from ninefold.language.expressions import Expression
+from ninefold.language.fact import Fact, Name, StatedNone, is_open, value_of
 from ninefold.language.limits import Pages
 from ninefold.syntax.nodes import Mapping, Scalar, Sequence
 from ninefold.tools.propose.facts import PAGED, Proposed

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ninefold.contract.expression import Members
-from ninefold.contract.fact import Fact, Name, Shown, is_open, value_of
 from ninefold.contract.survey import Survey
 from ninefold.language import conditions
+from ninefold.language.expressions import Members
+from ninefold.language.fact import Fact, Name, Shown, is_open, value_of
 from ninefold.questions.errors import conditions_without_code
 from ninefold.tools.propose.facts import JSON, PROBLEM, Proposed, Value
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ninefold.contract.endpoints import Action, Endpoint, Literal, PathName
-from ninefold.contract.fact import StatedNone, is_open, value_of
 from ninefold.contract.survey import Survey, actions
+from ninefold.language.fact import StatedNone, is_open, value_of
 from ninefold.language.resources import Field, Resource
 from ninefold.language.verbs import kind_of
 from ninefold.tools.propose.facts import CREATED, DELETED, EVENT_STREAM, LISTED, SHOWN, TOKEN, WEBHOOKS, Proposed
