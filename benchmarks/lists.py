@@ -26,8 +26,8 @@ from time import perf_counter, sleep
 
 import apsw
 
-from ninefold.database.sqlite import Opened, open_sqlite
 from ninefold.pipeline import compile_document
+from ninefold.runtime.store.sqlite import Opened, open_sqlite
 
 FILTERS = """
     filters:

@@ -18,11 +18,11 @@ from time import perf_counter
 
 import httpx
 
-from ninefold.database.sqlite import Opened, open_sqlite
 from ninefold.pipeline import compile_document
-from ninefold.runtime.app import Application
-from ninefold.runtime.run import Stop, serve
-from ninefold.runtime.service import ready
+from ninefold.runtime.http.app import Application
+from ninefold.runtime.http.run import Stop, serve
+from ninefold.runtime.request.service import ready
+from ninefold.runtime.store.sqlite import Opened, open_sqlite
 
 ROUNDS = 300
 

@@ -24,13 +24,13 @@ import httpx
 from msgspec.structs import replace
 
 from ninefold.ablate.requests import Exchange, Known, body_matches, filled, text_matches
-from ninefold.database.sqlite import Opened, open_sqlite
 from ninefold.operator.rows import Caller, stated_rows
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.app import Application
-from ninefold.runtime.run import Stop, serve
-from ninefold.runtime.service import ready
-from ninefold.runtime.tracing import Tracer
+from ninefold.runtime.http.app import Application
+from ninefold.runtime.http.run import Stop, serve
+from ninefold.runtime.request.service import ready
+from ninefold.runtime.request.tracing import Tracer
+from ninefold.runtime.store.sqlite import Opened, open_sqlite
 
 
 def tell(client: httpx.Client, exchange: Exchange, known: Known) -> None:

@@ -12,10 +12,10 @@ from typing import Any
 from ninefold.language.conditions import BY_NAME, Step
 from ninefold.refusals.refusal import Refusal
 from ninefold.refusals.served import of_case
-from ninefold.runtime import endpoints
-from ninefold.runtime.endpoints import Endpoint
-from ninefold.runtime.exchange import Exchange
-from ninefold.runtime.problems import Failure
+from ninefold.runtime.messages.problems import Failure
+from ninefold.runtime.request import endpoints
+from ninefold.runtime.request.endpoints import Endpoint
+from ninefold.runtime.request.exchange import Exchange
 
 _OF_ANYTHING = {name for name, each in BY_NAME.items() if set(each.steps) <= {Step.ROUTE, Step.RATES, Step.ANY}}
 

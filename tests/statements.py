@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from ninefold.database.sqlite import SQLite
-from ninefold.database.writer import Transaction
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.statement import Piece, Statement
+from ninefold.runtime.store.sqlite import SQLite
+from ninefold.runtime.store.writer import Transaction
 
 OWN_TABLES = (
     '"$event"',

@@ -22,20 +22,20 @@ from urllib.parse import quote, unquote
 
 from ninefold import pipeline
 from ninefold.checked.service import Checked
-from ninefold.database.sqlite import Refused as DatabaseRefusal
-from ninefold.database.sqlite import SQLite, open_sqlite
-from ninefold.delivery.jobs import jobs
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.diagnostics.render import render
 from ninefold.operator.rows import Caller, stated_rows
 from ninefold.plan.routes import Blocked, Served
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime import app
-from ninefold.runtime.access_log import Observe
-from ninefold.runtime.app import Message, Receive, Send
-from ninefold.runtime.functions import Refused, unfit
-from ninefold.runtime.issuers import unusable
-from ninefold.runtime.service import ready
+from ninefold.runtime.background.jobs import jobs
+from ninefold.runtime.http import app
+from ninefold.runtime.http.access_log import Observe
+from ninefold.runtime.http.app import Message, Receive, Send
+from ninefold.runtime.operations.call import Refused, unfit
+from ninefold.runtime.request.issuers import unusable
+from ninefold.runtime.request.service import ready
+from ninefold.runtime.store.sqlite import Refused as DatabaseRefusal
+from ninefold.runtime.store.sqlite import SQLite, open_sqlite
 from ninefold.tools.openapi import document
 from ninefold.tools.openapi import service as described
 

@@ -15,16 +15,16 @@ from typing import Any
 
 from tests.reference.messages import NOTHING, Request, Response
 
-from ninefold.database.protocol import Session
-from ninefold.database.sqlite import Opened, open_sqlite
 from ninefold.diagnostics import frozen
 from ninefold.expressions.operations import Sources as ChanceOfExpressions
 from ninefold.expressions.operations import new_token, new_uuid, random_text
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.app import Application
-from ninefold.runtime.service import ready
+from ninefold.runtime.http.app import Application
+from ninefold.runtime.request.service import ready
 from ninefold.runtime.sources import Sources
+from ninefold.runtime.store.protocol import Session
+from ninefold.runtime.store.sqlite import Opened, open_sqlite
 from ninefold.sql.fragment import identifier
 from ninefold.values import to_sqlite
 

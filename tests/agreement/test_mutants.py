@@ -17,8 +17,9 @@ from ninefold.compile.perspective import Perspective
 from ninefold.expressions.sql_parts import Parts
 from ninefold.language import conditions
 from ninefold.plan.problems import Condition
-from ninefold.runtime import choices, decode, parameters, steps
-from ninefold.runtime.authenticate import Scheme
+from ninefold.runtime.messages import choices, decode, parameters
+from ninefold.runtime.request import steps
+from ninefold.runtime.request.authenticate import Scheme
 from ninefold.runtime.sources import Sources
 from ninefold.sql.fragment import Fragment
 

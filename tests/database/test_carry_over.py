@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from ninefold.database.carry_over import Beside, CarriedOver, NotCarried, carry_over
-from ninefold.database.protocol import Stored
-from ninefold.database.sqlite import Opened, open_sqlite
 from ninefold.plan.schema import Column, Index, Machine, Reference, Schema, Table
+from ninefold.runtime.store.carry_over import Beside, CarriedOver, NotCarried, carry_over
+from ninefold.runtime.store.protocol import Stored
+from ninefold.runtime.store.sqlite import Opened, open_sqlite
 from ninefold.values import Boolean, Integer, Row, Text
 
 ID = Column("id", Text(), required=True)

@@ -14,8 +14,8 @@ import apsw
 import msgspec
 import pytest
 
-from ninefold.database.sqlite import Opened, Refused, open_sqlite
 from ninefold.plan.schema import Column, Index, Machine, Reference, Schema, Table
+from ninefold.runtime.store.sqlite import Opened, Refused, open_sqlite
 from ninefold.values import Boolean, Digest, Integer, Number, Object, Row, Text, Timestamp
 
 CUSTOMER = Table(
@@ -119,8 +119,9 @@ def named_again(path: Path, how: str) -> Path:
 
 def said_by_another_process(call: str, path: Path) -> str:
     program = (
-        "import sys; from ninefold.database.sqlite import Refused, open_sqlite\n"
-        "from ninefold.database.reading import open_to_read; from ninefold.database.beside import open_beside\n"
+        "import sys; from ninefold.runtime.store.sqlite import Refused, open_sqlite\n"
+        "from ninefold.runtime.store.reading import open_to_read\n"
+        "from ninefold.runtime.store.beside import open_beside\n"
         "from ninefold.plan.schema import Schema\n"
         f"found = {call}(sys.argv[1], Schema())\n"
         "print(found.message if isinstance(found, Refused) else 'opened')"
@@ -152,7 +153,7 @@ def test_a_second_process_is_told_that_the_file_is_served(tmp_path: Path, how: s
 def test_a_creation_that_was_cut_short_begins_afresh(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     program = (
-        "import os, signal, sys\nfrom ninefold.database import sqlite, tables\n"
+        "import os, signal, sys\nfrom ninefold.runtime.store import sqlite, tables\n"
         "from ninefold.plan.schema import Schema\n"
         "def cut(schema):\n"
         "    yield 'CREATE TABLE half (a)'\n"

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from ninefold.database.shape import Additions, Differences, Same, compare, decode_shape, encode_shape, shape
 from ninefold.plan.schema import Column, Index, Reference, Schema, Table
+from ninefold.runtime.store.shape import Additions, Differences, Same, compare, decode_shape, encode_shape, shape
 from ninefold.values import Array, Integer, Number, Object, Row, Text, Timestamp
 
 CUSTOMER = Table(

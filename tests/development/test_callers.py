@@ -13,12 +13,12 @@ from tests.docs.reader import ROOT
 from tests.server.conftest import running
 
 from ninefold.cli.try_it import Where, caller_lines, lines
-from ninefold.database.sqlite import Opened, open_sqlite
 from ninefold.development.callers import Known, Unknown, callers
 from ninefold.development.identity import Identity
 from ninefold.diagnostics.render import render
 from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
+from ninefold.runtime.store.sqlite import Opened, open_sqlite
 
 CONTRACT = """
 purpose: Keeps notes.

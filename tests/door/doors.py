@@ -13,7 +13,7 @@ from time import sleep
 from typing import Any, TypeAlias
 
 import ninefold
-from ninefold.runtime.run import Asgi, Stop, serve
+from ninefold.runtime.http.run import Asgi, Stop, serve
 
 CONTRACT = Path(__file__).with_name("contract.md")
 

@@ -18,7 +18,7 @@ import uvicorn
 from tests.door.attacks import ATTACKS, LAST, NOTE, SMUGGLED, post, sized
 from tests.door.doors import Address, Door, answers, own, served, told
 
-from ninefold.runtime.run import Asgi
+from ninefold.runtime.http.run import Asgi
 
 pytestmark = pytest.mark.serves
 

@@ -13,7 +13,7 @@ import pytest
 from tests.door.doors import CONTRACT
 
 import ninefold
-from ninefold.runtime.run import Stop, serve
+from ninefold.runtime.http.run import Stop, serve
 
 pytestmark = pytest.mark.serves
 

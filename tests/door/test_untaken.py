@@ -15,12 +15,12 @@ import httpx
 import pytest
 from tests.door.doors import CONTRACT, Address
 
-from ninefold.database.sqlite import Opened, open_sqlite
 from ninefold.pipeline import load
-from ninefold.runtime.app import Application
-from ninefold.runtime.capacity import Capacity
-from ninefold.runtime.run import Asgi, Stop, serve
-from ninefold.runtime.service import ready
+from ninefold.runtime.http.app import Application
+from ninefold.runtime.http.capacity import Capacity
+from ninefold.runtime.http.run import Asgi, Stop, serve
+from ninefold.runtime.request.service import ready
+from ninefold.runtime.store.sqlite import Opened, open_sqlite
 
 pytestmark = pytest.mark.serves
 

@@ -16,15 +16,15 @@ from typing import Any
 import apsw
 import httpx
 
-from ninefold.database.sqlite import Opened, open_sqlite
-from ninefold.delivery.jobs import jobs
 from ninefold.operator.rows import Caller, stated_rows
 from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.app import Application
-from ninefold.runtime.run import Stop, serve
-from ninefold.runtime.service import ready
+from ninefold.runtime.background.jobs import jobs
+from ninefold.runtime.http.app import Application
+from ninefold.runtime.http.run import Stop, serve
+from ninefold.runtime.request.service import ready
 from ninefold.runtime.sources import Sources
+from ninefold.runtime.store.sqlite import Opened, open_sqlite
 
 CONTRACT = (Path(__file__).parent / "contract.md").read_text(encoding="utf-8")
 

@@ -6,7 +6,7 @@ from ipaddress import ip_network
 
 import pytest
 
-from ninefold.delivery.sender import refused
+from ninefold.runtime.background.sender import refused
 
 PRIVATE = (
     "0.0.0.0", "10.0.0.1", "100.64.0.1", "100.100.100.200", "127.0.0.1", "127.255.255.254", "169.254.169.254",

@@ -10,7 +10,7 @@ from tests.events.receiver import Answer, receiving
 from tests.events.service import Running, running
 from tests.events.test_webhooks import left, until_left
 
-from ninefold.delivery import jobs
+from ninefold.runtime.background import jobs
 from ninefold.runtime.sources import Sources
 
 pytestmark = pytest.mark.serves

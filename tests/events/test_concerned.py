@@ -15,8 +15,8 @@ from tests.events.stream import Stream, listening
 
 from ninefold.plan.operations import Stream as Operation
 from ninefold.plan.routes import Served
-from ninefold.runtime.bell import SOON
-from ninefold.runtime.concerned import Concerns, Index
+from ninefold.runtime.operations.audience import Concerns, Index
+from ninefold.runtime.store.bell import SOON
 
 PEOPLE = 12
 ROUNDS = 60

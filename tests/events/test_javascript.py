@@ -10,7 +10,7 @@ import time
 import pytest
 from standardwebhooks import Webhook
 
-from ninefold.runtime import signing
+from ninefold.runtime.operations import signing
 
 VERIFY = """
 const { Webhook } = require("standardwebhooks");

@@ -11,7 +11,7 @@ from tests.events.service import CONTRACT, Running, running
 from tests.events.test_cleaning import positions, until_positions
 from tests.parts import in_two_versions
 
-from ninefold.delivery import jobs
+from ninefold.runtime.background import jobs
 from ninefold.runtime.sources import Sources
 
 pytestmark = pytest.mark.serves

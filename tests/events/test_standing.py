@@ -18,7 +18,7 @@ from tests.events.service import Running, running
 from tests.events.stream import Event, listening
 from tests.server.identity import ec, signed
 
-from ninefold.runtime.capacity import STREAMS_OF_ONE
+from ninefold.runtime.http.capacity import STREAMS_OF_ONE
 from ninefold.runtime.sources import Sources
 
 pytestmark = pytest.mark.serves

@@ -15,8 +15,8 @@ import httpx
 import pytest
 from tests.events.service import Running, running
 
-from ninefold.database import sqlite
 from ninefold.language.conditions import STATUSES
+from ninefold.runtime.store import sqlite
 
 pytestmark = pytest.mark.serves
 

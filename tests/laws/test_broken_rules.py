@@ -14,8 +14,8 @@ from tests.slices import examples
 
 from ninefold.checks.schemas import SharedSchemas
 from ninefold.pipeline import compile_document
-from ninefold.runtime.broken_rules import Broken, broken
-from ninefold.runtime.schemas import Node, Schemas, named
+from ninefold.runtime.messages.schemas import Node, Schemas, named
+from ninefold.runtime.messages.violations import Broken, broken
 
 KINDS = st.sampled_from(["string", "integer", "boolean", "null", "array", "object"])
 NAMES = st.sampled_from(["a", "b", "ab", "c"])

@@ -23,7 +23,7 @@ from ninefold.plan.operations import Compute, Stream, Write
 from ninefold.plan.routes import Served
 from ninefold.questions.conditions import arising
 from ninefold.refusals.served import of_operation
-from ninefold.runtime.problems import Failure, Problems
+from ninefold.runtime.messages.problems import Failure, Problems
 from ninefold.tools.explain.endpoint import explain_endpoint
 from ninefold.tools.explain.explanation import Explanation, all_items
 from ninefold.tools.explain.grounds import leaves

@@ -21,7 +21,7 @@ sys.exit(main(sys.argv[1:]))
 
 SERVED = """
 import json, os, sys
-from ninefold.runtime import run
+from ninefold.runtime.http import run
 def stopped(*_, **__):
     print(json.dumps(sorted(sys.modules)), file=sys.stderr)
 run.run = stopped
@@ -31,7 +31,7 @@ sys.exit(main(sys.argv[1:]))
 """Up to where the first request would be taken."""
 
 COMMAND_LINE = {"cyclopts", "attrs", "attr", "rich.console", "rich.markdown", "argparse"}
-SERVER = {"asyncio", "apsw", "uvicorn", "uvloop", "click", "prometheus_client", "ninefold.server", "ninefold.database"}
+SERVER = {"asyncio", "apsw", "uvicorn", "uvloop", "click", "prometheus_client", "ninefold.runtime"}
 SECRETS = {"cryptography", "argon2", "joserfc", "secrets", "hmac"}
 SENDING = {"aiohttp", "nats"}
 STAGES = {
@@ -73,4 +73,4 @@ def test_serving_without_a_broker_loads_no_client_of_others(issuer: list[str], t
     where = ["--listen", "127.0.0.1:0", "--operator", "127.0.0.1:0", "--database", str(tmp_path / "orders.db")]
     modules = loaded(SERVED, ["serve", "examples/orders.md", *where, *issuer])
     assert needless(modules, {*SENDING, "cyclopts", "attr", "joserfc", "argon2", "cryptography.x509"}) == []
-    assert "ninefold.runtime.run" in modules
+    assert "ninefold.runtime.http.run" in modules

@@ -17,13 +17,13 @@ from tests.contracts import ALL, ROOT, compiled
 from tests.slices import TAKEN, share, some
 
 from ninefold.checks.codes import GROWS
-from ninefold.database import tables
-from ninefold.database.sqlite import Opened, open_sqlite
 from ninefold.pipeline import Loaded
 from ninefold.plan.operations import List
 from ninefold.plan.routes import Served
 from ninefold.plan.schema import Index, Schema, Table
 from ninefold.plan.statement import Statement
+from ninefold.runtime.store import tables
+from ninefold.runtime.store.sqlite import Opened, open_sqlite
 
 CONTRACTS = some([*ALL, *sorted((ROOT / "tests").glob("*/contract.md"))], 4)
 RANDOM = 360

@@ -12,7 +12,7 @@ from tests.reference import failures as reference
 from ninefold.language.conditions import STATUSES
 from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.problems import Failure, Problems
+from ninefold.runtime.messages.problems import Failure, Problems
 
 CONTRACT = """\
 resources:

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ninefold.plan.limits import Rate as Planned
-from ninefold.runtime import algorithms
-from ninefold.runtime.algorithms import Algorithm, FixedWindow, Gcra, SlidingWindow, TokenBucket
-from ninefold.runtime.rates import Rate
+from ninefold.runtime.request import algorithms
+from ninefold.runtime.request.algorithms import Algorithm, FixedWindow, Gcra, SlidingWindow, TokenBucket
+from ninefold.runtime.request.rates import Rate
 
 Taken: TypeAlias = Sequence[int]
 """The times of the requests that were taken, in order."""

@@ -13,15 +13,15 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ninefold.database.protocol import Session
-from ninefold.database.sqlite import Opened, SQLite, open_sqlite
 from ninefold.pipeline import compile_document
 from ninefold.plan import environment
 from ninefold.plan.operations import Stream
 from ninefold.plan.routes import Served
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.concerned import Concerns, Index
-from ninefold.runtime.statements import Prepared
+from ninefold.runtime.operations.audience import Concerns, Index
+from ninefold.runtime.store.protocol import Session
+from ninefold.runtime.store.sqlite import Opened, SQLite, open_sqlite
+from ninefold.runtime.store.statements import Prepared
 
 CONTRACT = """
 purpose: Keeps notes.

@@ -20,7 +20,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Mount, Route
 
 import ninefold
-from ninefold.runtime.run import Asgi, Stop, serve
+from ninefold.runtime.http.run import Asgi, Stop, serve
 
 ROOT = Path(__file__).parents[2]
 ORDERS = ROOT / "examples" / "orders.md"

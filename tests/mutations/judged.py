@@ -14,14 +14,14 @@ from tests.statements import statements
 
 from ninefold.cli.listing import listing
 from ninefold.contract.endpoints import Endpoint
-from ninefold.database.connections import configure
-from ninefold.database.tables import create_schema
 from ninefold.diagnostics.diagnostic import Severity, has_errors
 from ninefold.diagnostics.render import render, to_json_lines
 from ninefold.diagnostics.sarif import result_of
 from ninefold.language.fact import value_of
 from ninefold.pipeline import Loaded, compile_document
 from ninefold.plan.service import ServicePlan
+from ninefold.runtime.store.connections import configure
+from ninefold.runtime.store.tables import create_schema
 from ninefold.tools import gaps, obstacles
 from ninefold.tools.explain import render as explained
 from ninefold.tools.explain.endpoint import explain_endpoint

@@ -25,14 +25,14 @@ from tests.slices import some
 
 from ninefold.checked.service import Checked
 from ninefold.checks.codes import LEARNS
-from ninefold.database.sqlite import Opened, open_sqlite
-from ninefold.delivery.jobs import jobs
 from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.app import Application
-from ninefold.runtime.run import Stop, serve
-from ninefold.runtime.service import ready
+from ninefold.runtime.background.jobs import jobs
+from ninefold.runtime.http.app import Application
+from ninefold.runtime.http.run import Stop, serve
+from ninefold.runtime.request.service import ready
 from ninefold.runtime.sources import Sources
+from ninefold.runtime.store.sqlite import Opened, open_sqlite
 
 pytestmark = [pytest.mark.serves, pytest.mark.slow]
 

@@ -27,8 +27,6 @@ from tests.server.identity import Provider
 
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import Checked
-from ninefold.database.protocol import Session
-from ninefold.database.sqlite import Opened, SQLite, open_sqlite
 from ninefold.development.claims import kinds
 from ninefold.development.samples import admits, sample
 from ninefold.expressions.evaluate import EvaluationError
@@ -37,8 +35,10 @@ from ninefold.plan.authentication import Issued, LookedUp, Password, Scheme
 from ninefold.plan.environment import ENTERED_COLUMN
 from ninefold.plan.operator import OperatorOperations
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.judge import NothingFound, Refusal
-from ninefold.runtime.problems import Failure
+from ninefold.runtime.messages.problems import Failure
+from ninefold.runtime.operations.judge import NothingFound, Refusal
+from ninefold.runtime.store.protocol import Session
+from ninefold.runtime.store.sqlite import Opened, SQLite, open_sqlite
 from ninefold.sql import credentials
 from ninefold.sql.fragment import identifier
 

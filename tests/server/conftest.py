@@ -15,13 +15,13 @@ from typing import Any
 import httpx
 import pytest
 
-from ninefold.database.sqlite import Opened, SQLite, open_sqlite
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.access_log import Record
-from ninefold.runtime.app import Application
-from ninefold.runtime.run import Stop, serve
-from ninefold.runtime.service import ready
+from ninefold.runtime.http.access_log import Record
+from ninefold.runtime.http.app import Application
+from ninefold.runtime.http.run import Stop, serve
+from ninefold.runtime.request.service import ready
 from ninefold.runtime.sources import Sources
+from ninefold.runtime.store.sqlite import Opened, SQLite, open_sqlite
 
 
 @dataclass

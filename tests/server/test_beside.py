@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from tests.events.service import running
 
-from ninefold.runtime.beside import AT_ONCE, LITTLE_SECONDS, Beside, is_much
-from ninefold.runtime.schemas import Schemas
+from ninefold.runtime.http.beside import AT_ONCE, LITTLE_SECONDS, Beside, is_much
+from ninefold.runtime.messages.schemas import Schemas
 from ninefold.runtime.sources import Sources
 
 CONTRACT = """purpose: Keeps texts.

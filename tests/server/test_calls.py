@@ -16,7 +16,7 @@ from tests.server.conftest import Running, running
 import ninefold
 from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.functions import unfit
+from ninefold.runtime.operations.call import unfit
 
 pytestmark = pytest.mark.serves
 

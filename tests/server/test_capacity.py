@@ -19,12 +19,12 @@ import httpx
 import pytest
 from tests.server.payments import new_key, payments
 
-from ninefold.database.sqlite import Opened, SQLite, open_sqlite
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.app import Application
-from ninefold.runtime.capacity import Capacity
-from ninefold.runtime.run import Stop, serve
-from ninefold.runtime.service import ready
+from ninefold.runtime.http.app import Application
+from ninefold.runtime.http.capacity import Capacity
+from ninefold.runtime.http.run import Stop, serve
+from ninefold.runtime.request.service import ready
+from ninefold.runtime.store.sqlite import Opened, SQLite, open_sqlite
 
 pytestmark = pytest.mark.serves
 
@@ -138,11 +138,11 @@ def test_a_slow_body_and_a_slow_queue_time_out(tmp_path: Path) -> None:
 _FLOODED = """
 import asyncio, socket, sys
 from tests.server.payments import payments
-from ninefold.database.sqlite import open_sqlite
-from ninefold.runtime.app import Application
-from ninefold.runtime.capacity import Capacity
-from ninefold.runtime.run import serve
-from ninefold.runtime.service import ready
+from ninefold.runtime.store.sqlite import open_sqlite
+from ninefold.runtime.http.app import Application
+from ninefold.runtime.http.capacity import Capacity
+from ninefold.runtime.http.run import serve
+from ninefold.runtime.request.service import ready
 plan = payments("{calls: {of: address, allow: 1000000, per: PT1M, algorithm: sliding window}}")
 database = open_sqlite(sys.argv[1], plan.schema).database
 service = Application(ready(plan, database.key("cursors")), database, capacity=Capacity(100, 2_000_000))

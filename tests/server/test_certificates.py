@@ -21,16 +21,16 @@ from tests.server.authority import Authority, Issued
 from tests.server.conftest import recorded, running
 
 from ninefold.cli.tls import tls_context
-from ninefold.database.sqlite import Opened, open_sqlite
 from ninefold.diagnostics.render import render
 from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime import certificates
-from ninefold.runtime.access_log import Record
-from ninefold.runtime.app import Application
-from ninefold.runtime.run import Stop, serve
-from ninefold.runtime.service import ready
+from ninefold.runtime.http.access_log import Record
+from ninefold.runtime.http.app import Application
+from ninefold.runtime.http.run import Stop, serve
+from ninefold.runtime.request import certificates
+from ninefold.runtime.request.service import ready
 from ninefold.runtime.sources import Sources
+from ninefold.runtime.store.sqlite import Opened, open_sqlite
 
 pytestmark = pytest.mark.serves
 

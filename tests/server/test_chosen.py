@@ -9,8 +9,8 @@ import httpx
 import pytest
 from tests.http_cases import serving
 
-from ninefold.database.sqlite import SQLite
 from ninefold.pipeline import compile_document
+from ninefold.runtime.store.sqlite import SQLite
 
 pytestmark = pytest.mark.serves
 

@@ -13,15 +13,15 @@ import httpx
 import pytest
 from tests.server.test_credentials import plan
 
-from ninefold.database.protocol import Unavailable
-from ninefold.database.sqlite import Opened, open_sqlite
-from ninefold.runtime.addresses import client_address
-from ninefold.runtime.app import Application
-from ninefold.runtime.capacity import Capacity
-from ninefold.runtime.run import Stop, serve
-from ninefold.runtime.service import ready
-from ninefold.runtime.works import MOST_COMPUTATIONS as THREADS
-from ninefold.runtime.works import Computations
+from ninefold.runtime.http.addresses import client_address
+from ninefold.runtime.http.app import Application
+from ninefold.runtime.http.capacity import Capacity
+from ninefold.runtime.http.run import Stop, serve
+from ninefold.runtime.http.works import MOST_COMPUTATIONS as THREADS
+from ninefold.runtime.http.works import Computations
+from ninefold.runtime.request.service import ready
+from ninefold.runtime.store.protocol import Unavailable
+from ninefold.runtime.store.sqlite import Opened, open_sqlite
 
 
 def test_addresses_take_turns() -> None:

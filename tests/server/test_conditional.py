@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ninefold.runtime.conditional import EntityTag, entity_tags, revisions, unchanged
+from ninefold.runtime.messages.conditional import EntityTag, entity_tags, revisions, unchanged
 
 
 @pytest.mark.parametrize(

@@ -19,16 +19,16 @@ import pytest
 from tests.events.stream import listening
 from tests.server.conftest import Running, running
 
-from ninefold.database.protocol import Row
-from ninefold.database.sqlite import Opened, open_sqlite
 from ninefold.diagnostics.render import render
 from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.app import Application
-from ninefold.runtime.capacity import Capacity
-from ninefold.runtime.run import Stop, serve
-from ninefold.runtime.service import ready
+from ninefold.runtime.http.app import Application
+from ninefold.runtime.http.capacity import Capacity
+from ninefold.runtime.http.run import Stop, serve
+from ninefold.runtime.request.service import ready
 from ninefold.runtime.sources import Clock, Sources
+from ninefold.runtime.store.protocol import Row
+from ninefold.runtime.store.sqlite import Opened, open_sqlite
 
 pytestmark = pytest.mark.serves
 

@@ -5,10 +5,10 @@ from msgspec.structs import replace
 from tests.server.plans import CHANGED_NOTE, JSON, MERGE, NEW_NOTE
 
 from ninefold.plan import routes as plan
-from ninefold.runtime.decode import Body
-from ninefold.runtime.json_text import parse
-from ninefold.runtime.messages import Request
-from ninefold.runtime.problems import Failure
+from ninefold.runtime.messages.decode import Body
+from ninefold.runtime.messages.json_text import parse
+from ninefold.runtime.messages.message import Request
+from ninefold.runtime.messages.problems import Failure
 from ninefold.values import Number, Object, Text
 
 NOTE, CHANGE = Body(NEW_NOTE), Body(CHANGED_NOTE)

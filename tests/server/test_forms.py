@@ -15,7 +15,7 @@ from tests.slices import examples
 
 from ninefold.diagnostics.render import render
 from ninefold.pipeline import compile_document
-from ninefold.runtime.forms import parse, typed
+from ninefold.runtime.messages.forms import parse, typed
 from ninefold.values import Array, Boolean, Integer, Number, Text, Type
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}

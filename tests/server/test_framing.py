@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.door.attacks import ATTACKS, SMUGGLED
 from tests.slices import examples
 
-from ninefold.runtime.framing import Refused, Requests
-from ninefold.runtime.messages import joined
+from ninefold.runtime.http.framing import Refused, Requests
+from ninefold.runtime.messages.message import joined
 
 _WORDS = (
     *(b"GET", b"POST", b"CONNECT", b"OPTIONS", b" ", b"\t", b"/", b"*", b"x:80", b"http://x", b"?"),

@@ -10,8 +10,8 @@ import pytest
 from tests.http_cases import serving
 from tests.parts import LIMITS_AND_VERSIONS
 
-from ninefold.database import sqlite
 from ninefold.pipeline import compile_document
+from ninefold.runtime.store import sqlite
 
 pytestmark = pytest.mark.serves
 

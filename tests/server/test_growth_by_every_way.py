@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 from tests.server.conftest import Running, running
 
 from ninefold.cli import main
-from ninefold.database import sqlite
-from ninefold.database.sqlite import Opened, open_sqlite
 from ninefold.expressions.counting import TooMuch
 from ninefold.expressions.operations import together
 from ninefold.operator.rows import Caller, stated_rows
 from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.sources import Sources
+from ninefold.runtime.store import sqlite
+from ninefold.runtime.store.sqlite import Opened, open_sqlite
 from ninefold.values import LONGEST_SUM
 
 LONGEST = 200_000

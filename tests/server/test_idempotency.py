@@ -20,9 +20,9 @@ import pytest
 from tests.server.conftest import Running, running
 from tests.server.payments import Clock, new_key, payments
 
-from ninefold.database.sqlite import Opened, open_sqlite
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.idempotency import LONGEST, read_key
+from ninefold.runtime.request.idempotency import LONGEST, read_key
+from ninefold.runtime.store.sqlite import Opened, open_sqlite
 
 pytestmark = pytest.mark.serves
 
@@ -273,10 +273,10 @@ def test_a_password_is_hashed_outside_of_the_transaction_and_once(service: Runni
 _SERVE = """
 import asyncio, socket, sys
 from tests.server.payments import payments
-from ninefold.database.sqlite import open_sqlite
-from ninefold.runtime.app import Application
-from ninefold.runtime.run import serve
-from ninefold.runtime.service import ready
+from ninefold.runtime.store.sqlite import open_sqlite
+from ninefold.runtime.http.app import Application
+from ninefold.runtime.http.run import serve
+from ninefold.runtime.request.service import ready
 plan = payments()
 database = open_sqlite(sys.argv[1], plan.schema).database
 service = Application(ready(plan, database.key("cursors")), database)

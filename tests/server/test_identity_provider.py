@@ -24,7 +24,7 @@ from tests.server.conftest import Running, running
 from tests.server.identity import part
 from tests.server.test_tokens import Time, bearer, orders
 
-from ninefold.runtime.issuers import KEPT_SECONDS
+from ninefold.runtime.request.issuers import KEPT_SECONDS
 
 pytestmark = [pytest.mark.serves, pytest.mark.slow]
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from tests.slices import examples
 
 from ninefold.plan.json_patch import SCHEMA
-from ninefold.runtime.json_text import DEEPEST
-from ninefold.runtime.patches import CannotBeDone, same
-from ninefold.runtime.patches import edited as edited_within
+from ninefold.runtime.messages.json_text import DEEPEST
+from ninefold.runtime.messages.patches import CannotBeDone, same
+from ninefold.runtime.messages.patches import edited as edited_within
 
 MOST = 10_000
 PATCH = jsonschema_rs.Draft202012Validator(SCHEMA)

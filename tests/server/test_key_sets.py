@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tests.server.identity import part
 
 from ninefold.plan.authentication import ASYMMETRIC, SYMMETRIC
-from ninefold.runtime.tokens import Expected, Key, claim_values, fitting, read, read_keys
-from ninefold.runtime.works import kept_seconds
+from ninefold.runtime.http.works import kept_seconds
+from ninefold.runtime.request.tokens import Expected, Key, claim_values, fitting, read, read_keys
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

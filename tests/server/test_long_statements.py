@@ -13,11 +13,11 @@ import httpx
 import pytest
 from tests.server.conftest import Running, running
 
-from ninefold.database import reads
-from ninefold.database.sqlite import Opened, open_sqlite
 from ninefold.diagnostics.render import render
 from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
+from ninefold.runtime.store import reads
+from ninefold.runtime.store.sqlite import Opened, open_sqlite
 
 pytestmark = pytest.mark.serves
 

@@ -13,11 +13,11 @@ from tests.parts import LIMITS_AND_VERSIONS
 from tests.server.conftest import running
 
 from ninefold.cli import main
-from ninefold.database.sqlite import Opened, Refused, open_sqlite
 from ninefold.operator.rows import Caller, stated_rows
 from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.sources import Sources
+from ninefold.runtime.store.sqlite import Opened, Refused, open_sqlite
 
 pytestmark = pytest.mark.serves
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ninefold.runtime.media_types import accepts, sent
+from ninefold.runtime.messages.media_types import accepts, sent
 
 JSON = "application/json"
 

@@ -6,7 +6,7 @@ from base64 import b64encode
 
 import pytest
 
-from ninefold.runtime.credentials import NOBODYS, UserAndPassword, basic, hashed, is_password
+from ninefold.runtime.operations.credentials import NOBODYS, UserAndPassword, basic, hashed, is_password
 
 
 def test_a_hash_is_argon2id_and_salted() -> None:

@@ -23,10 +23,10 @@ from tests.slices import examples
 from ninefold.ablate.requests import Exchange as Asked
 from ninefold.ablate.requests import Known, Unreadable, read_exchanges
 from ninefold.pipeline import compile_document
-from ninefold.runtime.exchange import Exchange
-from ninefold.runtime.messages import Response
-from ninefold.runtime.patches import CannotBeDone, edited, in_body, origin
-from ninefold.runtime.problems import FieldFailure
+from ninefold.runtime.messages.message import Response
+from ninefold.runtime.messages.patches import CannotBeDone, edited, in_body, origin
+from ninefold.runtime.messages.problems import FieldFailure
+from ninefold.runtime.request.exchange import Exchange
 
 WRONG: tuple[Any, ...] = (None, 7, -0.5, "", "x", "\0", True, [], [None], {}, {"x": {"y": [1]}}, 10**20, "é" * 5000)
 MOST = 10

@@ -8,8 +8,8 @@ from tests.server.plans import PROBLEMS, member
 from ninefold.expressions.tree import Variable
 from ninefold.plan.problems import ErrorCode
 from ninefold.plan.responses import FromExpression, ObjectOf
-from ninefold.runtime.messages import Response
-from ninefold.runtime.problems import Failure, FieldFailure, Problems, invalid, pointer
+from ninefold.runtime.messages.message import Response
+from ninefold.runtime.messages.problems import Failure, FieldFailure, Problems, invalid, pointer
 from ninefold.values import Object, Timestamp
 
 

@@ -10,11 +10,11 @@ import pytest
 from tests.http_cases import serving
 
 from ninefold.cli.listing import listing
-from ninefold.database.sqlite import SQLite
 from ninefold.pipeline import load
 from ninefold.plan.operations import List, Write
 from ninefold.plan.routes import Served
 from ninefold.plan.service import ServicePlan
+from ninefold.runtime.store.sqlite import SQLite
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "conduit.md"
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from ninefold.database.sqlite import Opened, Refused, open_sqlite
 from ninefold.diagnostics.render import render
 from ninefold.operator.rows import Caller, stated_rows
 from ninefold.pipeline import compile_document
+from ninefold.runtime.store.sqlite import Opened, Refused, open_sqlite
 
 SHOP = """\
 # Shop

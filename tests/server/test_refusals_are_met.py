@@ -7,8 +7,8 @@ from tests import refusals_met
 
 from ninefold.language.conditions import Step
 from ninefold.refusals.refusal import Refusal
-from ninefold.runtime.endpoints import Endpoint
-from ninefold.runtime.problems import Failure
+from ninefold.runtime.messages.problems import Failure
+from ninefold.runtime.request.endpoints import Endpoint
 
 SAID = frozenset(
     {

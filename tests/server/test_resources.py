@@ -15,7 +15,7 @@ from tests.server.conftest import running
 
 from ninefold.diagnostics.render import render
 from ninefold.pipeline import compile_document
-from ninefold.runtime.patches import merge
+from ninefold.runtime.messages.patches import merge
 
 pytestmark = pytest.mark.serves
 

@@ -13,12 +13,12 @@ import apsw
 import httpx
 import pytest
 
-from ninefold.database.sqlite import Opened, Refused, open_sqlite
 from ninefold.diagnostics.render import render
 from ninefold.operator import audit
 from ninefold.operator.audit import Counted, counted
 from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
+from ninefold.runtime.store.sqlite import Opened, Refused, open_sqlite
 
 pytestmark = pytest.mark.serves
 

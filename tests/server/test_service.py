@@ -18,7 +18,7 @@ from tests.server.plans import PLAN, PROBLEMS, ROUTES
 from ninefold.plan.limits import Limits
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.versioning import Version, Versions
-from ninefold.runtime.access_log import access_log
+from ninefold.runtime.http.access_log import access_log
 
 pytestmark = pytest.mark.serves
 

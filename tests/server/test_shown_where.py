@@ -15,8 +15,8 @@ from tests.http_cases import serving
 from tests.parts import LIMITS_AND_VERSIONS
 
 from ninefold.cli import main
-from ninefold.database.sqlite import SQLite
 from ninefold.pipeline import compile_document
+from ninefold.runtime.store.sqlite import SQLite
 
 pytestmark = pytest.mark.serves
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.events.service import Running, running
 
-from ninefold.database.writer import Transaction
+from ninefold.runtime.store.writer import Transaction
 
 pytestmark = pytest.mark.serves
 

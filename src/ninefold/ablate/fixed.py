@@ -16,7 +16,7 @@ from ninefold.development.identity import Identity
 from ninefold.pipeline import Loaded
 from ninefold.plan.places import Place
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.flow import Fetched, Unreachable
+from ninefold.runtime.operations.flow import Fetched, Unreachable
 
 ISSUER = "http://127.0.0.1:1"
 """Where the issuer of tokens is: nothing listens there, it is asked in process."""

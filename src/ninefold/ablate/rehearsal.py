@@ -10,15 +10,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeAlias, assert_never
 
-from ninefold.database.memory import Memory, State
-from ninefold.database.protocol import Unavailable
-from ninefold.database.shape import encode_shape
-from ninefold.database.sqlite import NotBegun
 from ninefold.operator.rows import Caller, stated_rows
 from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.exchange import Exchange, arrived, finished, only, open_to_origins, timed_out
-from ninefold.runtime.flow import (
+from ninefold.runtime.messages.message import Request, Response
+from ninefold.runtime.operations.flow import (
     Asks,
     Beside,
     Compute,
@@ -38,13 +34,17 @@ from ninefold.runtime.flow import (
     Wait,
     Work,
 )
-from ninefold.runtime.messages import Request, Response
-from ninefold.runtime.service import ready
+from ninefold.runtime.request.exchange import Exchange, arrived, finished, only, open_to_origins, timed_out
+from ninefold.runtime.request.service import ready
+from ninefold.runtime.request.standing import followed
+from ninefold.runtime.request.steps import start
+from ninefold.runtime.request.taking import recovered, taken
+from ninefold.runtime.request.tracing import Tracer
 from ninefold.runtime.sources import Sources
-from ninefold.runtime.standing import followed
-from ninefold.runtime.steps import start
-from ninefold.runtime.taking import recovered, taken
-from ninefold.runtime.tracing import Tracer
+from ninefold.runtime.store.memory import Memory, State
+from ninefold.runtime.store.protocol import Unavailable
+from ninefold.runtime.store.shape import encode_shape
+from ninefold.runtime.store.sqlite import NotBegun
 from ninefold.trace.identifier import HEADER
 
 BEGINNING = datetime(2026, 7, 1, 12, 0, 0, tzinfo=UTC)
@@ -126,7 +126,7 @@ class _Sources:
 
 
 class Rehearsal:
-    """A plan that can be asked. `given`: what the operator gives. Raises `ninefold.runtime.issuers.Unusable`."""
+    """A plan that can be asked. `given`: what the operator gives. Raises `issuers.Unusable`."""
 
     def __init__(self, plan: ServicePlan, given: Mapping[str, str], fetch: Fetching) -> None:
         self.plan = plan
@@ -213,7 +213,7 @@ class Rehearsal:
     def close(self) -> None:
         self._database.close()
 
-    # The loop of `ninefold.runtime.app`, where nothing is waited for.
+    # The loop of `ninefold.runtime.http.app`, where nothing is waited for.
 
     def _answer(self, x: Exchange, told: Told, happening: str | None) -> Response | Follow:
         step = taken(x, lambda: start(x))

@@ -24,17 +24,17 @@ from ninefold.cli.resource import given, operations_of, pairs
 from ninefold.cli.row_file import NotRows, row_file
 from ninefold.cli.row_table import masked, rows_as_text
 from ninefold.cli.terminal import Unusable, complain, remark, say, show
-from ninefold.database.protocol import Session, Unavailable
-from ninefold.database.sqlite import Opened, Refused, SQLite, open_sqlite
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import visible
 from ninefold.operator.rows import Adding, Caller, ShownRow, stated_rows
 from ninefold.plan.operator import Adding as AddingPlan
 from ninefold.plan.operator import OperatorOperations
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.constraints import NOT_MADE, why_not_made
-from ninefold.runtime.judge import Refusal
-from ninefold.runtime.problems import Failure
+from ninefold.runtime.messages.problems import Failure
+from ninefold.runtime.operations.constraints import NOT_MADE, why_not_made
+from ninefold.runtime.operations.judge import Refusal
+from ninefold.runtime.store.protocol import Session, Unavailable
+from ninefold.runtime.store.sqlite import Opened, Refused, SQLite, open_sqlite
 from ninefold.values import Value
 
 MOST_TOLD = 20

@@ -15,7 +15,7 @@ from ninefold.cli.terminal import Unusable, say
 from ninefold.development.database import file_of, forget
 from ninefold.development.identity import Identity
 from ninefold.diagnostics.render import visible
-from ninefold.runtime import run
+from ninefold.runtime.http import run
 from ninefold.runtime.sources import Sources
 
 

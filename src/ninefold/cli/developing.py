@@ -25,8 +25,6 @@ from ninefold.cli.functions import functions_of
 from ninefold.cli.operator_values import issuers_usable, operator_values
 from ninefold.cli.terminal import Unusable, complain, is_coloured, say, show
 from ninefold.cli.try_it import caller_lines
-from ninefold.database.sqlite import Refused, SQLite
-from ninefold.delivery.jobs import jobs
 from ninefold.development.bodies import Bodies, lines
 from ninefold.development.callers import Known, callers
 from ninefold.development.database import Prepared, prepared
@@ -42,12 +40,14 @@ from ninefold.operator.rows import Caller
 from ninefold.operator.trouble import Cause, Causes
 from ninefold.pipeline import Loaded
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime import run
-from ninefold.runtime.app import Application
-from ninefold.runtime.exchange import Exchange
-from ninefold.runtime.messages import Response
-from ninefold.runtime.service import ready
-from ninefold.runtime.tracing import Tracer
+from ninefold.runtime.background.jobs import jobs
+from ninefold.runtime.http import run
+from ninefold.runtime.http.app import Application
+from ninefold.runtime.messages.message import Response
+from ninefold.runtime.request.exchange import Exchange
+from ninefold.runtime.request.service import ready
+from ninefold.runtime.request.tracing import Tracer
+from ninefold.runtime.store.sqlite import Refused, SQLite
 
 MOST_FIELDS = 3
 """Values of one request that are named in its line."""

@@ -14,14 +14,14 @@ from ninefold.cli.database_file import database_of
 from ninefold.cli.parameter import AcceptProposals, File, Parameter
 from ninefold.cli.row_table import rows_as_text
 from ninefold.cli.terminal import Unusable, remark, say, show
-from ninefold.database.beside import open_beside
-from ninefold.database.protocol import Unavailable
-from ninefold.database.reading import open_to_read
-from ninefold.database.sqlite import Refused
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.operator import events as log
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.sources import Sources
+from ninefold.runtime.store.beside import open_beside
+from ninefold.runtime.store.protocol import Unavailable
+from ninefold.runtime.store.reading import open_to_read
+from ninefold.runtime.store.sqlite import Refused
 
 LARGEST = 1_000_000
 """Events that are shown at once, at most."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from ninefold.language.conditions import BY_NAME
 from ninefold.plan.places import Place
 from ninefold.plan.routes import Body
-from ninefold.runtime.problems import Failure, FieldFailure
+from ninefold.runtime.messages.problems import Failure, FieldFailure
 
 RULES = {
     "required": "it has to be given",

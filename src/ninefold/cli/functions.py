@@ -12,7 +12,7 @@ from typing import Any
 
 from ninefold.cli.terminal import Unusable
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.functions import unfit
+from ninefold.runtime.operations.call import unfit
 
 
 def functions_of(plan: ServicePlan, where: str | None) -> dict[str, Callable[..., Any]]:

@@ -6,7 +6,6 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from typing import assert_never
 
-from ninefold.database.tables import create_credentials, create_resource
 from ninefold.expressions.words import words
 from ninefold.plan.authentication import (
     AnyCertificate,
@@ -25,6 +24,7 @@ from ninefold.plan.responses import Response
 from ninefold.plan.routes import Admission, Blocked, Body, Cases, Route, Served
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.statement import Statement, switched
+from ninefold.runtime.store.tables import create_credentials, create_resource
 from ninefold.sql.credentials import create_scopes
 
 

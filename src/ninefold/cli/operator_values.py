@@ -14,7 +14,7 @@ from pathlib import Path
 from ninefold.cli.terminal import Unusable
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.issuers import unusable
+from ninefold.runtime.request.issuers import unusable
 
 ENVIRONMENT = "NINEFOLD_SET_"
 

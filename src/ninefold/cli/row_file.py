@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ninefold.runtime.json_text import parse
-from ninefold.runtime.problems import pointer
+from ninefold.runtime.messages.json_text import parse
+from ninefold.runtime.messages.problems import pointer
 
 LARGEST = 256 * 1024 * 1024
 """Bytes of a file that are read: all of it is added in one transaction."""

@@ -17,13 +17,13 @@ from ninefold.cli.parameter import AcceptProposals, File, Parameter
 from ninefold.cli.resource import operations_of, pairs
 from ninefold.cli.row_table import MASK, masked, rows_as_text
 from ninefold.cli.terminal import Unusable, remark, say, show
-from ninefold.database.protocol import Unavailable
-from ninefold.database.reading import open_to_read
-from ninefold.database.sqlite import Refused
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.operator.rows import Caller, Looked, filters_of, look
 from ninefold.plan.operator import OperatorOperations
+from ninefold.runtime.store.protocol import Unavailable
+from ninefold.runtime.store.reading import open_to_read
+from ninefold.runtime.store.sqlite import Refused
 from ninefold.values import Invalid, Value
 
 LARGEST = 10_000_000

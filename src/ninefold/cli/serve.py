@@ -25,8 +25,6 @@ from ninefold.cli.operator_values import issuers_usable, operator_values
 from ninefold.cli.parameter import AcceptProposals, File, Parameter
 from ninefold.cli.terminal import Unusable, complain, is_coloured, say, show
 from ninefold.cli.tls import tls_context
-from ninefold.database.sqlite import Opened, Refused, SQLite, open_sqlite
-from ninefold.delivery.jobs import jobs
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import visible
 from ninefold.operator.app import application
@@ -36,13 +34,16 @@ from ninefold.operator.metrics import Metrics
 from ninefold.operator.rows import Caller, stated_rows
 from ninefold.operator.trouble import Causes
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime import run
-from ninefold.runtime.access_log import Record, access_log
-from ninefold.runtime.addresses import client_address
-from ninefold.runtime.app import Application, Job, Trace
-from ninefold.runtime.service import Service, ready
+from ninefold.runtime.background.jobs import jobs
+from ninefold.runtime.http import run
+from ninefold.runtime.http.access_log import Record, access_log
+from ninefold.runtime.http.addresses import client_address
+from ninefold.runtime.http.app import Application, Trace
+from ninefold.runtime.request.service import Service, ready
+from ninefold.runtime.request.tracing import Tracer
 from ninefold.runtime.sources import Clock, Sources
-from ninefold.runtime.tracing import Tracer
+from ninefold.runtime.store.bell import Job
+from ninefold.runtime.store.sqlite import Opened, Refused, SQLite, open_sqlite
 from ninefold.tools.gaps import to_text
 from ninefold.values import Invalid, timestamp
 

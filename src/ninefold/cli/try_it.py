@@ -19,7 +19,7 @@ from ninefold.plan.operations import List, Read, Write
 from ninefold.plan.responses import Content, FromExpression, ObjectOf
 from ninefold.plan.routes import Admission, Route, Served
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.issuers import operator_value
+from ninefold.runtime.request.issuers import operator_value
 
 if TYPE_CHECKING:
     from ninefold.development.callers import Known

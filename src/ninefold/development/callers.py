@@ -15,8 +15,6 @@ from functools import partial
 from itertools import count
 from typing import Any, TypeVar, assert_never
 
-from ninefold.database.protocol import Session, Unavailable
-from ninefold.database.sqlite import SQLite
 from ninefold.development.claims import kinds
 from ninefold.development.identity import Identity
 from ninefold.development.samples import admits, sample
@@ -31,15 +29,17 @@ from ninefold.plan.operator import Adding as AddingPlan
 from ninefold.plan.operator import OperatorOperations
 from ninefold.plan.routes import Served
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime import authenticate
-from ninefold.runtime.authenticate import Passwords, Tokens
-from ninefold.runtime.credentials import is_password
-from ninefold.runtime.execute import Call
-from ninefold.runtime.judge import NothingFound, Refusal
-from ninefold.runtime.problems import Failure
-from ninefold.runtime.service import constants
+from ninefold.runtime.messages.problems import Failure
+from ninefold.runtime.operations.credentials import is_password
+from ninefold.runtime.operations.execute import Call
+from ninefold.runtime.operations.judge import NothingFound, Refusal
+from ninefold.runtime.request import authenticate
+from ninefold.runtime.request.authenticate import Passwords, Tokens
+from ninefold.runtime.request.service import constants
 from ninefold.runtime.sources import Sources
-from ninefold.runtime.statements import Prepared
+from ninefold.runtime.store.protocol import Session, Unavailable
+from ninefold.runtime.store.sqlite import SQLite
+from ninefold.runtime.store.statements import Prepared
 from ninefold.values import Row
 
 _Known = TypeVar("_Known", Tokens, Passwords)

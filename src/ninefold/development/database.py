@@ -10,14 +10,14 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from ninefold.database.carry_over import Beside, CarriedOver, NotCarried, NotMade, carry_over, has_another_shape
-from ninefold.database.protocol import Stored
-from ninefold.database.sqlite import Opened, Refused, open_sqlite
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.operator.rows import Caller, stated_rows
 from ninefold.plan.operations import Assign
 from ninefold.plan.service import ServicePlan
+from ninefold.runtime.store.carry_over import Beside, CarriedOver, NotCarried, NotMade, carry_over, has_another_shape
+from ninefold.runtime.store.protocol import Stored
+from ninefold.runtime.store.sqlite import Opened, Refused, open_sqlite
 from ninefold.values import from_sqlite, to_sqlite
 
 

@@ -23,8 +23,8 @@ import msgspec
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.authentication import WELL_KNOWN, Discovered, Scheme
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.issuers import is_this_machine, operator_value
-from ninefold.runtime.json_text import parse
+from ninefold.runtime.messages.json_text import parse
+from ninefold.runtime.request.issuers import is_this_machine, operator_value
 
 if TYPE_CHECKING:
     from joserfc.jwk import ECKey

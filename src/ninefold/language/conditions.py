@@ -10,9 +10,9 @@ from ninefold.diagnostics.frozen import dataclass
 
 
 class Step(IntEnum):
-    """The steps of a request, in their order (`ninefold.runtime.steps`). JUDGED: what rows hold already, and what is to
-    be stored; DONE: what is found as the operation is done, once nothing else refuses it; ANY: at whatever step it
-    is."""
+    """The steps of a request, in their order (`ninefold.runtime.request.steps`). JUDGED: what rows hold already, and
+    what is to be stored; DONE: what is found as the operation is done, once nothing else refuses it; ANY: at whatever
+    step it is."""
 
     ROUTE = 0
     PATH = 1

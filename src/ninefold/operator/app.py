@@ -12,10 +12,10 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from ninefold.database.sqlite import SQLite
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.operator.metrics import Metrics
 from ninefold.runtime.sources import Clock
+from ninefold.runtime.store.sqlite import SQLite
 from ninefold.values import Invalid, timestamp
 
 Scope: TypeAlias = MutableMapping[str, Any]

@@ -10,10 +10,10 @@ from typing import Any
 
 import jsonschema_rs
 
-from ninefold.database.protocol import Row, Stored
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.schema import Stored as StoredRows
-from ninefold.runtime.schemas import refuse_to_fetch
+from ninefold.runtime.messages.schemas import refuse_to_fetch
+from ninefold.runtime.store.protocol import Row, Stored
 from ninefold.values import LEAST_INTEGER, sqlite_reader
 
 SECONDS = 2.0

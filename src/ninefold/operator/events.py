@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from ninefold.database.protocol import Session
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime import signing
-from ninefold.runtime.events import Logged, Position, Tell
+from ninefold.runtime.operations import signing
+from ninefold.runtime.operations.events import Logged, Position, Tell
+from ninefold.runtime.store.protocol import Session
 from ninefold.sql import events as sql
 
 

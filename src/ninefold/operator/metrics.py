@@ -13,9 +13,9 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
-from ninefold.database.sqlite import SQLite
 from ninefold.operator.audit import Counted
-from ninefold.runtime.access_log import Record
+from ninefold.runtime.http.access_log import Record
+from ninefold.runtime.store.sqlite import SQLite
 
 NO_SUCH_PATH = "no such path"
 

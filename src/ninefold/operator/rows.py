@@ -1,7 +1,7 @@
 """Rows that the operator looks at and adds, or the contract states: operations of the plan, called without a request.
 
-They are the operations that endpoints cause, made ready by the same code (`ninefold.runtime.execute`), and taken to
-their end inside a transaction that is open already: a file of rows is added whole or not at all.
+They are the operations that endpoints cause, made ready by the same code (`runtime.operations`), and taken to their
+end inside a transaction that is open already: a file of rows is added whole or not at all.
 """
 
 from __future__ import annotations
@@ -11,25 +11,25 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from ninefold.database.protocol import Session
-from ninefold.database.sqlite import Begin, NotBegun
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.evaluate import equal
 from ninefold.plan import environment
 from ninefold.plan.operator import Adding as AddingPlan
 from ninefold.plan.operator import OperatorOperations, Record, Records
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.constraints import NOT_MADE, why_not_made
-from ninefold.runtime.decode import Body
-from ninefold.runtime.execute import Call, List, Write
-from ninefold.runtime.flow import Next, at_once
-from ninefold.runtime.judge import NothingFound, Refusal
-from ninefold.runtime.messages import Request, Response
-from ninefold.runtime.pages import Cursors
-from ninefold.runtime.parameters import Page
-from ninefold.runtime.problems import Failure
-from ninefold.runtime.service import constants
+from ninefold.runtime.messages.decode import Body
+from ninefold.runtime.messages.message import Request, Response
+from ninefold.runtime.messages.parameters import Page
+from ninefold.runtime.messages.problems import Failure
+from ninefold.runtime.operations.constraints import NOT_MADE, why_not_made
+from ninefold.runtime.operations.execute import Call, List, Write
+from ninefold.runtime.operations.flow import Next, at_once
+from ninefold.runtime.operations.judge import NothingFound, Refusal
+from ninefold.runtime.operations.pages import Cursors
+from ninefold.runtime.request.service import constants
 from ninefold.runtime.sources import Sources
+from ninefold.runtime.store.protocol import Session
+from ninefold.runtime.store.sqlite import Begin, NotBegun
 from ninefold.values import Value, from_text
 
 OPERATOR = "$operator"

@@ -11,10 +11,10 @@ from ninefold.plan.operations import List, Read, Sweep
 from ninefold.plan.places import Place
 from ninefold.plan.routes import Admission, Blocked, Route, Served
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.access_log import Reason
-from ninefold.runtime.exchange import Exchange
-from ninefold.runtime.messages import Response
-from ninefold.runtime.problems import Failure, FieldFailure
+from ninefold.runtime.http.access_log import Reason
+from ninefold.runtime.messages.message import Response
+from ninefold.runtime.messages.problems import Failure, FieldFailure
+from ninefold.runtime.request.exchange import Exchange
 
 MOST_REASONS = 3
 """Reasons of one request that are logged."""

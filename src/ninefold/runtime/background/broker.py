@@ -1,0 +1,136 @@
+"""A broker: the event log, sent from one end to the other to NATS JetStream, at least once.
+
+One message is sent at a time, and the next one when the broker has said that it keeps it: what comes of the log is in
+the order of the log, whatever fails. How far that is, is noted behind it; what was sent and not noted is sent again,
+and `Nats-Msg-Id`, which is the same each time, lets the broker leave out what it has
+(https://docs.nats.io/using-nats/developer/develop_jetstream/model_deep_dive#message-deduplication).
+
+The stream that keeps the messages is the operator's: where none listens to a subject, the log waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+
+import nats
+from nats.aio.client import Client
+from nats.errors import Error
+from nats.js import JetStreamContext
+
+from ninefold.plan import events as plan
+from ninefold.runtime.background.receivers import rows
+from ninefold.runtime.operations.events import Form, Logged
+from ninefold.runtime.store.bell import Bell
+from ninefold.runtime.store.protocol import Database, Row, Session, Unavailable
+from ninefold.sql import events as sql
+
+log = logging.getLogger("ninefold.delivery")
+
+BATCH = 100
+"""Events that are read at once, and noted at once when they were sent."""
+
+SECONDS = 5.0
+"""For a connection, and for the broker to say that it keeps a message."""
+
+LONGEST_WAIT = 0.5
+"""Seconds after which the log is looked at again: another program may have written."""
+
+AFTER_FAILURE = 1.0
+"""Seconds after which what failed is tried again."""
+
+
+class Broker:
+    """What one service sends to a broker. `address`: `nats://HOST:PORT` or `tls://…`, with a user and a password, or a
+    token, before the host where the broker asks for them."""
+
+    def __init__(self, broker: plan.Broker, address: str, form: Form, database: Database) -> None:
+        self._name = broker.operator
+        self._version = broker.version
+        self._address = address
+        self._form = form
+        self._database = database
+        self._told: str | None = None
+
+    async def run(self, bell: Bell) -> None:
+        """Send until cancelled."""
+        while True:
+            try:
+                await self._connected(bell)
+            except (Error, OSError, EOFError, ValueError) as error:
+                # What it says may hold the address, with its password.
+                self._tell(f"the broker `{self._name}` takes no event: {type(error).__name__}")
+            except Unavailable as error:
+                self._tell(f"what is to be sent to a broker cannot be read: {error}")
+            await asyncio.sleep(AFTER_FAILURE)
+
+    def _tell(self, what: str) -> None:
+        """Say what is wrong when it begins, and not at each attempt."""
+        if what != self._told:
+            log.warning("%s", what)
+        self._told = what
+
+    async def _connected(self, bell: Bell) -> None:
+        """Send over one connection for as long as it holds. Raises what ends it."""
+        client = await nats.connect(
+            self._address,
+            name="ninefold",
+            allow_reconnect=False,
+            connect_timeout=int(SECONDS),
+            error_cb=_untold,
+            max_outstanding_pings=2,
+        )
+        try:
+            await self._send_all(bell, client)
+        finally:
+            await client.close()
+
+    async def _send_all(self, bell: Bell, client: Client) -> None:
+        stream = client.jetstream(timeout=SECONDS)
+        while not client.is_closed:
+            events = await self._unsent()
+            if events:
+                await self._send(stream, events)
+            else:
+                await self._woken(bell)
+
+    async def _unsent(self) -> list[Row]:
+        if self._version is None:
+            return await rows(self._database, sql.UNSENT, [self._name, BATCH])
+        return await rows(self._database, sql.UNSENT_VERSIONS, [self._name, BATCH, self._version])
+
+    async def _send(self, stream: JetStreamContext, events: Sequence[Row]) -> None:
+        """Send some events, and note how far that came, also where it ends too early."""
+        sent = None
+        try:
+            for position, id, kind, row, time, payload in events:
+                if kind is not None:
+                    event = Logged(str(id), str(kind), str(row), str(time), str(payload))
+                    headers = {"Nats-Msg-Id": event.id, "Content-Type": self._form.media_type}
+                    await stream.publish(event.kind, self._form.body(event), timeout=SECONDS, headers=headers)
+                sent = int(str(position))
+        finally:
+            if sent is not None:
+                self._told = None
+                await self._database.transact(self._note(sent))
+
+    def _note(self, position: int) -> Callable[[Session], None]:
+        def work(session: Session) -> None:
+            session.run(sql.SENT, [position, self._name])
+
+        return work
+
+    async def _woken(self, bell: Bell) -> None:
+        if bell.closed:
+            await asyncio.sleep(LONGEST_WAIT)
+            return
+        heard = bell.heard()
+        try:
+            await asyncio.wait({heard}, timeout=LONGEST_WAIT)
+        finally:
+            heard.cancel()
+
+
+async def _untold(error: Exception) -> None:
+    """What goes wrong on a connection is told where it is noticed, once."""

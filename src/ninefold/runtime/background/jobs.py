@@ -1,0 +1,118 @@
+"""Everything that a service does by itself with its events: it delivers them, and ends those that need not be kept,
+because nobody goes back to them and they have reached whom they were for.
+
+Events are ended a little at a time, so that no write waits for it, and never in a hurry: what is kept too long is shown
+to nobody, since those who go back ask for the time as well.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from asyncio import Future
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from ninefold.plan.events import Delivery
+from ninefold.plan.schema import Schema
+from ninefold.plan.service import ServicePlan
+from ninefold.runtime.background.sender import Network
+from ninefold.runtime.background.webhooks import Webhooks
+from ninefold.runtime.request.service import Service
+from ninefold.runtime.store.bell import Bell, Job
+from ninefold.runtime.store.protocol import Database, Session, Unavailable
+from ninefold.sql.events import CLEAN, CLEAN_DEAD, CLEAN_DELIVERED, CLEAN_DELIVERED_AND_SENT, CLEAN_SENT, OLDEST
+
+log = logging.getLogger("ninefold.delivery")
+
+MOST = 500
+"""Events that go in one transaction."""
+
+FIRST = 3.0
+"""Seconds before the first round."""
+
+EVERY = 30.0
+"""Seconds between two rounds."""
+
+DEAD_ARE_KEPT = timedelta(days=30)
+"""How long the operator can deliver again what was given up."""
+
+
+class Cleaning:
+    """`kept`: how long streams go back."""
+
+    def __init__(self, service: Service, schema: Schema, kept: timedelta, database: Database) -> None:
+        self._service = service
+        self._delivered = schema.subscriptions
+        self._sent = () if schema.broker is None else (schema.broker,)
+        self._kept = kept
+        self._database = database
+
+    async def run(self, bell: Bell) -> None:
+        """Clean up until cancelled. A service that has just begun has more urgent things to write."""
+        await asyncio.sleep(FIRST)
+        while True:
+            try:
+                while await self._is_something_old() and await self._database.transact(self.clean):
+                    await asyncio.sleep(0.1)
+            except Unavailable as error:
+                log.warning("events that need not be kept could not be removed: %s", error)
+            await asyncio.sleep(EVERY)
+
+    async def _is_something_old(self) -> bool:
+        """Whether there is anything to remove: a service at rest writes nothing."""
+        rows = self._database.select(OLDEST, ())
+        rows = await rows if isinstance(rows, Future) else rows
+        return bool(rows) and str(rows[0][0]) < _before(self._service.sources.now(), self._kept)
+
+    def clean(self, session: Session) -> bool:
+        """Remove some of what need not be kept, in a transaction. Whether there may be more."""
+        now = self._service.sources.now()
+        removed = 0
+        if self._delivered:
+            removed = len(session.run(CLEAN_DEAD, [_before(now, DEAD_ARE_KEPT), MOST]))
+        if self._sent:
+            statement = CLEAN_DELIVERED_AND_SENT if self._delivered else CLEAN_SENT
+        else:
+            statement = CLEAN_DELIVERED if self._delivered else CLEAN
+        removed = max(removed, len(session.run(statement, [_before(now, self._kept), *self._sent, MOST])))
+        return removed >= MOST
+
+
+def _before(now: str, kept: timedelta) -> str:
+    try:
+        time = datetime.fromisoformat(now) - kept
+    except OverflowError:
+        return ""
+    return time.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+
+
+def jobs(plan: ServicePlan, service: Service, database: Database, allowed: Sequence[Network] = ()) -> tuple[Job, ...]:
+    """What runs beside the service as long as it does. `allowed`: networks that are not of the public internet and that
+    webhooks may go to."""
+    delivery, log = plan.delivery, service.log
+    if delivery is None or log is None:
+        return ()
+    kept = _kept(delivery)
+    found: list[Job] = [] if kept is None else [Cleaning(service, plan.schema, kept, database).run]
+    if not log.form.complete:
+        return tuple(found)
+    if delivery.webhooks is not None and plan.schema.subscriptions:
+        webhooks = Webhooks(delivery.webhooks, service, log.form, database, allowed, delivery.unversioned)
+        found.insert(0, webhooks.run)
+    address = None if delivery.broker is None else service.env["operator"].get(delivery.broker.operator)
+    if delivery.broker is not None and isinstance(address, str) and address:
+        # Its client is loaded where there is one.
+        from ninefold.runtime.background.broker import Broker
+
+        found.insert(0, Broker(delivery.broker, address, log.form, database).run)
+    return tuple(found)
+
+
+def _kept(delivery: Delivery) -> timedelta | None:
+    """How long events are kept for those who come back to them; None: without an end."""
+    streamed = delivery.kept_microseconds or 0
+    if delivery.log is None:
+        return timedelta(microseconds=streamed)
+    lasts = delivery.log.lasts_microseconds
+    return None if lasts is None else timedelta(microseconds=max(streamed, lasts))

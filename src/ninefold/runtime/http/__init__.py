@@ -1,0 +1,1 @@
+"""Connections and what is said over them: our own protocol, ASGI, and the loop that does what a request waits for."""

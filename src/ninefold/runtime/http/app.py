@@ -1,0 +1,477 @@
+"""The service as an ASGI application, and the one loop that does what steps wait for.
+
+This is the only place that knows ASGI (https://asgi.readthedocs.io/en/latest/specs/www.html).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from asyncio import Future
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from contextlib import suppress
+from functools import partial
+from time import perf_counter
+from typing import Any, TypeAlias, assert_never
+from urllib.parse import quote
+
+from ninefold.runtime.http.access_log import Observe, Reason, Record
+from ninefold.runtime.http.addresses import ClientAddress, client_address
+from ninefold.runtime.http.beside import Beside, is_much
+from ninefold.runtime.http.capacity import LITTLE_BYTES, Capacity
+from ninefold.runtime.http.following import HEARTBEAT, Streams
+from ninefold.runtime.http.works import Callers, Computations, Fetcher
+from ninefold.runtime.messages.message import HeaderFields, Request, Response, joined
+from ninefold.runtime.operations import flow
+from ninefold.runtime.operations.flow import (
+    Fetch,
+    Follow,
+    Invoke,
+    ReadBody,
+    Select,
+    Sweep,
+    TooLarge,
+    Transact,
+    Wait,
+    Work,
+)
+from ninefold.runtime.operations.timers import Timers
+from ninefold.runtime.request.exchange import (
+    Exchange,
+    arrived,
+    finished,
+    open_to_origins,
+    overloaded,
+    timed_out,
+    unavailable,
+)
+from ninefold.runtime.request.service import Service
+from ninefold.runtime.request.standing import followed
+from ninefold.runtime.request.steps import start
+from ninefold.runtime.request.taking import recovered, taken
+from ninefold.runtime.store.bell import Bell, Job
+from ninefold.runtime.store.protocol import Database, Session
+
+log = logging.getLogger("ninefold.server")
+
+Message: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
+
+Watch: TypeAlias = Callable[[Exchange, Response | None, bytes], None]
+Trace: TypeAlias = Callable[[Exchange, Response | Follow], Response | Follow]
+Reasons: TypeAlias = Callable[[Exchange, Response], tuple[Reason, ...]]
+
+LONGEST_WAIT = 60.0
+"""Seconds after which the time is looked at again: the machine's clock may be set."""
+
+AFTER_FAILURE = 1.0
+"""Seconds until what could not be done is tried again."""
+
+SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
+"""Methods of requests that do nothing (RFC 9110 9.2.1)."""
+
+PIECE_BYTES = 256 * 1024
+"""Bytes of a response that are sent at once."""
+
+_WITHOUT_CONTENT = frozenset((204, 304))
+"""Statuses whose responses have no content, and say no length of one (RFC 9110 8.6)."""
+
+
+class Disconnected(Exception):
+    """The client went away while its body was read."""
+
+
+class Stalled(Exception):
+    """Nothing came of the body for too long."""
+
+
+_STALLED = Response(408, ((b"connection", b"close"),))
+"""RFC 9110 15.5.9."""
+
+
+class Application:
+    """`observe` is called once a request, after its response was sent. `watch` is given what no log holds: the request
+    with all that was found of it, its response (None: the client went away), and the body as far as it was read.
+    `reasons` tells the record of a request why it was refused. `trace` gives each response what says where it comes
+    from. `jobs` run beside it, from its start to its end."""
+
+    def __init__(
+        self,
+        service: Service,
+        database: Database,
+        observe: Observe | None = None,
+        address: ClientAddress = client_address(()),  # noqa: B008 - a constant
+        watch: Watch | None = None,
+        capacity: Capacity | None = None,
+        jobs: Sequence[Job] = (),
+        trace: Trace | None = None,
+        reasons: Reasons | None = None,
+    ) -> None:
+        self._service = service
+        self._database = database
+        database.admit(2 * service.body_bytes)
+        self._observe = observe
+        self._address = address
+        self._watch = watch
+        self._trace = trace
+        self._reasons = reasons
+        self._capacity = capacity or Capacity()
+        self._bell = Bell(database)
+        self._fetcher = Fetcher()
+        self._streams = Streams(database, self._bell, self._fetcher)
+        self._callers = Callers(self._capacity)
+        self._jobs = tuple(jobs)
+        self._beside: list[asyncio.Task[None]] = []
+        self._waking: asyncio.Task[None] | None = None
+        self._computations = Computations(self._capacity)
+        self._thread = Beside()
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        match scope["type"]:
+            case "http":
+                await self._http(scope, receive, send)
+            case "lifespan":
+                await self._lifespan(receive, send)
+            case other:
+                raise ValueError(f"the service speaks HTTP, not {other}")
+
+    async def _lifespan(self, receive: Receive, send: Send) -> None:
+        while True:
+            message = await receive()
+            if message["type"] == "lifespan.shutdown":
+                await self.ended()
+                self.close()
+                await send({"type": "lifespan.shutdown.complete"})
+                return
+            self.begin()
+            await send({"type": "lifespan.startup.complete"})
+
+    def stopping(self) -> None:
+        """End what goes on by itself: responses that would never end, and what runs beside. To be called on the event
+        loop's thread."""
+        self._bell.close()
+        for task in self._beside:
+            task.cancel()
+
+    async def ended(self) -> None:
+        """The same, and wait for the end of what runs beside."""
+        self.stopping()
+        await asyncio.gather(*self._beside, return_exceptions=True)
+
+    def close(self) -> None:
+        """End the threads, once nothing is answered any more."""
+        if self._waking is not None:
+            self._waking.cancel()
+            self._waking = None
+        self.stopping()
+        self._computations.close()
+        self._thread.close()
+        self._callers.close()
+
+    def begin(self) -> None:
+        """Begin what is done where no request asks for it, unless it has begun. To be called on the event loop."""
+        if self._jobs and not self._beside:
+            self._beside += [asyncio.create_task(self._beside_requests(job)) for job in self._jobs]
+        if self._service.timers is not None and self._waking is None:
+            self._waking = asyncio.create_task(self._wake(self._service.timers))
+
+    async def _beside_requests(self, job: Job) -> None:
+        """A job that fails is begun again: what it has to do is in the database."""
+        while True:
+            try:
+                await job(self._bell)
+            except Exception as error:
+                log.error("what is done beside requests failed", exc_info=error)
+            await asyncio.sleep(AFTER_FAILURE)
+
+    async def _wake(self, timers: Timers) -> None:
+        changed = asyncio.Event()
+        timers.changed = changed.set
+        while True:
+            changed.clear()
+            seconds = timers.seconds()
+            if seconds is None or seconds > 0:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(None if seconds is None else min(seconds, LONGEST_WAIT)):
+                        await changed.wait()
+                continue
+            try:
+                now = timers.sources.now()
+                step = timers.settled(now, lambda: Response(204))
+                while isinstance(step, Wait):
+                    step = step.resume(await self._begun(step.work, None, now))
+            except Exception as error:
+                # Nothing is lost: what is due is due, and whoever asks for it will say why it cannot be had.
+                log.warning("what is due could not be done: %s", error)
+                await asyncio.sleep(AFTER_FAILURE)
+
+    async def _http(self, scope: Message, receive: Receive, send: Send) -> None:
+        self.begin()  # nobody tells a mounted application that it starts
+        began = perf_counter()
+        headers = joined(scope["headers"])
+        peer = scope.get("client")
+        request = Request(
+            scope["method"],
+            scope.get("raw_path") or quote(scope["path"]).encode("ascii"),
+            scope["query_string"],
+            headers,
+            self._address(peer[0] if peer else "", headers),
+            _certificate(scope),
+        )
+        x = arrived(self._service, request)
+        body = _Body(receive, self._capacity, kept=self._watch is not None)
+        used_up = self._capacity.is_used_up
+        self._capacity.requests += 1
+        try:
+            try:
+                response = overloaded(x) if used_up else finished(x, await self._answer(x, body))
+            finally:
+                x.release()
+            if isinstance(response, Follow):
+                response = followed(x, response)
+            if not self._has_room(response, request.method):
+                response = unavailable(x)
+            response = open_to_origins(x, response)
+            if self._trace is not None:
+                response = self._trace(x, response)
+            if isinstance(response, Follow):
+                with self._capacity.stream(response.caller):
+                    sent = await self._follow(request, response, body, receive, send)
+            else:
+                sent = await self._send(request, response, body, send)
+        except Disconnected:
+            self._observed(x, None, 0, began)
+            if self._watch is not None:
+                self._watch(x, None, body.content)
+            return
+        finally:
+            self._capacity.requests -= 1
+            self._capacity.release(body.size)
+        head = response.head if isinstance(response, Follow) else response
+        self._observed(x, head, sent, began)
+        if self._watch is not None:
+            self._watch(x, head, body.content)
+
+    def _has_room(self, response: Response | Follow, method: str) -> bool:
+        """Whether there is room for a response until it is taken. Where something may have been done, that is told
+        whatever room there is: what comes next finds none."""
+        if isinstance(response, Follow):
+            return not self._capacity.streams_enough(response.caller)
+        size = len(response.body)
+        return size <= LITTLE_BYTES or method not in SAFE or self._capacity.has_room_for(size)
+
+    async def _follow(self, request: Request, response: Follow, body: _Body, receive: Receive, send: Send) -> int:
+        """Give the head at once, and then what there is to say for as long as the client listens."""
+        if request.method == "HEAD":
+            return await self._send(request, response.head, body, send)
+        head = response.head
+        last = [(b"connection", b"close")] if _is_last(request, body) else []
+        await send({"type": "http.response.start", "status": head.status, "headers": [*head.headers, *last]})
+        await send({"type": "http.response.body", "body": HEARTBEAT, "more_body": True})
+        return await self._streams.follow(response, receive, partial(self._counted, send))
+
+    async def _counted(self, send: Send, message: Message) -> None:
+        """Send a piece of a response, which counts until it is taken."""
+        size = len(message.get("body", b""))
+        self._capacity.bytes += size
+        try:
+            await send(message)
+        finally:
+            self._capacity.release(size)
+
+    async def _send(self, request: Request, response: Response, body: _Body, send: Send) -> int:
+        """The bytes of content that were sent. All of them count until they are taken: whoever runs us waits with each
+        piece until the one before is."""
+        await send(
+            {"type": "http.response.start", "status": response.status, "headers": _headers(request, response, body)}
+        )
+        content = b"" if request.method == "HEAD" else response.body
+        body.answered(len(content))
+        last = max(len(content) - 1, 0) // PIECE_BYTES * PIECE_BYTES
+        for at in range(0, last, PIECE_BYTES):
+            await send({"type": "http.response.body", "body": content[at : at + PIECE_BYTES], "more_body": True})
+        await send({"type": "http.response.body", "body": content[last:] if last else content})
+        return len(content)
+
+    def refused(self, address: str, status: int, why: str) -> None:
+        """What came was refused before it was a request."""
+        if self._observe is not None:
+            now = self._service.sources.now()
+            self._observe(Record(now, "", None, status, 0, 0.0, None, None, address, (Reason(why),)))
+
+    def _observed(self, x: Exchange, response: Response | None, size: int, began: float) -> None:
+        if self._observe is None:
+            return
+        caller = x.caller if x.caller.identity is not None else x.stranger or x.caller
+        self._observe(
+            Record(
+                x.env["now"],
+                x.request.method,
+                x.route,
+                None if response is None else response.status,
+                size,
+                perf_counter() - began,
+                None if caller.identity is None else caller.who,
+                caller.logged,
+                x.request.address,
+                () if response is None or self._reasons is None else self._reasons(x, response),
+            )
+        )
+
+    async def _answer(self, x: Exchange, body: _Body) -> Response | Follow:
+        """Take the request's steps until there is a response. The time-out counts while something is waited for;
+        what is being committed is committed."""
+        seconds = x.service.seconds
+        deadline = None if seconds is None else asyncio.get_running_loop().time() + seconds
+        step = taken(x, lambda: start(x))
+        much = False
+        while isinstance(step, Wait):
+            waiting = asyncio.timeout_at(deadline)
+            began = perf_counter()
+            try:
+                result = self._begun(step.work, body, x.env["now"], x.request.address)
+                if isinstance(result, Awaitable):
+                    async with waiting:
+                        result = await result
+            except Disconnected:
+                raise
+            except Stalled:
+                return _STALLED
+            except Exception as error:
+                if waiting.expired():
+                    return timed_out(x)
+                step = recovered(x, error)
+            else:
+                take = partial(taken, x, partial(step.resume, result))
+                # Up to its call a request counts, and is counted: all of that is done on one thread.
+                if not much and x.call is not None:
+                    much = isinstance(step.work, flow.Beside) or is_much(result, perf_counter() - began)
+                try:
+                    step = await self._thread.taken(take, deadline) if much else take()
+                except TimeoutError:
+                    return timed_out(x)
+        return step
+
+    def _transacted(self, function: Callable[[Session], Any]) -> Future[Any]:
+        future = self._database.transact(function)
+        future.add_done_callback(lambda _: self._bell.ring())
+        return future
+
+    def _begun(self, work: Work, body: _Body | None, now: str, address: str = "") -> Any:
+        """The result of a work, or what to await for it. `now`: the time as of which it is done; `address`: for
+        whom."""
+        match work:
+            case Select(text, binds):
+                # A read that nobody waits for any more is of no use to anybody: its future is not kept.
+                return self._database.select(text, binds)
+            case Transact(function):
+                if self._service.timers is not None:
+                    self._service.timers.writing(now)
+                return _kept(self._transacted(function))
+            case Sweep(function, given_up):
+                return _unless_given_up(_kept(self._transacted(function)), given_up)
+            case ReadBody(limit):
+                assert body is not None, "only a request has a body"
+                return body.read(limit)
+            case Fetch():
+                return self._fetcher.fetch(work)
+            case Invoke():
+                return self._callers.begun(work)
+            case flow.Beside(function):
+                return self._thread.begun(function)
+            case flow.Compute(function):
+                return self._computations.begun(function, address)
+            case _:
+                assert_never(work)
+
+
+def _certificate(scope: Message) -> str | None:
+    """The client's own certificate, where it has one: the first of the chain in ASGI's TLS extension."""
+    extensions = scope.get("extensions")
+    chain = extensions["tls"].get("client_cert_chain") if extensions and "tls" in extensions else None
+    return next(iter(chain), None) if chain else None
+
+
+def _kept(future: Future[Any]) -> Awaitable[Any]:
+    """The database's future, which goes on when nobody waits for it any more."""
+    future.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return asyncio.shield(future)
+
+
+async def _unless_given_up(done: Awaitable[Any], given_up: Callable[[], None]) -> Any:
+    try:
+        return await done
+    except BaseException:
+        given_up()
+        raise
+
+
+class _Body:
+    """The body of one request. `read_to_the_end`: nothing of it is still on its way. `content`: what was read, if it is
+    `kept`. `size`: the bytes of it, and of its response, that count for the service's capacity."""
+
+    __slots__ = ("_capacity", "_kept", "_receive", "content", "read_to_the_end", "size")
+
+    def __init__(self, receive: Receive, capacity: Capacity, kept: bool) -> None:
+        self._receive = receive
+        self._capacity = capacity
+        self._kept = kept
+        self.size = 0
+        self.content = b""
+        self.read_to_the_end = False
+
+    async def read(self, limit: int) -> bytes | TooLarge:
+        """All of it, of at most `limit` bytes. Raises Disconnected, Stalled or Unavailable."""
+        chunks: list[bytes] = []
+        size = 0
+        while True:
+            message = await self._message()
+            if message["type"] == "http.disconnect":
+                raise Disconnected
+            chunk = message.get("body", b"")
+            size += len(chunk)
+            if size > limit:
+                return TooLarge.TOO_LARGE
+            self._capacity.hold(len(chunk))
+            self.size += len(chunk)
+            chunks.append(chunk)
+            if not message.get("more_body", False):
+                self.read_to_the_end = True
+                content = b"".join(chunks)
+                if self._kept:
+                    self.content = content
+                return content
+
+    def answered(self, size: int) -> None:
+        """So many bytes of its response count with it, however many there are already."""
+        if size > LITTLE_BYTES:
+            self._capacity.bytes += size
+            self.size += size
+
+    async def _message(self) -> Message:
+        waiting = asyncio.timeout(self._capacity.stalled_seconds)
+        try:
+            async with waiting:
+                return await self._receive()
+        except TimeoutError:
+            raise Stalled from None
+
+
+def _headers(request: Request, response: Response, body: _Body) -> HeaderFields:
+    headers = response.headers
+    if response.status not in _WITHOUT_CONTENT:
+        headers = (*headers, (b"content-length", str(len(response.body)).encode("ascii")))
+    return (*headers, (b"connection", b"close")) if _is_last(request, body) else headers
+
+
+def _is_last(request: Request, body: _Body) -> bool:
+    """Whether it is in doubt where the next request of the connection begins."""
+    if not request.has_content:
+        return False
+    if "upgrade" in request.headers:
+        # The server that we are mounted in may have taken the body for another protocol (RFC 9110 7.8), and what comes
+        # of it for requests. Our own does not hand the header on.
+        return True
+    # Whether the body still comes is the client's choice (RFC 9110 10.1.1).
+    return "expect" in request.headers and not body.read_to_the_end

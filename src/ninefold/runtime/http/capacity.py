@@ -1,0 +1,126 @@
+"""How much work the service takes at once. What is beyond it is told so at once, and costs next to nothing.
+
+These bounds protect the machine, and no contract states them. With those on heads (`framing.py`), on who says or takes
+nothing (`protocol.py`), on one body (`request/service.py`) and on the works that wait for the writer
+(`store/writer.py`), no queue grows without end.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from ninefold.runtime.store.protocol import Unavailable
+
+REQUESTS = 5_000
+"""Requests on their way, from the end of the head to the end of the response."""
+
+STREAMS = 10_000
+"""Responses that go on for as long as somebody listens. They are not counted among the requests on their way."""
+
+STREAMS_OF_ONE = 100
+"""Of them, those of one caller; of callers without a credential, those of one address."""
+
+BODY_BYTES = 256 * 1024 * 1024
+"""Bytes of all bodies on their way: those of requests until they are answered, and those of responses until they are
+taken."""
+
+LITTLE_BYTES = 16 * 1024
+"""Bytes of a response that does not count: there are no more of them than requests, and there is always room for it."""
+
+COMPUTATIONS = 100
+"""Passwords that are hashed or verified, or wait for that: a processor takes some dozens in a second."""
+
+COMPUTATIONS_OF_ONE = 10
+"""Of them, those of one address."""
+
+CALLS = 200
+"""Functions of the operator's that are called, or wait for that."""
+
+STALLED_SECONDS = 30.0
+"""Seconds without a byte of a body that is on its way; then its connection is closed."""
+
+
+@dataclass(slots=True)
+class Capacity:
+    """What is on its way, and how much may be."""
+
+    most_requests: int = REQUESTS
+    most_bytes: int = BODY_BYTES
+    most_streams: int = STREAMS
+    most_streams_of_one: int = STREAMS_OF_ONE
+    most_computations: int = COMPUTATIONS
+    most_computations_of_one: int = COMPUTATIONS_OF_ONE
+    most_calls: int = CALLS
+    stalled_seconds: float = STALLED_SECONDS
+    requests: int = 0
+    bytes: int = 0
+    streams: int = 0
+    computations: int = 0
+    calls: int = 0
+    streams_of: Counter[Hashable] = field(default_factory=Counter)
+    computations_of: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def is_used_up(self) -> bool:
+        """Whether there are as many requests as there may be, or twice the bytes: beyond the bound are answers to what
+        was done already, and parts of streams."""
+        return self.requests >= self.most_requests or self.bytes >= 2 * self.most_bytes
+
+    def streams_enough(self, caller: Hashable) -> bool:
+        """Whether there are as many streams as there may be, of all or of this caller."""
+        return self.streams >= self.most_streams or self.streams_of[caller] >= self.most_streams_of_one
+
+    @contextmanager
+    def stream(self, caller: Hashable) -> Iterator[None]:
+        """One of the requests of a caller goes on as a stream."""
+        self.requests -= 1
+        self.streams += 1
+        self.streams_of[caller] += 1
+        try:
+            yield
+        finally:
+            self.streams -= 1
+            self.requests += 1
+            self.streams_of[caller] -= 1
+            if not self.streams_of[caller]:
+                del self.streams_of[caller]
+
+    def compute(self, address: str) -> None:
+        """One more computation for an address. Raises Unavailable where they are too many."""
+        if self.computations >= self.most_computations:
+            raise Unavailable("too many passwords wait to be verified")
+        if self.computations_of[address] >= self.most_computations_of_one:
+            raise Unavailable("too many passwords of one address wait to be verified")
+        self.computations += 1
+        self.computations_of[address] += 1
+
+    def computed(self, address: str) -> None:
+        self.computations -= 1
+        self.computations_of[address] -= 1
+        if not self.computations_of[address]:
+            del self.computations_of[address]
+
+    def call(self) -> None:
+        """One more call of a function. Raises Unavailable where they are too many."""
+        if self.calls >= self.most_calls:
+            raise Unavailable("too many functions are called")
+        self.calls += 1
+
+    def called(self) -> None:
+        self.calls -= 1
+
+    def has_room_for(self, size: int) -> bool:
+        """Of more bytes of a body."""
+        return self.bytes + size <= self.most_bytes
+
+    def hold(self, size: int) -> None:
+        """More bytes of a body. Raises Unavailable where they are too many."""
+        if not self.has_room_for(size):
+            raise Unavailable("too many bodies are on their way")
+        self.bytes += size
+
+    def release(self, size: int) -> None:
+        self.bytes -= size

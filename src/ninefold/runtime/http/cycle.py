@@ -1,0 +1,249 @@
+"""One request of a connection and its response, as ASGI has them
+(https://asgi.readthedocs.io/en/latest/specs/www.html), and the head of a response as bytes (RFC 9112, section 4)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from http import HTTPStatus
+from typing import Any, Protocol, TypeAlias
+
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.runtime.http.framing import Head, Refused, Requests, fields_are_sound
+
+Message: TypeAlias = MutableMapping[str, Any]
+Asgi: TypeAlias = Callable[
+    [Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]], Awaitable[None]
+]
+
+log = logging.getLogger("ninefold.server")
+
+TURN_BYTES = 64 * 1024
+"""Bytes of a body that are handed over at once."""
+
+LEFT_BYTES = 64 * 1024
+"""Bytes of a body that nobody read, which are read past for the connection to go on."""
+
+_CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+_ENDED: Message = {"type": "http.disconnect"}
+
+
+class Connection(Protocol):
+    """What a cycle needs of its connection."""
+
+    requests: Requests
+
+    @property
+    def fields(self) -> Sequence[tuple[bytes, bytes]]:
+        """Headers of every response."""
+
+    @property
+    def keeps(self) -> bool:
+        """Whether the connection may go on after this response."""
+
+    def write(self, data: bytes) -> None: ...
+
+    def written(self) -> Awaitable[object]:
+        """Until the peer, or the machine for it, has taken what was written."""
+
+    def took(self) -> None:
+        """Something of what has come was read."""
+
+    def refused(self, refused: Refused, answered: bool) -> None:
+        """The body is not what its head said. `answered`: a response was begun."""
+
+    def completed(self, keeps: bool) -> None:
+        """The response is whole."""
+
+    def cut(self) -> None:
+        """The response cannot be whole."""
+
+
+class Cycle:
+    """`changed` is set when something more has come, or nothing will."""
+
+    def __init__(self, connection: Connection, head: Head, scope: Message) -> None:
+        self._connection = connection
+        self._head = head
+        self._scope = scope
+        self._expects = head.expects
+        self._told_end = False
+        self._told_gone = False
+        self._start: tuple[int, Sequence[tuple[bytes, bytes]]] | None = None
+        self._sent: ResponseHead | None = None
+        self._left: int | None = 0
+        self._heard_out = False
+        self.changed = asyncio.Event()
+        self.gone = False
+        self.complete = False
+
+    async def run(self, application: Asgi) -> None:
+        try:
+            await application(self._scope, self.receive, self.send)
+        except asyncio.CancelledError:
+            self._connection.cut()
+            raise
+        except Exception as error:
+            log.error("the application failed", exc_info=error)
+            self._fail()
+            return
+        if self._told_gone and not self.complete:
+            self._connection.cut()
+        elif not (self.complete or self.gone):
+            if self._sent is None:
+                log.error("the application has not answered")
+            self._fail()
+
+    def _fail(self) -> None:
+        if self.complete or self.gone:
+            return
+        if self._sent is not None:
+            self._connection.cut()
+            return
+        self.complete = True
+        self._connection.write(bare(500, self._connection.fields))
+        self._connection.completed(False)
+
+    def leave(self) -> None:
+        """Nobody is there any more to ask or to answer."""
+        self.gone = True
+        self.changed.set()
+
+    def heard_out(self) -> None:
+        """The client says nothing more, and may still listen."""
+        self._heard_out = True
+        self.changed.set()
+
+    async def receive(self) -> Message:
+        requests = self._connection.requests
+        while not (self.gone or self.complete or self._told_end):
+            if self._expects:
+                self._expects = False
+                self._connection.write(_CONTINUE)
+            try:
+                content = b"" if requests.ended else requests.content(TURN_BYTES)
+            except Refused as refused:
+                self.leave()
+                self._connection.refused(refused, self._sent is not None)
+                break
+            self._told_end = requests.ended
+            if content or self._told_end:
+                self._connection.took()
+                if requests.waiting and not self._told_end:
+                    await asyncio.sleep(0)  # what is there already keeps nobody else waiting
+                return {"type": "http.request", "body": content, "more_body": not self._told_end}
+            if self._heard_out:
+                break
+            self.changed.clear()
+            await self.changed.wait()
+        while not (self.gone or self.complete or self._heard_out):
+            self.changed.clear()
+            await self.changed.wait()
+        self._told_gone = True
+        return _ENDED
+
+    async def send(self, message: Message) -> None:
+        if self.gone:
+            return
+        match message["type"]:
+            case "http.response.start" if self._start is None:
+                self._start = (message["status"], message.get("headers", ()))
+            case "http.response.body" if self._start is not None and not self.complete:
+                await self._send(message.get("body", b""), message.get("more_body", False))
+            case other:
+                raise RuntimeError(f"{other} has no place here")
+
+    async def _send(self, content: bytes, more: bool) -> None:
+        written = b"" if self._sent is not None else self._begun()
+        assert self._sent is not None
+        if self._head.method == "HEAD":
+            content = b""
+        if self._left is not None:
+            self._left -= len(content)
+            if self._left < 0 or (self._left > 0 and not more):
+                raise RuntimeError("the content is not as long as its head says")
+        if self._sent.chunked:
+            content = (b"%x\r\n%b\r\n" % (len(content), content) if content else b"") + (b"" if more else b"0\r\n\r\n")
+        self._connection.write(written + content)
+        await self._connection.written()
+        if not more and not self.gone:
+            self.complete = True
+            self.changed.set()
+            self._connection.completed(not self._sent.closes)
+
+    def _begun(self) -> bytes:
+        assert self._start is not None
+        status, fields = self._start
+        self._expects = False
+        self._sent = response_head(
+            self._head.method,
+            self._head.version,
+            status,
+            [*self._connection.fields, *fields],
+            self._connection.keeps and self._head.keeps and not self._leaves_much(),
+        )
+        self._left = self._sent.length
+        return self._sent.content
+
+    def _leaves_much(self) -> bool:
+        """Whether there may be more of the body than is worth reading past, whatever of it has come."""
+        return not self._told_end and (self._head.length is None or self._head.length > LEFT_BYTES)
+
+
+_WITHOUT_CONTENT = frozenset((204, 304))
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseHead:
+    """`length`: bytes of the content that is to follow; None: as many as come. `chunked`: they come in chunks."""
+
+    content: bytes
+    length: int | None
+    chunked: bool
+    closes: bool
+
+
+def response_head(
+    method: str, version: str, status: int, fields: Sequence[tuple[bytes, bytes]], keeps: bool
+) -> ResponseHead:
+    """`keeps`: the connection may go on. Where nothing says how long the content is, it comes in chunks, and in
+    HTTP/1.0 until the connection ends. Raises ValueError for what would not be a head."""
+    length: int | None = None
+    lines = []
+    closes = not keeps
+    told = False
+    for name, value in fields:
+        name = name.lower()
+        if name == b"content-length":
+            length = int(value)
+        elif name == b"connection" and b"close" in value.lower():
+            closes = told = True
+        elif name == b"transfer-encoding":
+            continue  # whether there are chunks is for this connection to say
+        lines.append(b"%s: %s\r\n" % (name, value))
+    content_follows = method != "HEAD" and status not in _WITHOUT_CONTENT
+    chunked = content_follows and length is None and version == "1.1"
+    if chunked:
+        lines.append(b"transfer-encoding: chunked\r\n")
+    elif content_follows and length is None:
+        closes = True
+    if closes and not told:
+        lines.append(b"connection: close\r\n")
+    block = b"".join(lines)
+    if not fields_are_sound(block):
+        raise ValueError("a header of the response is none")
+    return ResponseHead(_STATUS_LINES[status] + block + b"\r\n", length if content_follows else 0, chunked, closes)
+
+
+def _status_line(status: int) -> bytes:
+    phrase = HTTPStatus(status).phrase if status in HTTPStatus._value2member_map_ else ""
+    return f"HTTP/1.1 {status} {phrase}\r\n".encode("ascii")
+
+
+_STATUS_LINES = {status: _status_line(status) for status in range(100, 600)}
+
+
+def bare(status: int, fields: Sequence[tuple[bytes, bytes]]) -> bytes:
+    """A whole response that says nothing but its status, and ends its connection."""
+    return response_head("GET", "1.1", status, (*fields, (b"content-length", b"0")), keeps=False).content

@@ -1,0 +1,370 @@
+"""Responses that go on: what is sent of them, for as long as the client listens and may.
+
+Nothing is held for a client but its position. While it does not read, nothing is read for it; one that does not read
+for too long is cut off, and can resume from what it has.
+
+Those who have all that there is wait, and do nothing. When the log grows one looks for all of them, and finds whom it
+may concern (`operations/audience.py`): each such audience is asked once whether it may still listen, and read for once,
+and what audiences read alike is read once. The others have been told all that there is without being asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from asyncio import Future, Task
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Hashable, Iterable, MutableMapping
+from itertools import chain, takewhile
+from time import perf_counter
+from typing import Any, TypeAlias
+
+from ninefold.runtime.http.waiting import NOT_YET, Audience, Listener, Waiting
+from ninefold.runtime.http.works import Fetcher
+from ninefold.runtime.operations.audience import Concerns, Index
+from ninefold.runtime.operations.flow import Asks, Chunk, Fetch, Follow, Holds, Over, Select
+from ninefold.runtime.store.bell import SOON, Bell
+from ninefold.runtime.store.protocol import Database, Row, Stored, Unavailable
+from ninefold.sql.events import LAST
+
+log = logging.getLogger("ninefold.server")
+
+Message: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
+Reading: TypeAlias = Callable[[Select], Awaitable[list[Row]]]
+
+HEARTBEAT = b":\n"
+"""A comment of server-sent events, which nobody is told of (WHATWG HTML 9.2.7)."""
+
+HEARTBEAT_SECONDS = 15.0
+"""Without anything sent for so long, proxies close a connection."""
+
+SLOW_SECONDS = 30.0
+"""How long a client may leave what was sent unread."""
+
+CHECK_SECONDS = 1.0
+"""How long somebody is still listened to who may not listen any more, and how long a look is put off at most."""
+
+SHARE = 0.005
+"""Of the time, what may be spent on those for whom nothing may have happened."""
+
+SLICE = 0.005
+"""Seconds after which others have their turn."""
+
+TOGETHER = 100
+"""Clients who are sent something before others have their turn."""
+
+AT_ONCE = 1_000
+"""Events of which is found at once whom they may concern."""
+
+
+class Streams:
+    """All responses that go on. Belongs to one event loop; to be used on its thread."""
+
+    def __init__(self, database: Database, bell: Bell, fetcher: Fetcher) -> None:
+        self._database = database
+        self._bell = bell
+        self._fetcher = fetcher
+        self._audiences: dict[Hashable, Audience] = {}
+        self._index = Index[Audience]()
+        self._waiting = Waiting()
+        self._by_asked: OrderedDict[Audience, None] = OrderedDict()
+        """Those who were asked longest ago first."""
+        self._tables: dict[str, frozenset[str]] = {}
+        """Those that a statement reads."""
+        self._tables_alike: dict[Concerns | None, frozenset[str]] = {}
+        """Those in which callers of one kind were found last."""
+        self._silent: dict[Listener, float] = {}
+        """Since when nothing was sent, the longest first."""
+        self._read_alike: dict[tuple[str, tuple[Stored, ...]], list[Row]] = {}
+        self._looking: Task[None] | None = None
+
+    async def follow(self, response: Follow, receive: Receive, send: Send) -> int:
+        """Send what there is and what comes, until the client goes away, is too slow or may not listen any more, or the
+        service stops. The head has been sent. Gives the bytes sent."""
+        audience = self._audiences.get(response.audience)
+        if audience is None or audience.standing is Over.ENDED:
+            audience = self._audiences[response.audience] = Audience(response)
+            audience.tables = self._tables_alike.get(response.concerns)
+            self._index.know_nothing(audience)
+            self._by_asked[audience] = None
+            self._by_asked.move_to_end(audience, last=False)
+        audience.listeners += 1
+        if self._looking is None or self._looking.done():
+            self._waiting.looked = NOT_YET
+            self._looking = asyncio.create_task(self._look())
+        listener, sent = Listener(audience, response.position), 0
+        gone = asyncio.create_task(_gone(receive))
+        gone.add_done_callback(lambda _: self._waiting.tell(listener, None))
+        try:
+            self._silent[listener] = _now()
+            while (content := await self._next(audience, listener, gone)) is not None:
+                async with asyncio.timeout(SLOW_SECONDS):
+                    await send({"type": "http.response.body", "body": content, "more_body": True})
+                sent += len(content)
+                del self._silent[listener]
+                self._silent[listener] = _now()
+            if not gone.done():
+                await send({"type": "http.response.body", "body": b""})
+        except TimeoutError:
+            pass  # too slow: whoever runs us closes the connection, since the response has not ended
+        except Unavailable:
+            pass
+        finally:
+            gone.cancel()
+            self._silent.pop(listener, None)
+            audience.listeners -= 1
+            if audience.listeners == 0:
+                self._index.forget(audience)
+                self._waiting.apart.pop(audience, None)
+                self._by_asked.pop(audience, None)
+                if self._audiences.get(response.audience) is audience:
+                    del self._audiences[response.audience]
+        return sent
+
+    async def _next(self, audience: Audience, listener: Listener, gone: Task[None]) -> bytes | None:
+        """What is to be sent next; None: there is nothing more to say."""
+        while not gone.done() and not self._bell.closed and audience.standing is not Over.ENDED:
+            # Whoever was told what all who wait were told waits with them, and is told with them what comes.
+            last = self._waiting.looked if listener.position >= self._waiting.looked else await self._last()
+            if listener.position >= last or not isinstance(await self._standing(audience), Holds):
+                return await self._idle(audience, listener, gone)
+            chunk = await self._chunk(audience, listener.position, self._rows)
+            listener.position = chunk.position if chunk.more else max(chunk.position, last)
+            if chunk.content:
+                return chunk.content
+            await asyncio.sleep(0)
+        return None
+
+    async def _idle(self, audience: Audience, listener: Listener, gone: Task[None]) -> bytes | None:
+        if gone.done() or self._bell.closed or audience.standing is Over.ENDED:
+            return None
+        listener.told = asyncio.get_running_loop().create_future()
+        self._waiting.wait(listener)
+        try:
+            return await listener.told
+        finally:
+            listener.told = None
+            self._waiting.wait_no_more(listener)
+
+    # ── For all who wait ──────────────────────────────────────────────────────────────────────────────────────
+
+    async def _look(self) -> None:
+        """Look at the log for all who wait, as long as there is anybody."""
+        checked = _now()
+        while self._audiences:
+            spent = 0.0
+            try:
+                last = await self._last()
+                if last != self._waiting.looked:
+                    spent += await self._go_on(last)
+                if _now() - checked >= CHECK_SECONDS:
+                    checked = _now()
+                    spent += await self._check()
+                    await self._beat()
+            except Unavailable:
+                pass  # it is looked at again soon
+            except Exception as error:
+                log.error("streams could not be told what there is", exc_info=error)
+            if self._bell.closed:
+                await self._tell([each for audience in self._audiences.values() for each in audience.waiting], None)
+                return
+            await asyncio.sleep(min(max(SOON, spent / SHARE), CHECK_SECONDS))
+            if not self._bell.closed and await self._nothing_new():
+                await self._heard()
+
+    async def _go_on(self, last: int) -> float:
+        """Tell those whom it may concern what there is up to a position, or up to one before it. Gives the seconds
+        spent on those for whom there was nothing."""
+        spent, rows = 0.0, dict[Concerns, list[Row]]()
+        if self._waiting.looked != NOT_YET:
+            last = min(last, self._waiting.looked + AT_ONCE)
+            for audience in self._index.doubt(self._database.state):
+                audience.asked = (-1, audience.asked[1])
+            # Who may not be what they were is asked first: most of them are.
+            doubted = [each for each in self._index.unknown if each.of.concerns is not None]
+            spent = await self._for_each(doubted, self._waiting.looked)
+            for concerns in self._index.concerns:
+                rows[concerns] = await self._rows(Select(*concerns.bound(self._waiting.looked, last)))
+        # From here on until the position is moved nobody else has a turn: whoever comes to wait is asked, or told.
+        concerned = dict.fromkeys((*self._waiting.apart, *self._index.concerned(rows)))
+        if self._waiting.looked != NOT_YET:
+            for audience in concerned:
+                self._waiting.stay(audience)
+        self._waiting.looked = last
+        return spent + await self._for_each(concerned, last)
+
+    async def _nothing_new(self) -> bool:
+        try:
+            return await self._last() == self._waiting.looked
+        except Unavailable:
+            return True
+
+    async def _heard(self) -> None:
+        """Wait until the log may have grown, and not for long."""
+        heard = self._bell.heard()
+        try:
+            await asyncio.wait({heard}, timeout=CHECK_SECONDS)
+        finally:
+            heard.cancel()
+
+    async def _check(self) -> float:
+        """Ask those again who were asked longest ago, as many as there is time for; and tell those who could not be
+        told. Who was asked just now need not be. Gives the seconds spent."""
+        before = _now() - CHECK_SECONDS / 2
+        behind = [each for each in self._waiting.apart if each.asked[1] <= before]
+        oldest = takewhile(lambda each: each.asked[1] <= before, tuple(self._by_asked))
+        return await self._for_each(chain(behind, oldest), self._waiting.looked, SHARE * CHECK_SECONDS)
+
+    async def _for_each(self, audiences: Iterable[Audience], last: int, most: float | None = None) -> float:
+        """Tell each what there is up to `last`, a little at a time. Gives the seconds spent on those for whom there was
+        nothing; after `most` the others wait for the next time."""
+        began, spent = perf_counter(), 0.0
+        for audience in audiences:
+            at = perf_counter()
+            try:
+                there_was = await self._for_one(audience, last)
+            except Unavailable:
+                raise
+            except Exception as error:
+                log.error("a stream could not go on", exc_info=error)
+                there_was = await self._over(audience)
+            if not there_was:
+                spent += perf_counter() - at
+                if most is not None and spent >= most:
+                    break
+            if perf_counter() - began >= SLICE:
+                # What others write meanwhile is not as it was read.
+                self._read_alike.clear()
+                await asyncio.sleep(0)
+                began = perf_counter()
+        self._read_alike.clear()
+        return spent
+
+    async def _for_one(self, audience: Audience, last: int) -> bool:
+        """Whether there was something to tell."""
+        if await self._standing(audience) is Over.ENDED:
+            return await self._over(audience)
+        told = False
+        while (position := min(audience.groups, default=last)) < last:
+            if not isinstance(await self._standing(audience), Holds):
+                break
+            chunk = await self._chunk(audience, position, self._alike)
+            group = audience.groups.get(position)
+            if group is None:
+                continue  # they have all left
+            listeners = tuple(group.listeners)
+            self._waiting.move(audience, group, chunk.position if chunk.more else max(chunk.position, last))
+            if chunk.content:
+                told = True
+                await self._tell(listeners, chunk.content)
+            if chunk.more:
+                self._read_alike.clear()
+                await asyncio.sleep(0)
+        if self._waiting.looked in audience.groups:
+            self._waiting.move(audience, audience.groups[self._waiting.looked], self._waiting.looked)
+        return told
+
+    async def _over(self, audience: Audience) -> bool:
+        """End it for all who wait; whoever does not will see."""
+        audience.standing = Over.ENDED
+        await self._tell(audience.waiting, None)
+        return True
+
+    async def _tell(self, listeners: Iterable[Listener], content: bytes | None) -> None:
+        for number, listener in enumerate(tuple(listeners), 1):
+            self._waiting.tell(listener, content)
+            if number % TOGETHER == 0:
+                self._read_alike.clear()
+                await asyncio.sleep(0)
+
+    async def _beat(self) -> None:
+        """Send a sign of life to those who were sent nothing for long."""
+        due = []
+        for listener, since in self._silent.items():
+            if _now() - since < HEARTBEAT_SECONDS:
+                break
+            due.append(listener)
+        for number, listener in enumerate(due, 1):
+            self._waiting.tell(listener, HEARTBEAT)
+            if number % TOGETHER == 0:
+                await asyncio.sleep(SLICE)
+
+    # ── What is read ──────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _standing(self, audience: Audience) -> Holds | Over:
+        """Whether an audience may still listen, as of now: of the same moment it is asked once."""
+        rung, moment = self._bell.rings, _now()
+        if audience.asked[0] == rung and moment - audience.asked[1] < SOON:
+            return audience.standing
+        state = None if audience.tables is None else self._database.state(audience.tables)
+        found, tables = audience.of.standing(), set[str]()
+        while isinstance(found, Asks):
+            if isinstance(found.work, Fetch):
+                # Nobody else waits for what somebody else has to say.
+                if audience.fetching is None or audience.fetching.done():
+                    audience.fetching = asyncio.create_task(self._fetched(found.work, found))
+                found = Over.UNKNOWN
+            else:
+                tables |= self._tables_of(found.work)
+                found = found.then(await self._rows(found.work))
+        audience.standing, audience.asked = found, (rung, moment)
+        if audience in self._by_asked:  # somebody still listens
+            self._by_asked.move_to_end(audience)
+            self._know(audience, frozenset(tables), state)
+        return found
+
+    def _know(self, audience: Audience, tables: frozenset[str], state: int | None) -> None:
+        """Keep what an audience has turned out to be. `state`: of the tables in which it was found before."""
+        concerns, standing = audience.of.concerns, audience.standing
+        found_there = tables == audience.tables and state is not None
+        audience.tables = self._tables_alike[concerns] = tables
+        if found_there and state is not None and concerns is not None and isinstance(standing, Holds):
+            self._index.know(audience, concerns, concerns.of_caller(standing.env), tables, state)
+        else:
+            self._index.know_nothing(audience)
+
+    def _tables_of(self, select: Select) -> frozenset[str]:
+        tables = self._tables.get(select.text)
+        if tables is None:
+            tables = self._tables[select.text] = self._database.tables(select.text, select.binds)
+        return tables
+
+    async def _fetched(self, wanted: Fetch, asks: Asks) -> None:
+        asks.then(await self._fetcher.fetch(wanted))
+
+    async def _chunk(self, audience: Audience, position: int, rows: Reading) -> Chunk:
+        """What an audience is shown behind a position. It is one that may listen."""
+        assert isinstance(audience.standing, Holds)
+        return audience.of.show(await rows(audience.of.read(audience.standing.env, position)), position)
+
+    async def _alike(self, select: Select) -> list[Row]:
+        """The rows, which were read already for somebody else."""
+        alike = (select.text, tuple(select.binds))
+        rows = self._read_alike.get(alike)
+        if rows is None:
+            rows = self._read_alike[alike] = await self._rows(select)
+        return rows
+
+    async def _rows(self, select: Select) -> list[Row]:
+        rows = self._database.select(select.text, select.binds)
+        return await rows if isinstance(rows, Future) else rows
+
+    async def _last(self) -> int:
+        """The last position of the log."""
+        [(last,)] = await self._rows(_LAST)
+        return int(str(last))
+
+
+_LAST = Select(LAST, ())
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+async def _gone(receive: Receive) -> None:
+    """Until the client goes away. What else it sends is not read."""
+    while (await receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,337 @@
+"""A connection: its requests one after another, each answered before the next one is looked at.
+
+uvicorn opens the sockets and counts the connections; what goes over them is ours. The bytes that come are framed by
+`framing.py`, and the certificate of a client that has one is handed on. How long somebody may take to say something,
+and to take what is said, is bounded here: these bounds protect the machine, and no contract states them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+from urllib.parse import unquote
+
+from ninefold.runtime.http.cycle import LEFT_BYTES, Cycle, bare
+from ninefold.runtime.http.framing import Head, Refused, Requests
+
+HEAD_SECONDS = 30.0
+"""Seconds that a head may take, from the connection or from its first byte."""
+
+IDLE_SECONDS = 5.0
+"""Seconds that a connection is kept after a response, without another request."""
+
+UNTAKEN_SECONDS = 30.0
+"""Seconds in which nothing is taken of what was sent; then the connection is dropped."""
+
+STOPPING_UNTAKEN_SECONDS = 2.0
+"""The same, once the service is to stop."""
+
+STOPPING_IDLE_SECONDS = 1.0
+"""Seconds in which what was on its way when the service was to stop is still answered on a kept connection."""
+
+LINGERING_SECONDS = 2.0
+"""Seconds in which what still comes is thrown away after the last response: an end at once could take the response from
+a client that is still sending (RFC 9112 9.6)."""
+
+LOOK_SECONDS = 0.5
+"""Seconds between two looks at what is not taken."""
+
+WAITING_BYTES = 64 * 1024
+"""Bytes that have come and are not read yet, beyond which no more are taken in."""
+
+Note: TypeAlias = Callable[[str, int, str], None]
+"""Told of what is refused before it is a request: the peer's address, the status, and why."""
+
+
+@dataclass
+class Door:
+    """What all connections of one port have in common. `stopping`: each response is the last of its connection."""
+
+    refused: Note
+    untaken_seconds: float
+    stopping: bool = False
+
+
+class Protocol(asyncio.Protocol):
+    def __init__(
+        self,
+        config: Any,
+        server_state: Any,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+        *,
+        door: Door,
+    ) -> None:
+        """As uvicorn makes its protocols."""
+        if not config.loaded:
+            config.load()
+        self._application = config.loaded_app
+        self._root_path = config.root_path
+        self._state = server_state
+        self._app_state = app_state
+        self._door = door
+        self._loop = _loop or asyncio.get_event_loop()
+        self.requests = Requests()
+        self._cycle: Cycle | None = None
+        self._closing = False
+        self._timer: asyncio.TimerHandle | None = None
+        self._reading = True
+        self._in_head = False
+        self._silent = False
+        self._said = 0
+
+    # ── What asyncio and uvicorn call ─────────────────────────────────────────────────────────────────────────────
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        self._transport = transport
+        # What the machine has not taken yet is known at once, and waited for.
+        transport.set_write_buffer_limits(high=1, low=0)
+        self._written = asyncio.Event()
+        self._written.set()
+        self._untaken: _Untaken | None = None
+        self._tls = _tls(transport)
+        self._local = _address(transport.get_extra_info("sockname"))
+        self._peer = _address(transport.get_extra_info("peername"))
+        self._state.connections.add(self)
+        self._end_in(HEAD_SECONDS)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._state.connections.discard(self)
+        self._closing = True
+        self._forget_timer()
+        if self._untaken is not None:
+            self._untaken.timer.cancel()
+        if self._cycle is not None:
+            self._cycle.leave()
+        self._written.set()
+
+    def data_received(self, data: bytes) -> None:
+        if self._closing:
+            return
+        self.requests.feed(data)
+        if self._cycle is None:
+            self._advance()
+        else:
+            self._cycle.changed.set()
+        self.took()
+
+    def eof_received(self) -> bool:
+        """A peer that says nothing more is still answered what it has asked."""
+        if self._closing or self._cycle is None or self._tls is not None:
+            return False
+        self._silent = True
+        self._cycle.heard_out()
+        return True
+
+    def pause_writing(self) -> None:
+        self._written.clear()
+
+    def resume_writing(self) -> None:
+        self._written.set()
+
+    def shutdown(self) -> None:
+        """The service is to stop: what was asked is answered, and nothing after it."""
+        self._door.stopping = True
+        if self._closing:
+            self._transport.abort()
+        elif self._cycle is None:
+            self._end_in(IDLE_SECONDS)
+
+    # ── What a cycle calls ────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def fields(self) -> Sequence[tuple[bytes, bytes]]:
+        found: Sequence[tuple[bytes, bytes]] = self._state.default_headers
+        return found
+
+    @property
+    def keeps(self) -> bool:
+        return not (self._door.stopping or self._silent)
+
+    def write(self, data: bytes) -> None:
+        if self._transport.is_closing():
+            return
+        self._transport.write(data)
+        self._said += len(data)
+        if self._untaken is None and self._transport.get_write_buffer_size():
+            self._untaken = _Untaken(self._loop.time())
+            self._look_again(self._untaken)
+
+    def written(self) -> Awaitable[object]:
+        return self._written.wait()
+
+    def took(self) -> None:
+        """Take in no more than is asked for: a head is, and some of what comes behind it."""
+        reading = self._cycle is None or self.requests.waiting <= WAITING_BYTES
+        if reading != self._reading and not self._transport.is_closing():
+            self._reading = reading
+            if reading:
+                self._transport.resume_reading()
+            else:
+                self._transport.pause_reading()
+
+    def refused(self, refused: Refused, answered: bool) -> None:
+        self._cycle = None
+        if answered:
+            self.cut()
+        else:
+            self._refuse(refused)
+
+    def completed(self, keeps: bool) -> None:
+        self._state.total_requests += 1
+        self._cycle = None
+        if self._closing:
+            return
+        if not keeps or self._door.stopping:
+            self._end()
+            return
+        self._advance()
+
+    def cut(self) -> None:
+        self._closing = True
+        self._transport.abort()
+
+    # ── From one request to the next ──────────────────────────────────────────────────────────────────────────────
+
+    def _advance(self) -> None:
+        """Past what is left of the last request, and into the next one as soon as its head is there."""
+        if not self._read_past():
+            return
+        try:
+            head = self.requests.head() if self.requests.ended else None
+        except Refused as refused:
+            self._refuse(refused)
+            return
+        if head is not None:
+            self._begin(head)
+        else:
+            # From its first byte on, a head is timed, and so is what is left of a body.
+            was, self._in_head = self._in_head, self.requests.waiting > 0 or not self.requests.ended
+            if self._in_head and not was:
+                self._end_in(HEAD_SECONDS)
+            elif not self._in_head and (was or self._timer is None):
+                self._end_in(IDLE_SECONDS)
+        self.took()
+
+    def _read_past(self) -> bool:
+        """Read past what has come of a body that nobody read. False: it is none. Its request has been answered, so
+        nothing is said: another response would be taken for one to another request."""
+        try:
+            while not self.requests.ended:
+                if not self.requests.content(LEFT_BYTES) and not self.requests.ended:
+                    return True
+        except Refused:
+            self._end()
+            return False
+        return True
+
+    def _begin(self, head: Head) -> None:
+        self._forget_timer()
+        self._in_head = False
+        self._cycle = Cycle(self, head, self._scope(head))
+        task = self._loop.create_task(self._cycle.run(self._application))
+        self._state.tasks.add(task)
+        task.add_done_callback(self._state.tasks.discard)
+
+    def _scope(self, head: Head) -> dict[str, Any]:
+        path = head.path.decode("ascii")
+        scope: dict[str, Any] = {
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.3"},
+            "http_version": head.version,
+            "method": head.method,
+            "scheme": "http" if self._tls is None else "https",
+            "path": self._root_path + (unquote(path) if "%" in path else path),
+            "raw_path": self._root_path.encode("ascii") + head.path,
+            "query_string": head.query,
+            "root_path": self._root_path,
+            "headers": head.fields,
+            "client": self._peer,
+            "server": self._local,
+            "state": self._app_state.copy(),
+        }
+        if self._tls is not None:
+            scope["extensions"] = {"tls": self._tls}
+        return scope
+
+    # ── Ends ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _refuse(self, refused: Refused) -> None:
+        """A bare status, and the end of the connection."""
+        self.write(bare(refused.status, self.fields))
+        self._door.refused("" if self._peer is None else self._peer[0], refused.status, refused.why)
+        self._end()
+
+    def _end(self) -> None:
+        """Nothing more is read, and what was sent still arrives."""
+        if self._closing:
+            return
+        self._closing = True
+        self._forget_timer()
+        if self._transport.is_closing() or not self._transport.can_write_eof():
+            self._transport.close()
+            return
+        self._transport.write_eof()
+        if not self._reading:
+            self._reading = True
+            self._transport.resume_reading()
+        self._timer = self._loop.call_later(LINGERING_SECONDS, self._transport.close)
+
+    def _end_in(self, seconds: float) -> None:
+        self._forget_timer()
+        if self._door.stopping:
+            seconds = min(seconds, IDLE_SECONDS if self._in_head else STOPPING_IDLE_SECONDS)
+        self._timer = self._loop.call_later(seconds, self._end)
+
+    def _forget_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _look_again(self, untaken: _Untaken) -> None:
+        untaken.timer = self._loop.call_later(LOOK_SECONDS, self._look, untaken)
+
+    def _look(self, untaken: _Untaken) -> None:
+        """Whether something was taken since the last look, of what was sent."""
+        size, now = self._transport.get_write_buffer_size(), self._loop.time()
+        if size == 0:
+            self._untaken = None
+            return
+        if self._said - size != untaken.taken:
+            untaken.taken, untaken.since = self._said - size, now
+        patience = STOPPING_UNTAKEN_SECONDS if self._door.stopping else self._door.untaken_seconds
+        if now - untaken.since >= patience:
+            self.cut()
+        else:
+            self._look_again(untaken)
+
+
+class _Untaken:
+    """That some of what was written is not taken: how much was at the last look, and since when no more."""
+
+    __slots__ = ("since", "taken", "timer")
+
+    def __init__(self, since: float) -> None:
+        self.since = since
+        self.taken = -1
+        self.timer: asyncio.TimerHandle
+
+
+def _address(found: Any) -> tuple[str, int] | None:
+    return (str(found[0]), int(found[1])) if isinstance(found, tuple) and len(found) >= 2 else None
+
+
+def _tls(transport: asyncio.BaseTransport) -> dict[object, object] | None:
+    """What ASGI's TLS extension says of a connection (https://asgi.readthedocs.io/en/latest/specs/tls.html), as far as
+    it is asked for here: the client's own certificate, in PEM. None: the connection is not over TLS.
+
+    A certificate that is there was verified by the handshake, since one that cannot be ends it.
+    """
+    found = transport.get_extra_info("ssl_object")
+    if found is None:
+        return None
+    certificate = found.getpeercert(binary_form=True)
+    return {"client_cert_chain": [ssl.DER_cert_to_PEM_cert(certificate)] if certificate else []}

@@ -1,0 +1,191 @@
+"""Running a service: uvicorn on sockets that are open already, until a signal says stop."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import signal
+import threading
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from socket import AF_INET, AF_INET6, IPPROTO_TCP, TCP_NODELAY, socket
+from ssl import SSLContext
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+import uvicorn
+
+from ninefold.runtime.http.protocol import UNTAKEN_SECONDS, Door
+from ninefold.runtime.http.protocol import Protocol as Connection
+
+Asgi: TypeAlias = Callable[
+    [MutableMapping[str, Any], Callable[[], Awaitable[Any]], Callable[[Any], Awaitable[None]]], Awaitable[None]
+]
+
+STOPPING_SECONDS = 20
+"""How long requests that are in flight may take once the service is to stop."""
+
+
+def ending_signals() -> tuple[signal.Signals, ...]:
+    """The signals that end a service orderly. What is started not to hear of the end of its terminal (nohup) does not:
+    it ignores SIGHUP already."""
+    hangup = getattr(signal, "SIGHUP", None)
+    ends = hangup is not None and signal.getsignal(hangup) is not signal.SIG_IGN
+    return (signal.SIGINT, signal.SIGTERM, *((hangup,) if ends else ()))
+
+
+class Stop:
+    """Says when the service is to stop: on a signal, or when asked."""
+
+    def __init__(self) -> None:
+        self.requested = False
+        self._servers: list[uvicorn.Server] = []
+
+    def request(self) -> None:
+        self.requested = True
+        for server in self._servers:
+            server.should_exit = True
+
+    def watch(self, server: uvicorn.Server) -> None:
+        self._servers.append(server)
+        server.should_exit = server.should_exit or self.requested
+
+
+async def serve(
+    service: Asgi,
+    sockets: Sequence[socket],
+    operator: Asgi | None = None,
+    operator_sockets: Sequence[socket] = (),
+    stop: Stop | None = None,
+    tls: SSLContext | None = None,
+    untaken_seconds: float = UNTAKEN_SECONDS,
+) -> None:
+    """Serve until `stop`. The service ends what is in flight; the operator's port, which tells that the service is
+    stopping, ends after it. The sockets are bound already, and closed on return. `tls`: of the service's port; the
+    operator's speaks plain HTTP. `untaken_seconds`: after so many in which it takes nothing, a client is dropped."""
+    for each in (*sockets, *operator_sockets):
+        _send_at_once(each)
+    stop = stop or Stop()
+    main = _Server(service, "on", untaken_seconds, tls)
+    second = None if operator is None else _Server(operator, "off", untaken_seconds)
+    stop.watch(main)
+    with _signals(stop), _kept():
+        beside = None if second is None else asyncio.create_task(second.serve(list(operator_sockets)))
+        try:
+            await main.serve(list(sockets))
+        finally:
+            if second is not None and beside is not None:
+                second.should_exit = True
+                await beside
+
+
+@contextmanager
+def _kept() -> Iterator[None]:
+    """What was made until here stays: looking at it again for garbage costs the slowest requests most. Beside another
+    program, in a thread of it, that is not for the service to say."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+
+
+def _send_at_once(listening: socket) -> None:
+    """No Nagle on the connections of a listening socket (they inherit it; asyncio does not see that they are TCP):
+    a head and its body are two writes, and the second would wait for the client's acknowledgement."""
+    if listening.family in (AF_INET, AF_INET6):
+        listening.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
+
+
+def run(start: Callable[[], Awaitable[None]]) -> None:
+    """Run `start()` to its end on an event loop of its own: uvloop's, where there is one."""
+    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        runner.run(_awaited(start))
+
+
+async def _awaited(start: Callable[[], Awaitable[None]]) -> None:
+    await start()
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
+
+
+@runtime_checkable
+class Ending(Protocol):
+    """An application with responses that go on until it is told to stop."""
+
+    def stopping(self) -> None: ...
+
+
+@runtime_checkable
+class Refusing(Protocol):
+    """An application that is told what was refused before it was a request."""
+
+    def refused(self, address: str, status: int, why: str) -> None: ...
+
+
+class _Server(uvicorn.Server):
+    """A uvicorn server that leaves signals to `serve`, since there are two of them."""
+
+    def __init__(self, application: Asgi, lifespan: Any, untaken_seconds: float, tls: SSLContext | None = None) -> None:
+        refused = application.refused if isinstance(application, Refusing) else _unheard
+        self._door = Door(refused, untaken_seconds)
+        super().__init__(_config(application, self._door, lifespan, tls))
+        self._application = application
+
+    async def shutdown(self, sockets: list[socket] | None = None) -> None:
+        self._door.stopping = True
+        if isinstance(self._application, Ending):
+            self._application.stopping()
+        # Who has connected is let in before the door is shut.
+        await asyncio.sleep(0.01)
+        await super().shutdown(sockets)
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def _unheard(address: str, status: int, why: str) -> None:
+    """Nobody is told."""
+
+
+def _config(application: Asgi, door: Door, lifespan: Any, tls: SSLContext | None) -> uvicorn.Config:
+    return uvicorn.Config(
+        application,
+        http=partial(Connection, door=door),  # type: ignore[arg-type]  # which makes one
+        ws="none",
+        lifespan=lifespan,
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        date_header=True,
+        proxy_headers=False,
+        timeout_graceful_shutdown=STOPPING_SECONDS,
+        ssl_context_factory=None if tls is None else lambda config, usual: tls,
+    )
+
+
+@contextmanager
+def _signals(stop: Stop) -> Iterator[None]:
+    """Signals ask to stop. They reach the main thread alone; elsewhere there are none."""
+    handled = ending_signals()
+    try:
+        before = {each: signal.signal(each, lambda number, frame: stop.request()) for each in handled}
+    except ValueError:
+        yield
+        return
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)

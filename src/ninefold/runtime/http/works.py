@@ -1,0 +1,236 @@
+"""What a step waits for: a computation that takes long, a call of a function, a document of another service.
+
+Argon2 takes all that it is given of processors and memory. It is given few threads, which stand back where others want
+the processor; and those who wait for it take turns by their address, so that nobody waits for all that one has sent.
+
+A function is the operator's own code, and may take its time: a plain one runs on a thread, one of `async def` on the
+event loop, so many at once as there is room for.
+
+Where a document is was said by the operator or by an issuer that the operator trusts. The answer is not trusted any
+further: no redirect is followed, no cookie kept, no proxy asked, and no more is read than a document of its kind is
+long.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import sys
+import threading
+from asyncio import Future
+from collections import OrderedDict, deque
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ninefold.runtime.http.capacity import Capacity
+from ninefold.runtime.operations.credentials import LANES
+from ninefold.runtime.operations.flow import Failed, Fetch, Fetched, Gave, Invoke, Unreachable
+
+if TYPE_CHECKING:
+    import aiohttp
+
+MOST_COMPUTATIONS = max(1, (os.cpu_count() or 1) // LANES)
+"""Computations at once. Each uses as many processors as it has lanes."""
+
+STANDS_BACK = 10
+"""How much less than others such a thread is given where there is not enough for all (`nice`, on Linux)."""
+
+Waiting: TypeAlias = tuple[Callable[[], Any], "Future[Any]"]
+
+
+class Computations:
+    """Computes, so many at once as there are threads; those of one address one after another."""
+
+    def __init__(self, capacity: Capacity) -> None:
+        self._capacity = capacity
+        self._threads = ThreadPoolExecutor(MOST_COMPUTATIONS, "ninefold-compute", initializer=_stand_back)
+        self._waiting: OrderedDict[str, deque[Waiting]] = OrderedDict()
+        """By address, that whose turn it is first."""
+        self._running = 0
+
+    def begun(self, function: Callable[[], Any], address: str) -> Future[Any]:
+        """What comes of a computation. Raises Unavailable where too many wait, of all or of this address. To be called
+        on the event loop's thread."""
+        self._capacity.compute(address)
+        future: Future[Any] = asyncio.get_running_loop().create_future()
+        future.add_done_callback(lambda _: self._capacity.computed(address))
+        self._waiting.setdefault(address, deque()).append((function, future))
+        self._next()
+        return future
+
+    def close(self) -> None:
+        self._threads.shutdown()
+
+    def _next(self) -> None:
+        while self._waiting and self._running < MOST_COMPUTATIONS:
+            address, queue = self._waiting.popitem(last=False)
+            function, future = queue.popleft()
+            if queue:
+                self._waiting[address] = queue
+            if not future.done():  # else nobody waits for it any more
+                self._running += 1
+                done = asyncio.get_running_loop().run_in_executor(self._threads, function)
+                done.add_done_callback(lambda done, future=future: self._ended(done, future))  # type: ignore[misc]
+
+    def _ended(self, done: Future[Any], future: Future[Any]) -> None:
+        self._running -= 1
+        self._next()
+        if done.cancelled():
+            future.cancel()
+        elif error := done.exception():
+            if not future.done():
+                future.set_exception(error)
+        elif not future.done():
+            future.set_result(done.result())
+
+
+def _stand_back() -> None:
+    """Linux counts threads as it counts processes (`setpriority(2)`), and what a thread begins is as it is itself."""
+    if sys.platform == "linux":
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), STANDS_BACK)
+
+
+MOST_CALLS = 32
+"""Plain functions that run at once; others wait."""
+
+
+class Callers:
+    """Calls functions, so many at once as there are threads and room."""
+
+    def __init__(self, capacity: Capacity) -> None:
+        self._capacity = capacity
+        self._threads = ThreadPoolExecutor(MOST_CALLS, thread_name_prefix="ninefold-call")
+
+    def begun(self, work: Invoke) -> Awaitable[Gave | Failed]:
+        """What comes of a call. Raises Unavailable where too many are on their way: one whose request has ended counts
+        until it ends itself."""
+        self._capacity.call()
+        if work.awaited:
+            return self._awaited(work)
+        loop = asyncio.get_running_loop()
+        future = self._threads.submit(_run, work)
+
+        def done(_: object) -> None:
+            with suppress(RuntimeError):  # the loop is closed
+                loop.call_soon_threadsafe(self._capacity.called)
+
+        future.add_done_callback(done)
+        return asyncio.wrap_future(future)
+
+    async def _awaited(self, work: Invoke) -> Gave | Failed:
+        try:
+            return Gave(await work.function(**work.arguments))
+        except Exception as error:
+            return Failed(error)
+        finally:
+            self._capacity.called()
+
+    def close(self) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _run(work: Invoke) -> Gave | Failed:
+    try:
+        return Gave(work.function(**work.arguments))
+    except Exception as error:
+        return Failed(error)
+
+
+SECONDS = 5.0
+"""For all of it: the name, the connection, the answer."""
+
+MOST_BYTES = 256 * 1024
+"""Of a document."""
+
+_HEADERS = {
+    "user-agent": "ninefold",
+    "accept": "application/json, application/jwk-set+json",
+    "accept-encoding": "identity",
+}
+
+
+class Fetcher:
+    """Fetches documents, each once at a time."""
+
+    def __init__(self) -> None:
+        self._under_way: dict[Fetch, asyncio.Task[Fetched | Unreachable]] = {}
+
+    async def fetch(self, wanted: Fetch) -> Fetched | Unreachable:
+        """One that is under way already is waited for, and goes on when whoever began it waits no more. What came
+        stands until those who waited have taken it: who asks in between is told the same."""
+        task = self._under_way.get(wanted)
+        if task is None:
+            task = self._under_way[wanted] = asyncio.create_task(_fetch(wanted.url))
+            # Those who wait go on in the turn of the loop after this one; it is forgotten in the turn after that.
+            loop = asyncio.get_running_loop()
+            task.add_done_callback(lambda _: loop.call_soon(lambda: loop.call_soon(self._forget, wanted)))
+        return await asyncio.shield(task)
+
+    def _forget(self, wanted: Fetch) -> None:
+        self._under_way.pop(wanted, None)
+
+
+_LOADED_FIRST = ("aiohttp", "joserfc.jwk", "joserfc.jws")
+"""What fetches, and what reads the keys that come. It takes a tenth of a second the first time, and is loaded beside
+the event loop then: most services fetch nothing before they have answered many requests."""
+
+
+async def _fetch(url: str) -> Fetched | Unreachable:
+    for module in _LOADED_FIRST:
+        await asyncio.to_thread(import_module, module)
+    import aiohttp
+
+    try:
+        # A session for each: there is a fetch or two an hour, and nothing to be kept in between.
+        async with (
+            aiohttp.ClientSession(
+                cookie_jar=aiohttp.DummyCookieJar(),
+                timeout=aiohttp.ClientTimeout(total=SECONDS),
+                auto_decompress=False,
+                trust_env=False,
+                headers=_HEADERS,
+            ) as session,
+            session.get(url, allow_redirects=False) as response,
+        ):
+            if response.status != 200:
+                return Unreachable(f"the answer is {response.status}")
+            if response.headers.get("content-encoding", "identity") != "identity":
+                return Unreachable("the answer is compressed")
+            body = await _read(response.content)
+            if body is None:
+                return Unreachable(f"the answer is longer than {MOST_BYTES // 1024} KiB")
+            return Fetched(body, kept_seconds(response.headers.getall("cache-control", [])))
+    except TimeoutError:
+        return Unreachable(f"no answer within {SECONDS:.0f} seconds")
+    except aiohttp.ClientConnectorError:
+        return Unreachable("no connection")
+    except (aiohttp.ClientError, OSError, ValueError) as error:
+        # What these say may hold what the other side wrote.
+        return Unreachable(type(error).__name__)
+
+
+async def _read(content: aiohttp.StreamReader) -> bytes | None:
+    """All of it; None: it is too long."""
+    chunks, size = [], 0
+    async for chunk in content.iter_chunked(16 * 1024):
+        size += len(chunk)
+        if size > MOST_BYTES:
+            return None
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+_MAX_AGE = re.compile(r'max-age="?([0-9]{1,10})"?', re.ASCII)
+
+
+def kept_seconds(cache_control: list[str]) -> float | None:
+    """How long a response may be kept (RFC 9111 5.2.2); None: it does not say."""
+    directives = [each.strip().lower() for field in cache_control for each in field.split(",")]
+    if "no-store" in directives or "no-cache" in directives:
+        return 0.0
+    found = next((match for each in directives if (match := _MAX_AGE.fullmatch(each))), None)
+    return None if found is None else float(found[1])

@@ -1,0 +1,430 @@
+"""A body: from bytes to values by field, and every rule that they do not keep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain, groupby, islice
+from typing import Any
+
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.expressions.evaluate import Env, EvaluationError, compile
+from ninefold.plan import routes as plan
+from ninefold.plan.json_patch import SCHEMA as JSON_PATCH
+from ninefold.runtime.messages import forms, media_types, patches
+from ninefold.runtime.messages.json_text import is_within, parse
+from ninefold.runtime.messages.message import Request
+from ninefold.runtime.messages.patches import merge
+from ninefold.runtime.messages.problems import Failure, FieldFailure, field_failure
+from ninefold.runtime.messages.problems import pointer as json_pointer
+from ninefold.runtime.messages.schemas import Node, Schemas, named
+from ninefold.runtime.messages.violations import (
+    MOST,
+    Broken,
+    Order,
+    Path,
+    broken,
+    known_members,
+    leading_names,
+    unknown,
+)
+from ninefold.values import Array, Invalid, Row, Type, Value, from_schema, json_reader, to_json
+
+_MALFORMED = Failure("malformed")
+_UNSUPPORTED = Failure("unsupported media type")
+_TOO_LARGE = Failure("too large")
+
+
+class Body:
+    """A plan's body made ready. A validator is compiled once, and fetches nothing."""
+
+    def __init__(self, body: plan.Body) -> None:
+        self.optional = body.optional
+        self._ignored = body.optional and body.unknown == "ignored"
+        self._media_types = frozenset(each.lower() for each in body.media_types)
+        self._fields = tuple(
+            _Field(
+                each.field,
+                each.pointer,
+                each.fixed,
+                json_reader(each.type),
+                None if each.normalise is None else compile(each.normalise),
+                each.merged,
+                None if each.stored is None else compile(each.stored),
+                each.was or each.field,
+                each.type,
+                each.null_shown,
+                each.known_as,
+            )
+            for each in body.fields
+        )
+        self._given_at = tuple((each.field, json_pointer(each.pointer)) for each in body.fields)
+        self._texts = body.texts
+        self._meant = tuple((each.pointer, _written_type(each, body.schema)) for each in body.fields)
+        # What a reference is written as, the schema of the identifier says that it is.
+        schemas = body.schema.get("properties", {})
+        self._written = tuple(
+            (name, from_schema(schemas.get(name, {})) if isinstance(each.type, Row) else each.type)
+            for each in body.fields
+            for name in each.pointer[:1]
+        ) + tuple(body.members.items())
+        self._written += tuple((each[0], from_schema(schemas.get(each[0], {}))) for each in body.constants)
+        self.edits = body.edits
+        self._edits = Schemas(JSON_PATCH) if body.edits else None
+        self._schemas = Schemas(body.schema)
+        self._given = tuple((each, _schema_at(each.pointer, body.schema)) for each in self._fields)
+        written = (*body.constants, *(each.pointer for each in body.fields))
+        self._order = Order(body.schema, written)
+        self._members_at = tuple(map(json_pointer, written))
+        self._members = {name: json_reader(type_) for name, type_ in body.members.items()}
+        known = [*(each.pointer for each in body.fields), *((name,) for name in body.members), *body.constants]
+        if body.chosen_by is not None and all(each[0] != body.chosen_by for each in known):
+            known.append((body.chosen_by,))
+        self._known = known_members(known) if body.unknown == "refused" else None
+        self._around = known_members(each.pointer for each in body.fields)
+        self._drops = body.unknown == "ignored"
+
+    @property
+    def ignored(self) -> bool:
+        """Whether a body is not even looked at."""
+        return self._ignored
+
+    def unsupported(self, request: Request) -> Failure | None:
+        """Whether what is announced cannot be read: another media type, charset or coding (RFC 9110 8.3, 8.4)."""
+        if not request.has_content:
+            return None
+        if request.headers.get("content-encoding", "identity").lower() != "identity":
+            return _UNSUPPORTED
+        sent = media_types.sent(request.headers.get("content-type", ""))
+        if sent is None or sent[0] not in self._media_types or sent[1] not in (None, "utf-8"):
+            return _UNSUPPORTED
+        return None
+
+    def is_form(self, request: Request) -> bool:
+        """Whether what is sent is a form, and not JSON. Where a form may come, no content is one without members."""
+        if forms.MEDIA_TYPE not in self._media_types or not request.has_content:
+            return forms.MEDIA_TYPE in self._media_types
+        sent = media_types.sent(request.headers.get("content-type", ""))
+        return sent is not None and sent[0] == forms.MEDIA_TYPE
+
+    def members(self, data: bytes) -> Any:
+        """The members of a form, as texts; a Failure where it is none."""
+        try:
+            return forms.parse(data)
+        except ValueError:
+            return _MALFORMED
+
+    def of_form(self, members: Mapping[str, Any]) -> dict[str, Any]:
+        """The same as JSON would have them."""
+        return forms.typed(members, self._written)
+
+    def parsed(self, data: bytes) -> Any:
+        """The body as JSON; a Failure where it is none."""
+        if not data and self.optional:
+            return {}
+        try:
+            document = parse(data)
+        except ValueError:
+            return _MALFORMED
+        return document if self._edits is None else self._no_patch(document) or document
+
+    def _no_patch(self, document: Any) -> Failure | None:
+        """What keeps a body from being a JSON Patch (RFC 6902 4)."""
+        assert self._edits is not None
+        found = islice(broken(self._edits, document), MOST + 1)
+        failures = tuple(field_failure("body", path, rule) for path, rule in dict.fromkeys(found))
+        return Failure("invalid", fields=failures) if failures else None
+
+    def given(self, document: Any) -> frozenset[str]:
+        """The fields that a body gives, whatever it gives them."""
+        return frozenset(each.name for each in self._fields if _at(document, each.pointer) is not _ABSENT)
+
+    def merging(self, document: Any) -> bool:
+        """Whether what the body gives is made from the row that is there: of an object that is to be merged into one,
+        or of edits."""
+        return self.edits or any(type(_at(document, each.pointer)) is dict for each in self._fields if each.merged)
+
+    def merged(self, document: Any, current: Mapping[str, Value] | None, most: int) -> Becomes | Failure:
+        """The body with each such object merged (RFC 7396 2). Where no row is there to merge into, it is left out:
+        what would become of it nobody can say. `most`: bytes that it may become, as JSON."""
+        document = _copied(document, self._around)
+        for each in self._fields:
+            if each.merged and type(patch := _at(document, each.pointer)) is dict:
+                within = _at(document, each.pointer[:-1])
+                if current is None:
+                    del within[each.pointer[-1]]
+                else:
+                    within[each.pointer[-1]] = merge(current.get(each.was), patch)
+        return Becomes(document) if is_within(document, most) else _TOO_LARGE
+
+    def edited(
+        self, patch: Any, current: Mapping[str, Value] | None, most: int, resource: str | None
+    ) -> Becomes | Failure:
+        """What a JSON Patch changes: a body that gives each field which becomes another, and the fields that are to
+        have no value any more. Where no row is there to edit, nothing is changed. A Failure where an edit cannot be
+        done to the row as it is, or makes it larger than `most` bytes of JSON."""
+        if current is None:
+            return Becomes({})
+        before = self._document(current)
+        try:
+            after, edits = patches.edited(before, patch, most)
+        except patches.CannotBeDone as failed:
+            where = field_failure("body", (failed.index, failed.member), failed.rule)
+            if failed.rule == "most":
+                return _TOO_LARGE
+            return Failure("different" if failed.rule == "test" else "conflict", resource, fields=(where,))
+        if not is_within(after, most):
+            return _TOO_LARGE
+        if type(after) is not dict:
+            return Becomes(after, edits=edits)
+        after = _copied(after, self._around)
+        cleared = set()
+        for each in self._fields:
+            was, becomes = _at(before, each.pointer), _at(after, each.pointer)
+            within = _object(after, each.pointer[:-1])
+            if within is None:
+                continue  # another value is in the place of the object: the schema says so
+            if becomes is _ABSENT and was is not _ABSENT and was is not None:
+                cleared.add(each.name)
+            elif becomes is not _ABSENT and was is not _ABSENT and patches.same(was, becomes):
+                del within[each.pointer[-1]]
+        return Becomes(after, frozenset(cleared), edits)
+
+    def _document(self, current: Mapping[str, Value]) -> dict[str, Any]:
+        """The row as this body would give it. What nobody may read (a secret) is not in it."""
+        document: dict[str, Any] = {}
+        for each in self._fields:
+            within = _object(document, each.pointer[:-1])
+            value = current.get(each.was)
+            if within is not None and (value is not None or (each.null_shown and each.was in current)):
+                within[each.pointer[-1]] = to_json(each.type, value)
+        return document
+
+    def read(self, data: bytes) -> dict[str, Value] | Failure:
+        """The values that the body gives, by field, or everything that is wrong with it."""
+        document = self.parsed(data)
+        return document if isinstance(document, Failure) else self.values(document)
+
+    def values(self, document: Any) -> dict[str, Value] | Failure:
+        """The same of a body that is parsed already, which is changed by what the contract says to `normalise`."""
+        given = self.valid(document)
+        return given.values if given.wrong is None else given.wrong
+
+    def valid(
+        self,
+        document: Any,
+        cleared: frozenset[str] = frozenset(),
+        form: bool = False,
+        known: Mapping[str, Value] | None = None,
+    ) -> Given:
+        """What the body gives, and what is wrong with it. `cleared`: the fields that are to have no value. `form`: the
+        document came as a form. `known`: what the path gives."""
+        if self._texts:
+            self._take_texts(document)
+        for each in self._fields:
+            each.normalise(document)
+        failures = self._broken(document)
+        if not failures and self._drops:
+            kept = named(self._schemas, document)
+            if kept is not document:
+                # What is stored is as its schema says: also without the members that nothing names.
+                failures, document = self._broken(kept), kept
+        refused = {leading_names(path) for path, _ in failures}
+        if len(failures) > MOST:
+            # Not all has been looked at: of what is not known to be wrong it is asked whether it is.
+            refused |= {each.pointer for each, node in self._given if not self._is_valid(document, each.pointer, node)}
+        values: dict[str, Value] = {}
+        for each in self._fields:
+            found = _at(document, each.pointer)
+            if found is _ABSENT:
+                if each.name in cleared and not each.fixed and each.type.nullable:
+                    values[each.name] = None
+                elif each.name in cleared:
+                    failures.append((each.pointer, "immutable" if each.fixed else "required"))
+                continue
+            if each.fixed:
+                if not each.repeats(found, known or {}):
+                    failures.append((each.pointer, "immutable"))
+            elif not any(names[: len(each.pointer)] == each.pointer for names in refused):
+                try:
+                    values[each.name] = each.kept(each.read(found))
+                except Invalid as failure:
+                    failures.append(((*each.pointer, *failure.path), failure.rule))
+                except EvaluationError:
+                    failures.append((each.pointer, "stored"))
+        others: dict[str, Value] = {}
+        for name, read in self._members.items() if type(document) is dict else ():
+            if name in document and (name,) not in {names[:1] for names in refused}:
+                try:
+                    others[name] = read(document[name])
+                except Invalid as failure:
+                    failures.append(((name, *failure.path), failure.rule))
+        if form:
+            failures = [self._repeated(document, *each) for each in failures]
+        wrong = Failure("invalid", fields=self._in_order(failures)) if failures else None
+        return Given(values, others, wrong)
+
+    def _broken(self, document: Any) -> list[Broken]:
+        """What is wrong with the document, as far as it is told; one more where there is more."""
+        return [*islice(chain(self._unknown(document), broken(self._schemas, document)), MOST + 1)]
+
+    def _is_valid(self, document: Any, pointer: tuple[str, ...], node: Node) -> bool:
+        found = _at(document, pointer)
+        return found is _ABSENT or self._schemas.keeps(node)(found)
+
+    def by_field(self, failure: Failure, resource: str | None) -> Iterator[Failure]:
+        """The same, each failure about one field of the row, in the same order. What is wrong with none of them is
+        about the row."""
+        if resource is None:
+            yield failure
+            return
+        for subject, fields in groupby(failure.fields, lambda each: self._subject(each, resource)):
+            yield Failure(failure.condition, subject, failure.code, tuple(fields), failure.trace)
+
+    def in_order(self, failures: Sequence[Failure]) -> list[Failure]:
+        """The same, where those that are about members of the body come in the order of the contract, whichever step
+        of the request has found them."""
+        about = [number for number, each in enumerate(failures) if each.fields and each.fields[0].place == "body"]
+        ordered = sorted((failures[number] for number in about), key=lambda each: self._number(each.fields[0]))
+        found = list(failures)
+        for number, failure in zip(about, ordered, strict=True):
+            found[number] = failure
+        return found
+
+    def _number(self, failure: FieldFailure) -> int:
+        at = failure.pointer
+        found = (number for number, given in enumerate(self._members_at) if at == given or at.startswith(given + "/"))
+        return next(found, len(self._members_at))
+
+    def _subject(self, failure: FieldFailure, resource: str) -> str:
+        at = failure.pointer
+        found = (name for name, given in self._given_at if at == given or at.startswith(given + "/"))
+        return ".".join((resource, *islice(found, 1)))
+
+    def _take_texts(self, document: Any) -> None:
+        """Put numbers and truth values in the place of texts that are taken for them."""
+        for pointer, type_ in self._meant:
+            found = _at(document, pointer)
+            if found is not _ABSENT:
+                _at(document, pointer[:-1])[pointer[-1]] = forms.meant(found, type_)
+
+    def _repeated(self, document: dict[str, Any], path: Path, rule: str) -> tuple[Path, str]:
+        """What is wrong with a member of a form: one that is given several times and means one value is `repeated`."""
+        meant = next((each.type for each in self._fields if each.pointer == path[:1]), None)
+        several = meant is not None and not isinstance(meant, Array) and type(_at(document, path[:1])) is list  # type: ignore[arg-type]
+        return (path[:1], "repeated") if several else (path, rule)
+
+    def _unknown(self, document: Any) -> Iterator[tuple[Path, str]]:
+        if self._known is not None:
+            yield from unknown(document, self._known, ())
+
+    def _in_order(self, failures: list[tuple[Path, str]]) -> tuple[FieldFailure, ...]:
+        ordered = sorted(dict.fromkeys(failures), key=lambda failure: self._order(*failure))
+        return tuple(field_failure("body", path, rule) for path, rule in ordered)
+
+
+@dataclass(frozen=True, slots=True)
+class Becomes:
+    """A body with what the row has: merged, or edited. `cleared`: the fields that are to have no value any more;
+    `edits`: what a JSON Patch did."""
+
+    document: Any
+    cleared: frozenset[str] = frozenset()
+    edits: tuple[patches.Edit, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a body gives: the values that are valid, by field; what is no field, by name (`request.body.NAME`); and what
+    is wrong, if anything is."""
+
+    values: dict[str, Value]
+    others: dict[str, Value]
+    wrong: Failure | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """One leaf of a body."""
+
+    name: str
+    pointer: tuple[str, ...]
+    fixed: bool
+    read: Callable[[object], Value]
+    normal: Callable[[Env], Value] | None
+    merged: bool
+    stored: Callable[[Env], Value] | None
+    was: str
+    type: Type
+    null_shown: bool
+    known_as: str | None
+
+    def repeats(self, found: object, path: Mapping[str, Value]) -> bool:
+        """Whether it is what the path says already, and so changes nothing."""
+        if self.known_as is None or self.known_as not in path:
+            return False
+        try:
+            return self.read(found) == path[self.known_as]
+        except Invalid:
+            return False
+
+    def kept(self, value: Value) -> Value:
+        """What is stored of a value that is given. Raises EvaluationError."""
+        return value if self.stored is None or value is None else self.stored({"value": value})
+
+    def normalise(self, document: Any) -> None:
+        """Change the value in the document. A value that is not of the field's type stays as it is, for the
+        schema to refuse."""
+        if self.normal is None:
+            return
+        found = _at(document, self.pointer)
+        if found is _ABSENT:
+            return
+        try:
+            normal = self.normal({"value": self.read(found)})
+        except (Invalid, EvaluationError):
+            return
+        _at(document, self.pointer[:-1])[self.pointer[-1]] = normal
+
+
+_ABSENT = object()
+
+
+def _written_type(field: plan.BodyField, schema: Any) -> Type:
+    """What a field is written as: of a reference, the schema of the identifier says it."""
+    if not isinstance(field.type, Row):
+        return field.type
+    for name in field.pointer:
+        schema = schema.get("properties", {}).get(name, {})
+    return from_schema(schema)
+
+
+def _at(document: Any, path: tuple[str, ...]) -> Any:
+    for name in path:
+        if type(document) is not dict or name not in document:
+            return _ABSENT
+        document = document[name]
+    return document
+
+
+def _schema_at(pointer: tuple[str, ...], schema: Any) -> Node:
+    for name in pointer:
+        schema = schema.get("properties", {}).get(name, {})
+    found: Node = schema
+    return found
+
+
+def _copied(document: Any, around: Mapping[str, Any] | None) -> Any:
+    """The document with copies of the objects around its fields: these may be changed."""
+    if type(document) is not dict or around is None:
+        return document
+    return {name: _copied(value, around.get(name)) for name, value in document.items()}
+
+
+def _object(document: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any] | None:
+    """The object at a path, made where nothing is; None where another value is on the way."""
+    for name in path:
+        within = document.setdefault(name, {})
+        if type(within) is not dict:
+            return None
+        document = within
+    return document

@@ -1,0 +1,287 @@
+"""From a result to the bytes of a response: the plan's content as closures over rows and the environment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias, assert_never
+
+import msgspec
+
+from ninefold.expressions.evaluate import Env, EvaluationError, compile
+from ninefold.expressions.tree import Typed
+from ninefold.plan import environment
+from ninefold.plan import responses as plan
+from ninefold.plan.chosen import expanded, hidden
+from ninefold.plan.statement import ResultColumn
+from ninefold.runtime.messages import conditional
+from ninefold.runtime.messages.message import HeaderFields, Response, header_value, uri_reference
+from ninefold.runtime.store.protocol import Row, Stored
+from ninefold.values import Anything, Array, Boolean, Digest, Duration, Number, Object, Type, to_json
+
+Show: TypeAlias = Callable[[Row, Sequence[Row], Env], Any]
+"""What is shown of a row, the rows of a page, and the environment. None: there is no value."""
+
+NO_ROW: Row = ()
+
+_REFERENCES = frozenset((b"location", b"content-location"))
+"""Headers whose values are URI references."""
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(tuple[tuple[Any, ...], ...]).decode
+
+
+class Shape:
+    """A plan's response made ready: status, headers and content."""
+
+    __slots__ = ("_content_type", "_headers", "_revision", "_show", "_status", "digested", "tag_prefix")
+
+    def __init__(
+        self,
+        response: plan.Response,
+        columns: Sequence[ResultColumn],
+        of_rows: Sequence[ResultColumn] = (),
+    ) -> None:
+        """`of_rows`: the columns of the rows of a page."""
+        self._status = response.status
+        self._show = None if response.content is None else show(response.content, columns, of_rows)
+        self._content_type: HeaderFields = (
+            () if response.media_type is None else ((b"content-type", header_value(response.media_type)),)
+        )
+        self._headers = tuple((header_value(name.lower()), show(value, columns)) for name, value in response.headers)
+        self._revision = response.revision
+        self.tag_prefix = response.tag_prefix
+        self.digested = response.digested
+
+    def body(self, row: Row, rows: Sequence[Row], env: Env) -> bytes | None:
+        """The content for a row, or for the rows of a page; None: there is none."""
+        return None if self._show is None else _encode(self._show(row, rows, env))
+
+    def is_digested(self, env: Env) -> bool:
+        """Whether its tag is of the body as well: what it shows may change while the row stays as it is, or is what the
+        request chose of it."""
+        return self.digested or self._is_chosen(env)
+
+    def _is_chosen(self, env: Env) -> bool:
+        return bool(env.get(environment.CHOSEN)) and (self.digested or self._revision is not None)
+
+    def opaque(self, row: Row, body: bytes | None, env: Env) -> str | None:
+        """The opaque part of the entity tag (RFC 9110 8.8.3), of the row's revision and, where it is digested, of the
+        body; None: the response has no tag. Where the request chose what is shown, the tag is of the body alone: no
+        write takes it for one of the row."""
+        if self._is_chosen(env):
+            return f"{self.tag_prefix}.{conditional.digest(body or b'')}"
+        if not self.digested:
+            return None if self._revision is None else self.tag_prefix + str(row[self._revision])
+        revision = "" if self._revision is None else str(row[self._revision])
+        return f"{self.tag_prefix}{revision}.{conditional.digest(body or b'')}"
+
+    def filled(self, row: Row, rows: Sequence[Row], env: Env, opaque: str | None = None) -> Response:
+        """The response for a row, or for the rows of a page. `opaque`: of a tag that is not of this response's own
+        content."""
+        body = self.body(row, rows, env)
+        return self.whole(row, rows, env, body, self.opaque(row, body, env) if opaque is None else opaque)
+
+    def whole(self, row: Row, rows: Sequence[Row], env: Env, body: bytes | None, opaque: str | None) -> Response:
+        """The response with a body that is made already."""
+        headers = self._own_headers(row, rows, env, opaque)
+        if body is None:
+            return Response(self._status, headers)
+        return Response(self._status, self._content_type + headers, body)
+
+    def not_modified(self, row: Row, rows: Sequence[Row], env: Env, opaque: str) -> Response:
+        """304 in place of the response, with what would be known of it without the content (RFC 9110 15.4.5)."""
+        return Response(304, self._own_headers(row, rows, env, opaque))
+
+    def _own_headers(self, row: Row, rows: Sequence[Row], env: Env, opaque: str | None) -> HeaderFields:
+        if not self._headers and opaque is None:
+            return ()
+        fields: list[tuple[bytes, bytes]] = []
+        if opaque is not None:
+            fields.append((b"etag", header_value(f'"{opaque}"')))
+        for name, value in self._headers:
+            shown = value(row, rows, env)
+            if shown is not None:
+                text = shown if type(shown) is str else _encode(shown).decode()
+                fields.append(field_line(name, text))
+        return tuple(fields)
+
+
+def field_line(name: bytes, text: str) -> tuple[bytes, bytes]:
+    """A header, its name in lower case, with a text as its value."""
+    return name, uri_reference(text) if name in _REFERENCES else header_value(text)
+
+
+def show(content: plan.Content, columns: Sequence[ResultColumn], of_rows: Sequence[ResultColumn] = ()) -> Show:
+    """A content as a closure. `columns` are those of the result that it is shown from, `of_rows` those of the rows of a
+    page."""
+    match content:
+        case plan.FromColumn(column=index):
+            return _column(index, columns[index].type)
+        case plan.FromExpression(expression=expression):
+            return _expression(expression)
+        case plan.ObjectOf():
+            return _object(content, columns, of_rows)
+        case plan.ArrayOf(items=items):
+            return _array(items, columns, of_rows)
+        case plan.EachRow(item=item):
+            each = show(item, of_rows)
+            return lambda row, rows, env: [each(one, rows, env) for one in rows]
+        case plan.EachOf():
+            return _each(content)
+        case plan.ChoiceOf():
+            return _choice(content, columns, of_rows)
+        case _:
+            assert_never(content)
+
+
+def _column(index: int, type_: Type) -> Show:
+    read = json_reader(type_)
+    if read is None:
+        return lambda row, rows, env: row[index]
+
+    def shown(row: Row, rows: Sequence[Row], env: Env) -> Any:
+        stored = row[index]
+        return None if stored is None else read(stored)
+
+    return shown
+
+
+def json_reader(type_: Type) -> Callable[[Stored], Any] | None:
+    """From a stored value to what is encoded; None: as it is. Stored JSON is passed on as it stands."""
+    match type_:
+        case Boolean():
+            return bool
+        case Number():  # one zero: SQL computes two
+            return lambda stored: stored or 0.0
+        case Array() | Object() | Anything():
+            return lambda stored: msgspec.Raw(str(stored).encode())
+        case Duration():
+            return lambda stored: to_json(type_, stored)
+        case Digest():
+            raise ValueError("a digest is never shown")
+        case _:
+            return None
+
+
+def _expression(typed: Typed) -> Show:
+    evaluate = compile(typed)
+    duration = isinstance(typed.type, Duration)
+
+    def shown(row: Row, rows: Sequence[Row], env: Env) -> Any:
+        try:
+            value = evaluate(env)
+        except EvaluationError:
+            return None
+        return to_json(typed.type, value) if duration else value
+
+    return shown
+
+
+def _object(content: plan.ObjectOf, columns: Sequence[ResultColumn], of_rows: Sequence[ResultColumn]) -> Show:
+    if content.optional or content.expanded:
+        return _chosen_object(content, columns, of_rows)
+    members = tuple((name, show(value, columns, of_rows), _null_shown(value)) for name, value in content.members)
+    present = content.present
+
+    def shown(row: Row, rows: Sequence[Row], env: Env) -> Any:
+        if present is not None and row[present] is None:
+            return None
+        found = {}
+        for name, value_of, null_shown in members:
+            value = value_of(row, rows, env)
+            if value is not None or null_shown:
+                found[name] = value
+        return found
+
+    return shown
+
+
+def _chosen_object(content: plan.ObjectOf, columns: Sequence[ResultColumn], of_rows: Sequence[ResultColumn]) -> Show:
+    """The same of an object of which a request chooses: by the switches in `$chosen`."""
+
+    def ready(value: plan.Content) -> tuple[Show, bool]:
+        return show(value, columns, of_rows), _null_shown(value)
+
+    asked = {name: ready(value) for name, value in content.expanded}
+    own = {name: ready(value) for name, value in content.members}
+    members = tuple(
+        (
+            name,
+            hidden(name) if name in content.optional else None,
+            own.get(name),
+            expanded(name) if name in asked else None,
+            asked.get(name),
+        )
+        for name in (*own, *(name for name in asked if name not in own))
+    )
+    present = content.present
+
+    def shown(row: Row, rows: Sequence[Row], env: Env) -> Any:
+        if present is not None and row[present] is None:
+            return None
+        found, chosen = {}, env.get(environment.CHOSEN, ())
+        for name, hiding, stated, expanding, instead in members:
+            if hiding in chosen:
+                continue
+            taken = instead if expanding in chosen else stated
+            if taken is not None:
+                value = taken[0](row, rows, env)
+                if value is not None or taken[1]:
+                    found[name] = value
+        return found
+
+    return shown
+
+
+def _array(items: tuple[plan.Content, ...], columns: Sequence[ResultColumn], of_rows: Sequence[ResultColumn]) -> Show:
+    each = tuple((show(item, columns, of_rows), _null_shown(item)) for item in items)
+
+    def shown(row: Row, rows: Sequence[Row], env: Env) -> Any:
+        values = ((value_of(row, rows, env), null_shown) for value_of, null_shown in each)
+        return [value for value, null_shown in values if value is not None or null_shown]
+
+    return shown
+
+
+def _each(content: plan.EachOf) -> Show:
+    index, item = content.column, show(content.item, content.columns)
+
+    def shown(row: Row, rows: Sequence[Row], env: Env) -> Any:
+        stored: Any = row[index]
+        if stored is None:
+            return None
+        # Items within items have been decoded with them.
+        within = _decode(stored) if type(stored) is str else stored
+        return [value for cells in within if (value := item(cells, rows, env)) is not None]
+
+    return shown
+
+
+def _choice(content: plan.ChoiceOf, columns: Sequence[ResultColumn], of_rows: Sequence[ResultColumn]) -> Show:
+    holds, yes, no = (show(each, columns, of_rows) for each in (content.condition, content.yes, content.no))
+    return lambda row, rows, env: yes(row, rows, env) if holds(row, rows, env) else no(row, rows, env)
+
+
+def _null_shown(content: plan.Content) -> bool:
+    match content:
+        case plan.FromColumn() | plan.FromExpression() | plan.ObjectOf():
+            return content.null_shown
+        case plan.ArrayOf() | plan.EachRow() | plan.EachOf() | plan.ChoiceOf():
+            return False
+
+
+def roots(content: plan.Content) -> frozenset[str]:
+    """The names of the environment that a content reads, as `error` or `now`."""
+    return frozenset(_variables(msgspec.to_builtins(content)))
+
+
+def _variables(node: Any) -> set[str]:
+    match node:
+        case {"node": "variable", "name": str(name)}:
+            return {name}
+        case dict():
+            return set().union(*map(_variables, node.values()))
+        case list() | tuple():
+            return set().union(*map(_variables, node))
+        case _:
+            return set()

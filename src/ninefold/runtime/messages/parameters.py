@@ -1,0 +1,233 @@
+"""Query parameters and headers: from text to values, and what is wrong with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field
+from itertools import islice
+from typing import Literal, TypeAlias
+from urllib.parse import unquote
+
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.expressions.evaluate import Env, EvaluationError, compile
+from ninefold.plan import operations as plan
+from ninefold.plan.responses import In
+from ninefold.plan.routes import Parameter
+from ninefold.runtime.messages.problems import Failure, invalid
+from ninefold.runtime.messages.schemas import Schemas
+from ninefold.runtime.messages.violations import MOST, broken
+from ninefold.values import GREATEST_INTEGER, Array, Integer, Invalid, Type, Value, from_text
+
+Query: TypeAlias = Mapping[str, Sequence[str]]
+"""The values of each parameter, in the order in which they came."""
+
+
+Written: TypeAlias = Literal["repeated", "comma separated"]
+"""How a parameter gives several values."""
+
+
+def parse_query(query: bytes) -> dict[str, list[str]]:
+    """`a=1&b=%20&a=+` by name (WHATWG URL 5.1). Bytes that are not UTF-8 become surrogates, which no value admits."""
+    parameters: dict[str, list[str]] = {}
+    if not query:
+        return parameters
+    for pair in query.decode("utf-8", "surrogateescape").split("&"):
+        if pair:
+            name, _, value = pair.partition("=")
+            parameters.setdefault(_decoded(name), []).append(_decoded(value))
+    return parameters
+
+
+def _decoded(text: str) -> str:
+    return unquote(text.replace("+", " "), errors="surrogateescape") if "%" in text or "+" in text else text
+
+
+def single(query: Query, name: str, type_: Type) -> Value | Refused:
+    """The value of a parameter that is there, and is meant to be there once."""
+    values = query[name]
+    if len(values) > 1:
+        return Refused("repeated")
+    try:
+        return from_text(type_, values[0])
+    except Invalid as invalid:
+        return Refused(invalid.rule)
+
+
+def several(texts: Sequence[str], type_: Type, written: Written) -> Value | Refused:
+    """The values of a parameter that gives several."""
+    if written == "comma separated":
+        if len(texts) > 1:
+            return Refused("repeated")
+        texts = texts[0].split(",")
+    assert isinstance(type_, Array)
+    try:
+        return [from_text(type_.items, text) for text in texts]
+    except Invalid as invalid:
+        return Refused(invalid.rule)
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """What a parameter is not a value for: the rule that it does not keep."""
+
+    rule: str
+
+
+class Declared:
+    """The parameters of one endpoint that the contract gives schemas: those of the path, of the query, or headers."""
+
+    __slots__ = ("_parameters", "_place", "parameters")
+
+    def __init__(self, parameters: Iterable[Parameter], place: In) -> None:
+        self.parameters = tuple(parameters)
+        self._parameters = tuple((parameter, Schemas(parameter.schema)) for parameter in self.parameters)
+        self._place = place
+
+    def read(self, given: Query, failures: list[Failure]) -> dict[str, Value]:
+        """The values of those that came; what is wrong is added to `failures`."""
+        values: dict[str, Value] = {}
+        for parameter, schemas in self._parameters:
+            name = parameter.name
+            rules: tuple[str, ...] = ()
+            if name in given:
+                value = (
+                    _several(given[name], parameter.type)
+                    if isinstance(parameter.type, Array)
+                    else single(given, name, parameter.type)
+                )
+                if isinstance(value, Refused):
+                    rules = (value.rule,)
+                else:
+                    values[name] = value
+                    rules = tuple(dict.fromkeys(rule for _, rule in islice(broken(schemas, value), MOST)))
+            elif parameter.required:
+                rules = ("required",)
+            failures.extend(invalid(self._place, name, rule, parameter.code) for rule in rules)
+        return values
+
+
+def _several(texts: Sequence[str], type_: Array) -> Value | Refused:
+    try:
+        return [from_text(type_.items, text) for text in texts]
+    except Invalid as invalid:
+        return Refused(invalid.rule)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What a request asks of a list. `size` None: all of it. `start`: how many rows come before the page. `number`
+    is as requests number pages. `cursor` is as sent."""
+
+    sort: plan.Sort
+    size: int | None = None
+    start: int = 0
+    number: int = 1
+    cursor: str | None = None
+    filters: dict[str, Value] = field(default_factory=dict)
+
+
+def _taken(query: Query, name: str, type_: Type, failures: list[Failure], written: Written | None = None) -> Value:
+    value = single(query, name, type_) if written is None else several(query[name], type_, written)
+    if isinstance(value, Refused):
+        failures.append(invalid("query", name, value.rule))
+        return None
+    return value
+
+
+class FilterReader:
+    """The parameters that narrow rows. `names` are those that there are."""
+
+    __slots__ = ("_defaults", "_filters", "names")
+
+    def __init__(self, filters: Sequence[plan.FilterParameter]) -> None:
+        self._filters = filters
+        self._defaults: tuple[tuple[str, Callable[[Env], Value]], ...] = tuple(
+            (each.name, compile(each.default)) for each in filters if each.default is not None
+        )
+        self.names = frozenset(each.name for each in filters)
+
+    def read(self, query: Query, env: Env, failures: list[Failure]) -> dict[str, Value]:
+        """The values of those that came, or that have a default; what is wrong is added to `failures`."""
+        filters: dict[str, Value] = {}
+        for each in self._filters:
+            if each.name in query:
+                value = _taken(query, each.name, each.type, failures, each.written)
+                if value is not None:
+                    filters[each.name] = value
+        for name, default in self._defaults:
+            if name not in query:
+                try:
+                    filters[name] = default(env)
+                except EvaluationError:
+                    # No condition holds for what has no value: nothing is found.
+                    filters[name] = None
+        return filters
+
+
+class PageReader:
+    """The parameters of a list: filters, order, page. `names` are those that the list knows."""
+
+    __slots__ = ("_filters", "_paging", "_sort_parameter", "_sorts", "names")
+
+    def __init__(self, operation: plan.List) -> None:
+        self._filters = FilterReader(operation.filters)
+        self._sorts = {sort.name: sort for sort in operation.sorts}
+        self._sort_parameter = operation.sort_parameter
+        self._paging = operation.paging
+        paging = operation.paging
+        own = (operation.sort_parameter, paging.size, paging.next, paging.start, paging.number)
+        self.names = self._filters.names | {name for name in own if name is not None}
+
+    def read(self, query: Query, env: Env, failures: list[Failure]) -> Page:
+        """What is asked for; what is wrong with it is added to `failures`."""
+        filters = self._filters.read(query, env, failures)
+        if self._paging.by == "none":
+            return Page(self._sort(query, failures), filters=filters)
+        sort = self._sort(query, failures)
+        size = self._integer(query, self._paging.size, 1, self._paging.largest, self._paging.default, failures)
+        if self._paging.by != "page":
+            start, number = self._integer(query, self._paging.start, 0, None, 0, failures), 1
+        else:
+            first = self._paging.first
+            number = self._integer(query, self._paging.number, first, None, first, failures)
+            # Where the database's integers end, there are no rows any more.
+            start = min((number - first) * size, GREATEST_INTEGER)
+        return Page(sort, size, start, number, self._cursor(query, failures), filters)
+
+    def _sort(self, query: Query, failures: list[Failure]) -> plan.Sort:
+        default, name = self._sorts[""], self._sort_parameter
+        if name is None or name not in query:
+            return default
+        given = query[name]
+        if len(given) == 1 and given[0] and given[0] in self._sorts:
+            return self._sorts[given[0]]
+        failures.append(invalid("query", name, "repeated" if len(given) > 1 else "enum"))
+        return default
+
+    def _integer(
+        self, query: Query, name: str | None, least: int, largest: int | None, default: int, failures: list[Failure]
+    ) -> int:
+        if name is None or name not in query:
+            return default
+        value = _taken(query, name, Integer(), failures)
+        if not isinstance(value, int):
+            return default
+        if value < least:
+            failures.append(invalid("query", name, "minimum"))
+        elif largest is not None and value > largest:
+            failures.append(invalid("query", name, "maximum"))
+        return value
+
+    def _cursor(self, query: Query, failures: list[Failure]) -> str | None:
+        name = self._paging.next
+        if self._paging.by != "cursor" or name is None or name not in query:
+            return None
+        given = query[name]
+        if len(given) > 1:
+            failures.append(invalid("query", name, "repeated"))
+            return None
+        return given[0]
+
+    def not_ours(self) -> Failure:
+        """The failure of a cursor that the service did not make for this list."""
+        return invalid("query", self._paging.next or "", "format")

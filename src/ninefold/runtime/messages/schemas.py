@@ -1,0 +1,271 @@
+"""JSON Schema (2020-12) place by place: whether a value is valid, which schemas speak of each part of it, and which
+members nothing names (those are what counts as unevaluated for `unevaluatedProperties`; JSON Schema core, 11).
+
+Whether a value is valid, `jsonschema_rs` says, in one call that ends at the first rule which is not kept: it takes some
+milliseconds for a megabyte. Which rules a value does not keep it would tell in a list of all of them, which takes
+seconds; so they are looked for one after another (`violations.py`), and it is asked of each part alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+import jsonschema_rs
+
+Node: TypeAlias = dict[str, Any] | bool
+"""A schema, or one inside it."""
+
+MOST_STEPS_BACK: Final = 10_000
+"""How often a regular expression with look-around or a back-reference may try again at one place of a text; what is
+beyond does not match. All others take time in proportion to the text."""
+
+LONGEST_WITH_STEPS_BACK: Final = 1_000
+"""Code points of a text that such an expression looks at; a longer one does not match. Each step may go through all of
+the text, and both bounds together are some milliseconds."""
+
+_INSIDE: Final = ("allOf", "anyOf", "oneOf")
+
+
+def validator(schema: Node) -> jsonschema_rs.Draft202012Validator:
+    """What tells whether values are valid. Formats are asserted, nothing is fetched, and patterns are matched in time
+    in proportion to the text, where they can be."""
+    try:
+        return _compiled(schema, jsonschema_rs.RegexOptions())
+    except jsonschema_rs.ValidationError:
+        return _compiled(schema, _STEPPING_BACK, {"pattern": _Pattern})
+
+
+def _compiled(
+    schema: Node,
+    patterns: jsonschema_rs.RegexOptions | jsonschema_rs.FancyRegexOptions,
+    keywords: dict[str, Any] | None = None,
+) -> jsonschema_rs.Draft202012Validator:
+    return jsonschema_rs.Draft202012Validator(
+        schema,
+        validate_formats=True,
+        formats=_ONE_BY_ONE,
+        retriever=refuse_to_fetch,
+        pattern_options=patterns,
+        keywords=keywords,
+    )
+
+
+def _bounded(name: str, longest: int) -> Callable[[str], bool]:
+    """A format whose texts are looked at one by one, so that others have their turn between two. A longer one is not
+    of the format."""
+    is_valid = jsonschema_rs.Draft202012Validator({"format": name}, validate_formats=True).is_valid
+    return lambda text: len(text) <= longest and is_valid(text)
+
+
+_ONE_BY_ONE: Final = {"idn-hostname": _bounded("idn-hostname", 253), "regex": _bounded("regex", 10_000)}
+"""Formats that take some microseconds of each character. A host's name is never longer (RFC 1123 2.1)."""
+
+
+_STEPPING_BACK: Final = jsonschema_rs.FancyRegexOptions(backtrack_limit=MOST_STEPS_BACK)
+
+
+class _Pattern:
+    """The keyword `pattern` where some need steps back: each text is looked at by itself, and others have their turn
+    between two."""
+
+    def __init__(self, _parent: object, pattern: str, _path: object) -> None:
+        self._longest: int | None = None
+        try:
+            self._matches = _compiled({"pattern": pattern}, jsonschema_rs.RegexOptions()).is_valid
+        except jsonschema_rs.ValidationError:
+            self._longest = LONGEST_WITH_STEPS_BACK
+            self._matches = _compiled({"pattern": pattern}, _STEPPING_BACK).is_valid
+
+    def validate(self, value: object) -> None:
+        """Raises ValueError where it does not match."""
+        if not isinstance(value, str):
+            return
+        if (self._longest is not None and len(value) > self._longest) or not self._matches(value):
+            raise ValueError("it does not match")
+
+
+def refuse_to_fetch(uri: str) -> Any:
+    """Nothing is fetched: all that a schema refers to is inside it."""
+    raise ValueError(f"{uri} is outside of the contract")
+
+
+class Schemas:
+    """A schema and all that are inside it. A schema inside is made ready once it is asked for the first time."""
+
+    def __init__(self, root: Node) -> None:
+        self.root = root
+        self.is_valid: Callable[[Any], bool] = validator(root).is_valid
+        self._definitions = {"$defs": root["$defs"]} if isinstance(root, dict) and "$defs" in root else {}
+        self._ready: dict[tuple[int, tuple[str, ...]], Callable[[Any], bool]] = {}
+        self._says_members: dict[int, bool] = {}
+        self._names: dict[int, bool] = {}
+
+    def keeps(self, node: Node, *keywords: str) -> Callable[[Any], bool]:
+        """Whether a value keeps a schema inside this one; with keywords, of it these alone."""
+        known = self._ready.get((id(node), keywords))
+        if known is None:
+            asked = {each: node[each] for each in keywords} if keywords and isinstance(node, dict) else node
+            asked = {**self._definitions, **asked} if isinstance(asked, dict) else asked
+            known = self._ready[id(node), keywords] = validator(asked).is_valid
+        return known
+
+    def resolved(self, reference: str) -> Node:
+        """The schema that a `$ref` leads to (RFC 6901): always one inside this one."""
+        target: Any = self.root
+        for token in reference[2:].split("/") if reference.startswith("#/") else ():
+            target = target[token.replace("~1", "/").replace("~0", "~")]
+        found: Node = target
+        return found
+
+    def asserted(self, node: Node, value: Any) -> Iterator[dict[str, Any]]:
+        """The schemas whose rules a value has to keep one by one, beginning with the schema itself."""
+        if isinstance(node, bool):
+            return
+        yield node
+        for each in self.beside(node, value):
+            yield from self.asserted(each, value)
+
+    def beside(self, node: Mapping[str, Any], value: Any) -> Iterator[Node]:
+        """The schemas inside one that the same value has to keep as well."""
+        if "$ref" in node:
+            yield self.resolved(node["$ref"])
+        yield from node.get("allOf", ())
+        if "if" in node:
+            branch = "then" if self.keeps(node["if"])(value) else "else"
+            if branch in node:
+                yield node[branch]
+        if "dependentSchemas" in node and type(value) is dict:
+            yield from (each for name, each in node["dependentSchemas"].items() if name in value)
+
+    def evaluating(self, node: Node, value: Any) -> Iterator[dict[str, Any]]:
+        """Those by which parts of a value count as evaluated (JSON Schema 2020-12 core, 11): the same, and those of
+        `anyOf`, `oneOf` and `if` that it keeps."""
+        if isinstance(node, bool):
+            return
+        yield node
+        for each in self.beside(node, value):
+            yield from self.evaluating(each, value)
+        weighed = [*node.get("anyOf", ()), *node.get("oneOf", ()), *([node["if"]] if "if" in node else ())]
+        for each in weighed:
+            if self.keeps(each)(value):
+                yield from self.evaluating(each, value)
+
+    def says_members(self, node: Node) -> bool:
+        """Whether a schema says which members an object has: it, or one for the same value, states `properties` or
+        `patternProperties`."""
+        if isinstance(node, bool):
+            return False
+        known = self._says_members.get(id(node))
+        if known is None:
+            self._says_members[id(node)] = False
+            known = self._says_members[id(node)] = (
+                "properties" in node or "patternProperties" in node or any(map(self.says_members, self._same(node)))
+            )
+        return known
+
+    def _same(self, node: Mapping[str, Any]) -> Iterator[Node]:
+        """The schemas inside one that describe the same value."""
+        if "$ref" in node:
+            yield self.resolved(node["$ref"])
+        for keyword in _INSIDE:
+            yield from node.get(keyword, ())
+        yield from (node[keyword] for keyword in ("if", "then", "else") if keyword in node)
+        yield from node.get("dependentSchemas", {}).values()
+
+    def names_members(self, node: Node) -> bool:
+        """Whether a schema says of any object in a value which members it has."""
+        if isinstance(node, bool):
+            return False
+        known = self._names.get(id(node))
+        if known is None:
+            self._names[id(node)] = False
+            known = self._names[id(node)] = self.says_members(node) or any(map(self.names_members, self._parts(node)))
+        return known
+
+    def _parts(self, node: Mapping[str, Any]) -> Iterator[Node]:
+        """The schemas inside one that are of the same value, or of its members and items."""
+        yield from self._same(node)
+        for keyword in ("additionalProperties", "unevaluatedProperties", "items", "unevaluatedItems"):
+            if keyword in node:
+                yield node[keyword]
+        yield from node.get("prefixItems", ())
+
+    # ── Members and items ─────────────────────────────────────────────────────────────────────────────────────────
+
+    def of_member(self, schemas: Sequence[dict[str, Any]], name: str) -> list[Node]:
+        """The schemas that these give a member; of none, none of them knows it."""
+        found: list[Node] = []
+        for node in schemas:
+            own = [node["properties"][name]] if name in node.get("properties", ()) else []
+            patterns = node.get("patternProperties", {})
+            own += (each for pattern, each in patterns.items() if self._matches(pattern)(name))
+            if not own and "additionalProperties" in node:
+                own = [node["additionalProperties"]]
+            found += own
+        return found
+
+    def _matches(self, pattern: str) -> Callable[[Any], bool]:
+        known = self._ready.get((0, (pattern,)))
+        if known is None:
+            known = self._ready[0, (pattern,)] = validator({"pattern": pattern}).is_valid
+        return known
+
+    def of_item(self, schemas: Sequence[dict[str, Any]], index: int) -> list[Node]:
+        """The schemas that these give the item at a position; those of all others stand behind `prefixItems`."""
+        found: list[Node] = []
+        for node in schemas:
+            first = node.get("prefixItems", ())
+            if index < len(first):
+                found.append(first[index])
+            elif "items" in node:
+                found.append(node["items"])
+        return found
+
+
+def prefix(schemas: Sequence[Mapping[str, Any]]) -> int:
+    """How many items come first of which each may have a schema of its own."""
+    return max((len(node.get("prefixItems", ())) for node in schemas), default=0)
+
+
+def named(schemas: Schemas, value: Any) -> Any:
+    """A valid value without the members that its schema does not name; the value itself, where it names them all.
+    It is not changed."""
+    return _named(schemas, [schemas.root], value)
+
+
+def _named(schemas: Schemas, nodes: Sequence[Node], value: Any) -> Any:
+    if type(value) not in (dict, list) or not any(map(schemas.names_members, nodes)):
+        return value
+    speaking = [each for node in nodes for each in schemas.evaluating(node, value)]
+    if type(value) is dict:
+        return _members(schemas, nodes, speaking, value)
+    return _items(schemas, speaking, value)
+
+
+def _members(
+    schemas: Schemas, nodes: Sequence[Node], speaking: Sequence[dict[str, Any]], value: dict[str, Any]
+) -> dict[str, Any]:
+    is_free = not any(map(schemas.says_members, nodes))
+    kept: dict[str, Any] = {}
+    for name, member in value.items():
+        of_it = schemas.of_member(speaking, name) or [
+            node["unevaluatedProperties"] for node in speaking if "unevaluatedProperties" in node
+        ]
+        if of_it or is_free:
+            kept[name] = _named(schemas, of_it, member)
+    unchanged = len(kept) == len(value) and all(kept[name] is member for name, member in value.items())
+    return value if unchanged else kept
+
+
+def _items(schemas: Schemas, speaking: Sequence[dict[str, Any]], value: list[Any]) -> list[Any]:
+    first, weighing = prefix(speaking), [node["contains"] for node in speaking if "contains" in node]
+    others = schemas.of_item(speaking, first)
+    kept = []
+    for index, item in enumerate(value):
+        of_it = others if index >= first else schemas.of_item(speaking, index)
+        of_it = of_it or [node["unevaluatedItems"] for node in speaking if "unevaluatedItems" in node]
+        if weighing:
+            of_it = [*of_it, *(node for node in weighing if schemas.keeps(node)(item))]
+        kept.append(_named(schemas, of_it, item))
+    return value if all(one is other for one, other in zip(kept, value, strict=True)) else kept

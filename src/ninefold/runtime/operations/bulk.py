@@ -1,0 +1,248 @@
+"""A write of several rows at once: each judged, then all written by one statement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.expressions.before import BEFORE
+from ninefold.plan import environment
+from ninefold.plan import operations as plan
+from ninefold.runtime.messages.problems import Failure, FieldFailure, failed_condition
+from ninefold.runtime.operations import constraints
+from ninefold.runtime.operations.constraints import Unfit, making
+from ninefold.runtime.operations.effects import Effects
+from ninefold.runtime.operations.events import Event, subscribe
+from ninefold.runtime.operations.judge import MOST_ANEW, Judge, Refusal, Taken
+from ninefold.runtime.sources import Sources
+from ninefold.runtime.store.protocol import Conflicting, Session, Stored
+from ninefold.runtime.store.statements import NO_SWITCHES, Prepared, RowReader
+from ninefold.values import Value, sqlite_writer
+
+T = TypeVar("T")
+
+_encode = msgspec.json.Encoder().encode
+
+ITEM = "*"
+"""In the pointer of a value that an item gives: the place of the item's position."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Whose request it is: what events and subscriptions keep of it."""
+
+    sources: Sources
+    who: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is known of each row beforehand, in the forms that are stored, and the switches of what is stored of all of
+    them: each is given values for the same fields."""
+
+    rows: list[list[Stored]]
+    switches: frozenset[str] = NO_SWITCHES
+
+
+class Several(Generic[T]):
+    """A write of all rows that are found, or of one for each item, made ready. `values` makes those of one row, under
+    its roots and with what is read of it; it raises Refusal."""
+
+    def __init__(
+        self,
+        effect: plan.Effect,
+        values: Callable[[T, dict[str, Any], dict[str, Value]], Mapping[str, Any]],
+        then: Effects[T] | None,
+    ) -> None:
+        write = effect.write
+        self._resource, self._width = write.resource, len(write.key)
+        self._find = None if effect.find is None else Prepared(effect.find)
+        self._read_found = None if effect.find is None else RowReader(effect.find)
+        self._each = None if effect.each is None else making(effect.each.items, effect.each.held)
+        self._pointer = None if effect.each is None else effect.each.pointer
+        self._values, self._then = values, then
+        self._stored = tuple((each.field, sqlite_writer(each.type)) for each in write.assigns if not each.in_statement)
+        self._judge = Judge(write.judge, write.held)
+        self._statement = Prepared(write.statement)
+        self._read = None if write.read is None else Prepared(write.read)
+        self._invariants = tuple(map(failed_condition, write.invariants))
+        self._details = write.details
+        self._upholds = tuple(map(constraints.Upheld, write.upholds))
+        self._before, self._after = tuple(map(Event, write.before)), tuple(map(Event, write.after))
+        self._version, self._deletes = write.version, write.verb == "delete"
+        # What was is another thing of each row: what reads it is asked for each.
+        self._was = None if write.was is None else Prepared(write.was)
+        self._read_was = None if write.was is None else RowReader(write.was)
+
+    def do(self, session: Session, call: T, asking: Asking, env: dict[str, Any]) -> None:
+        """All of it, under the roots that it reads; raises what refuses it."""
+        wanted, own = self.settled(session, call, asking, env)
+        if wanted.rows:
+            self.write(session, call, asking, own, wanted)
+
+    def settled(
+        self, session: Session, call: T, asking: Asking, env: dict[str, Any], switches: frozenset[str] = NO_SWITCHES
+    ) -> tuple[Wanted, dict[str, Any]]:
+        """What is known of the rows, and the roots of their write. What is made at random is made again where it is
+        taken. Raises Refusal."""
+        for tries in range(1, MOST_ANEW + 1):
+            wanted = self._made(call, env) if self._find is None else self.found(session, call, env, switches)
+            try:
+                return wanted, self.judged(session, asking, env, wanted) if wanted.rows else env
+            except Taken:
+                if tries == MOST_ANEW:
+                    raise
+        raise AssertionError("it was tried at least once")
+
+    def judged(self, session: Session, asking: Asking, env: dict[str, Any], wanted: Wanted) -> dict[str, Any]:
+        """The roots of the write of these rows, none of which is refused; raises Refusal."""
+        many: dict[str, Value] = {"wanted": _encode(wanted.rows).decode()}
+        own = {**env, environment.SEVERAL: many, environment.WRITE: {"revision": asking.sources.revision()}}
+        self._judged(session, own)
+        return own
+
+    def write(self, session: Session, call: T, asking: Asking, own: dict[str, Any], wanted: Wanted) -> None:
+        """Write them all, with what arises from that. `own` tells then which were written."""
+        many, env = own[environment.SEVERAL], own
+        if self._upholds:
+            own[environment.AFFECTED] = constraints.values_before(self._upholds, session, own)
+        events = [(event, event.all_found(session, own), own) for event in self._before]
+        was = self._as_they_were(session, own)
+        deleted = self._then.all_acted_on(session, own) if self._then is not None and self._deletes else None
+        try:
+            touched = session.run(*self._statement.bound(own, self._statement.switches & wanted.switches))
+        except Conflicting:
+            touched = []
+        # A row that is deleted may take another one of them with it.
+        if len(touched) != len(wanted.rows) and not (touched and self._deletes):
+            # What each row is judged by holds of all of them: it is among themselves that they collide.
+            raise Refusal([Failure("conflict", self._resource)])
+        known = touched if self._find is None else wanted.rows
+        keys = [[_in_json(each) for each in row[: self._width]] for row in known]
+        many["written"] = _encode(keys).decode()
+        own[BEFORE] = {**own[BEFORE], self._resource: None}
+        each_in = [own] if was is None else [self._of_one(own, key, was) for key in keys]
+        if self._version is not None:
+            for key in keys:
+                subscribe(session, key, asking.who, env["caller"], self._version)
+        if self._then is not None:
+            for within in each_in:
+                acted_on_each = self._then.all_acted_on(session, within) if deleted is None else deleted
+                for acted_on in acted_on_each:
+                    self._then.take_place(session, call, within, acted_on)
+        self._hold(session, own, each_in)
+        events += [(event, event.all_found(session, within), within) for within in each_in for event in self._after]
+        for event, rows, within in events:
+            for row in rows:
+                event.write(session, within, row, asking.sources)
+
+    def _as_they_were(self, session: Session, env: dict[str, Any]) -> dict[tuple[Stored, ...], dict[str, Value]] | None:
+        """What is read of the rows as they were, by identifier; None: nothing is."""
+        if self._was is None or self._read_was is None:
+            return None
+        rows = session.run(*self._was.bound(env))
+        return {tuple(map(_in_json, row[: self._width])): self._read_was(row) for row in rows}
+
+    def _of_one(
+        self, env: dict[str, Any], key: list[Stored], was: Mapping[tuple[Stored, ...], dict[str, Value]]
+    ) -> dict[str, Any]:
+        """The roots of one of the rows that were written: `before` is that row as it was."""
+        one = {**env[environment.SEVERAL], "written": _encode([key]).decode()}
+        return {**env, environment.SEVERAL: one, BEFORE: {**env[BEFORE], self._resource: was.get(tuple(key))}}
+
+    def found(self, session: Session, call: T, env: dict[str, Any], switches: frozenset[str] = NO_SWITCHES) -> Wanted:
+        """What is known of each row that is there: its identifier and the values that it is to have."""
+        assert self._find is not None and self._read_found is not None
+        wanted: list[list[Stored]] = []
+        new: Mapping[str, Any] = {}
+        for row in session.run(*self._find.bound(env, switches)):
+            new = self._values(call, dict(env), self._read_found(row))
+            wanted.append([*map(_in_json, row[: self._width]), *self._forms(new)])
+        return Wanted(wanted, frozenset(f"new {name}" for name in new))
+
+    def _made(self, call: T, env: dict[str, Any]) -> Wanted:
+        """The values of a new row for each item. What is wrong with any of them is told at once."""
+        assert self._each is not None
+        try:
+            items: Any = self._each(env) or ()
+        except Unfit as unfit:
+            raise Refusal([unfit.failure]) from None
+        wanted: list[list[Stored]] = []
+        failures: list[Failure] = []
+        for position, item in enumerate(items):
+            try:
+                new = self._values(call, {**env, environment.EACH: item}, {})
+            except Refusal as refused:
+                failures += [self._at(failure, position) for failure in refused.failures]
+            else:
+                wanted.append(self._forms(new))
+        if failures:
+            raise Refusal(failures)
+        return Wanted(wanted)
+
+    def _forms(self, new: Mapping[str, Any]) -> list[Stored]:
+        forms = []
+        for name, write in self._stored:
+            value = new.get(name)
+            forms.append(_in_json(value if write is None else write(value)))
+        return forms
+
+    def _judged(self, session: Session, env: dict[str, Any]) -> None:
+        """Each row by itself, before any is written. Of new rows all that is wrong is told; of others, what is wrong
+        with the first."""
+        failures: list[Failure] = []
+        details: dict[str, Any] = {}
+        are_taken = True
+        for position, row in enumerate(session.run(*self._judge.bound(env, True))):
+            refusal = self._judge.refusal([row], env)
+            if refusal is not None:
+                are_taken = are_taken and isinstance(refusal, Taken)
+                failures += [self._at(failure, position) for failure in refusal.failures]
+                details = details or dict(refusal.details)
+                if self._find is not None:
+                    break
+        if failures:
+            raise (Taken if are_taken else Refusal)(tuple(dict.fromkeys(failures)), details)
+
+    def _hold(self, session: Session, env: dict[str, Any], each_in: Sequence[dict[str, Any]]) -> None:
+        """The invariants, of the rows as they have become and of others that read them."""
+        failed: list[Failure] = []
+        told: dict[str, Any] = {}
+        read = self._read
+        for row in [] if read is None else [row for own in each_in for row in session.run(*read.bound(own))]:
+            end = len(row) - len(self._invariants)
+            broken = [each for each, fails in zip(self._invariants, row[end:], strict=True) if fails]
+            if broken:
+                failed += [each for each in broken if each not in failed]
+                told = told or dict(zip(self._details, row[end - len(self._details) : end], strict=True))
+        for other, of_codes in constraints.broken_invariants(self._upholds, session, env):
+            if other not in failed:
+                failed.append(other)
+                told |= of_codes
+        if failed:
+            raise Refusal(failed, told)
+
+    def _at(self, failure: Failure, position: int) -> Failure:
+        """A failure at the item that it is of, where the body gives the items."""
+        if self._pointer is None or not failure.fields:
+            return failure
+        before, now = f"{self._pointer}/{ITEM}", f"{self._pointer}/{position}"
+
+        def at_item(fields: tuple[FieldFailure, ...]) -> tuple[FieldFailure, ...]:
+            return tuple(
+                replace(each, pointer=now + each.pointer.removeprefix(before))
+                if each.pointer.startswith(before)
+                else each
+                for each in fields
+            )
+
+        return replace(failure, fields=at_item(failure.fields), others=at_item(failure.others))
+
+
+def _in_json(stored: Stored) -> Stored:
+    """A stored form as JSON has it: bytes in hexadecimal."""
+    return stored.hex() if isinstance(stored, bytes) else stored

@@ -1,0 +1,214 @@
+"""The event log: how an operation writes to it, and how its events are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.expressions.evaluate import Env, EvaluationError, compile
+from ninefold.expressions.operations import new_uuid
+from ninefold.plan import environment
+from ninefold.plan import events as plan
+from ninefold.runtime.messages.encode import show
+from ninefold.runtime.sources import Sources
+from ninefold.runtime.store.protocol import Row, Session, Stored
+from ninefold.runtime.store.statements import Prepared
+from ninefold.sql import events as sql
+from ninefold.sql.events import (
+    FAN_OUT,
+    FAN_OUT_IN_ORDER,
+    FAN_OUT_VERSIONS,
+    FAN_OUT_VERSIONS_IN_ORDER,
+    WRITE,
+    WRITE_IN_VERSION,
+)
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Event:
+    """An event that an operation writes, made ready."""
+
+    def __init__(self, event: plan.Event) -> None:
+        self._kind = event.kind
+        self._resource = event.resource
+        self._delivered = event.delivered
+        self._select = Prepared(event.select)
+        self._show = show(event.content, event.select.columns)
+        self._versions = tuple(map(_InVersion, event.versions))
+        self._called = None if event.called is None else _encode(event.called.names).decode()
+        self._unversioned = None if event.called is None else event.called.unversioned
+        self._names = None if event.called is None else event.called.names
+        self._tell = None if event.tell is None else Tell(event.tell)
+
+    def found(self, session: Session, env: Env) -> Row | None:
+        """The row that the event is about, as it is now: identifier, what row rules read, what the payload shows; then
+        what that of each other version shows."""
+        return next(iter(self.all_found(session, env)), None)
+
+    def all_found(self, session: Session, env: Env) -> list[Row]:
+        """The same of each row, where several are written at once."""
+        rows = session.run(*self._select.bound(env))
+        for other in self._versions if rows else ():
+            rows = [(*row, *shown) for row, shown in zip(rows, other.found(session, env, len(rows)), strict=True)]
+        return rows
+
+    def write(self, session: Session, env: Env, row: Row, sources: Sources) -> None:
+        """Write it in the transaction of its cause, with a delivery to each subscription that wants its kind."""
+        identifier, seen = row[0], row[1]
+        payload = _encode(self._show(row, (), env)).decode()
+        id, now = new_uuid(sources.of_expressions()), env["now"]
+        [(position,)] = session.run(WRITE, [id, self._kind, self._resource, identifier, seen, now, payload])
+        at = len(row) - sum(other.width for other in self._versions)
+        payloads: dict[str, str | None] = {}
+        for other in self._versions:
+            payloads[other.version] = own = other.payload(row[at : at + other.width], env)
+            session.run(WRITE_IN_VERSION, [position, other.version, other.kind, own])
+            at += other.width
+        if self._tell is not None:
+            names = {"": self._kind} if self._names is None else self._names
+            for version, kind in names.items():
+                logged = Logged(id, kind, str(identifier), now, payloads.get(version) or payload)
+                self._tell.write(session, env, Position(int(str(position)), self._resource, version, now), logged)
+        elif self._delivered is not None:
+            due = [position, lane(self._resource, str(identifier)), now]
+            if self._called is not None:
+                fan_out = FAN_OUT_VERSIONS_IN_ORDER if self._delivered == "in order" else FAN_OUT_VERSIONS
+                session.run(fan_out, [*due, self._called, self._unversioned])
+            else:
+                session.run(FAN_OUT_IN_ORDER if self._delivered == "in order" else FAN_OUT, [*due, self._kind])
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where an event is in the log, and when it is to be delivered first to the receivers of a version."""
+
+    position: int
+    resource: str
+    version: str
+    due: str
+
+
+class Tell:
+    """Deliveries to rows of the contract's own, made ready."""
+
+    def __init__(self, tell: plan.Tell) -> None:
+        self._keep, self._tell = Prepared(tell.keep), Prepared(tell.tell)
+
+    def write(self, session: Session, env: Env, at: Position, event: Logged, subscription: str | None = None) -> int:
+        """Write the deliveries of an event, to all rows that it goes to or to one: how many those are."""
+        told = {
+            **env,
+            "event": {
+                "id": event.id,
+                "kind": event.kind,
+                "time": event.time,
+                "resource": at.resource,
+                "row": subject(event.row),
+                "payload": msgspec.json.decode(event.payload),
+            },
+            environment.LOG: {
+                "position": at.position,
+                "lane": lane(at.resource, event.row),
+                "due": at.due,
+                "version": at.version,
+                "subscription": subscription,
+            },
+        }
+        session.run(*self._keep.bound(told))
+        return len(session.run(*self._tell.bound(told)))
+
+
+class _InVersion:
+    """An event as another version has it, made ready."""
+
+    def __init__(self, event: plan.InVersion) -> None:
+        self.version, self.kind = event.version, event.kind
+        self._select = None if event.select is None else Prepared(event.select)
+        self._show = None
+        if event.select is not None and event.content is not None:
+            self.width = max(1, len(event.select.columns))
+            self._show = show(event.content, event.select.columns)
+        else:
+            self.width = 0
+
+    def found(self, session: Session, env: Env, several: int) -> list[Row]:
+        """The columns of its payload, of so many rows. They are there: the event itself has found them."""
+        return [()] * several if self._select is None else session.run(*self._select.bound(env))
+
+    def payload(self, row: Row, env: Env) -> str | None:
+        return None if self._show is None else _encode(self._show(row, (), env)).decode()
+
+
+def lane(resource: str, identifier: str) -> str:
+    """What events of one row have in common. `identifier`: a JSON array."""
+    return f"{resource} {identifier}"
+
+
+def subject(identifier: str) -> str:
+    """The identifier of a row as the attribute `subject` of CloudEvents has it. `identifier`: a JSON array."""
+    return "/".join(map(str, msgspec.json.decode(identifier)))
+
+
+def subscribe(
+    session: Session, key: Sequence[Stored], who: str, caller: Mapping[str, Any], version: str | None = None
+) -> None:
+    """Keep who subscribed and in which version, in the transaction that makes the subscription; not by which
+    credential. `key`: the identifier of its row."""
+    kept = {name: value for name, value in caller.items() if name != "credential"}
+    session.run(sql.subscribe(len(key)), [*key, who, _encode(kept).decode()])
+    if version is not None:
+        session.run(sql.subscribe_in_version(len(key)), [*key, version])
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """An event as the log holds it. `row`: the identifier, a JSON array; `payload`: JSON."""
+
+    id: str
+    kind: str
+    row: str
+    time: str
+    payload: str
+
+
+PLAIN = "application/json"
+CLOUD_EVENT = "application/cloudevents+json"
+
+
+class Form:
+    """What is sent of an event: its payload as it is, or in its envelope."""
+
+    def __init__(self, envelope: plan.Envelope | None, operator: Mapping[str, object]) -> None:
+        """Without the operator's values that the envelope's source reads, `complete` is false: nothing can be sent."""
+        self.media_type = PLAIN if envelope is None else CLOUD_EVENT
+        self._source: Any = None
+        self.complete = True
+        if envelope is not None:
+            try:
+                self._source = compile(envelope.source)({"operator": operator})
+            except EvaluationError:
+                pass
+            # An empty source is no URI reference that CloudEvents 1.0.2 admits.
+            self.complete = bool(self._source)
+        self._enveloped = envelope is not None
+
+    def body(self, event: Logged) -> bytes:
+        """JSON in one line. In an envelope: CloudEvents 1.0.2, JSON format 3, structured mode."""
+        if not self._enveloped:
+            return event.payload.encode()
+        return _encode(
+            {
+                "specversion": "1.0",
+                "id": event.id,
+                "source": self._source,
+                "type": event.kind,
+                "subject": subject(event.row),
+                "time": event.time,
+                "datacontenttype": PLAIN,
+                "data": msgspec.Raw(event.payload.encode()),
+            }
+        )

@@ -1,0 +1,191 @@
+"""How a request waits: a step gives a response, or says what it waits for and how it goes on.
+
+No step is a coroutine and none knows which work really waits: on SQLite rows are there at once, a commit is not.
+One loop (`http/app.py`) does the work and resumes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from enum import Enum
+from typing import Any, TypeAlias
+
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.runtime.messages.message import Response
+from ninefold.runtime.operations.audience import Concerns
+from ninefold.runtime.store.protocol import Row, Session, Stored
+
+
+@dataclass(frozen=True, slots=True)
+class ReadBody:
+    """The request's body, of at most `limit` bytes; gives bytes, or `TooLarge.TOO_LARGE` as soon as it is."""
+
+    limit: int
+
+
+class TooLarge(Enum):
+    TOO_LARGE = "too large"
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """A read; gives the rows."""
+
+    text: str
+    binds: Sequence[Stored]
+
+
+@dataclass(frozen=True, slots=True)
+class Transact:
+    """Something done in a transaction of its own; gives what it returns, once that is durable."""
+
+    work: Callable[[Session], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """A transaction that does what is due by itself. `given_up` is called if it was not done, or nobody waits for it
+    any more."""
+
+    work: Callable[[Session], Any]
+    given_up: Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Compute:
+    """Something that takes long without waiting for anything, such as Argon2; gives what it returns."""
+
+    work: Callable[[], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What may make much of little that a request brings, done beside the other requests; gives what it returns. With
+    much, all is done beside them anyway (`http/beside.py`)."""
+
+    work: Callable[[], Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Invoke:
+    """A function of the operator's, called with these arguments; gives what it gives, or how it failed. `awaited`: it
+    is of `async def`."""
+
+    function: Callable[..., Any]
+    arguments: Mapping[str, Any]
+    awaited: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gave:
+    value: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Failed:
+    error: Exception
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """A document of another service, such as the keys of an issuer; gives `Fetched` or `Unreachable`. Those who want
+    the same one at the same time wait for one fetch."""
+
+    url: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fetched:
+    """`seconds`: how long it may be kept, if it says so (RFC 9111 5.2.2)."""
+
+    body: bytes
+    seconds: float | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unreachable:
+    """`why` is for the operator."""
+
+    why: str
+
+
+Work: TypeAlias = ReadBody | Select | Transact | Sweep | Compute | Beside | Fetch | Invoke
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """What has to be done, and the step that takes its result."""
+
+    work: Work
+    resume: Callable[[Any], Next]
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A piece of a response that goes on. `position`: where the next one begins. `more`: it is there already."""
+
+    content: bytes
+    position: int
+    more: bool
+
+
+class Over(Enum):
+    """Why a response does not go on."""
+
+    ENDED = "the same request would be refused now"
+    UNKNOWN = "nobody can tell now whether it would"
+
+
+@dataclass(frozen=True, slots=True)
+class Holds:
+    """The same request would be answered now. `env`: what its expressions read, with the caller as of now."""
+
+    env: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Asks:
+    """What has to be known before anybody can say, and what is to be said then."""
+
+    work: Select | Fetch
+    then: Callable[[Any], Standing]
+
+
+Standing: TypeAlias = Holds | Over | Asks
+"""Whether a response that has begun may go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Follow:
+    """A response that goes on for as long as the client listens: its head, then what `read` finds behind a position, as
+    `show` shows it. Before each read `standing` is asked, and what it holds is what `read` is given.
+
+    `audience`: those for whom it is equal see the same, and are asked for together. `caller`: for whom it is equal is
+    one caller, who has so many of them. `concerns`: which events they may see; None: each may be one."""
+
+    head: Response
+    position: int
+    read: Callable[[Mapping[str, Any], int], Select]
+    show: Callable[[Sequence[Row], int], Chunk]
+    standing: Callable[[], Standing]
+    audience: Hashable = None
+    caller: Hashable = None
+    concerns: Concerns | None = None
+
+
+Next: TypeAlias = Response | Wait | Follow
+
+
+def at_once(step: Next, session: Session) -> Next:
+    """Take an operation to its end inside a transaction that is open already: whatever it waits for is done at once."""
+    while isinstance(step, Wait):
+        match step.work:
+            case Select(text, binds):
+                step = step.resume(session.run(text, binds))
+            case Transact(work) | Sweep(work, _):
+                step = step.resume(work(session))
+            case Compute(compute) | Beside(compute):
+                step = step.resume(compute())
+            case ReadBody() | Fetch() | Invoke():
+                raise ValueError("an operation reads no body, and asks nobody else: its values are given")
+    return step

@@ -1,0 +1,269 @@
+"""Routes made ready: everything that a request to an endpoint needs, and what can still go wrong at each step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, Literal
+
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.expressions.evaluate import Env, EvaluationError, compile, holds
+from ninefold.expressions.reads import of_request
+from ninefold.language.conditions import Step
+from ninefold.plan import routes as plan
+from ninefold.refusals.refusal import Refusal
+from ninefold.refusals.served import of_case, of_operation
+from ninefold.runtime.messages.decode import Body
+from ninefold.runtime.messages.message import HeaderFields, header_value
+from ninefold.runtime.messages.parameters import Declared
+from ninefold.runtime.messages.problems import Failure, Problems, Shape, field_failure
+from ninefold.runtime.operations.call import Calling, Function
+from ninefold.runtime.operations.execute import List, Read
+from ninefold.runtime.operations.operation import Operation, ready
+from ninefold.runtime.operations.sweep import Sweep
+from ninefold.runtime.request.authenticate import Scheme
+from ninefold.runtime.request.rates import Rate
+from ninefold.values import Type, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """One kind of caller. `admits` reads the request alone, and of what it gives if `reads_request`. `lowest` is the
+    rank of the most important thing that only the database can tell. `scopes`: those that a token needs."""
+
+    who: str
+    operation: Operation
+    admits: Callable[[Env], bool] | None
+    reads_request: bool
+    lowest: int
+    scopes: tuple[str, ...] = ()
+    call: Calling | None = None
+    """What is called before the operation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lowest:
+    """The rank of the most important failure that may still be found from a step on. What has failed already with
+    a lower one is the answer, and the rest of the request is not looked at."""
+
+    authentication: int
+    parameters: int
+    body: int
+
+
+@dataclass(frozen=True, slots=True)
+class Challenges:
+    """`WWW-Authenticate` of a 401 (RFC 9110 11.6.1); to a request that came with a bearer token, `to_bad_token`, which
+    says that it is not good (RFC 6750 3.1)."""
+
+    stated: HeaderFields
+    to_bad_token: HeaderFields
+
+
+NO_CHALLENGE = Challenges((), ())
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """`blocked`: answers 501. `names` are those of the path, with their types and whose they are. `any_operation`
+    stands for the others where it is not known who calls."""
+
+    key: str
+    blocked: bool
+    scope: str = ""
+    """What idempotency keys and cursors are given for: the endpoint, in its version."""
+    rates: tuple[Rate, ...] = ()
+    idempotency_key: Literal["optional", "required"] | None = None
+    names: tuple[tuple[str, Type, str | None], ...] = ()
+    offers: str | None = None
+    admissions: Mapping[str, Admission] | None = None
+    any_operation: Operation | None = None
+    challenges: Challenges = NO_CHALLENGE
+    stored: Declared | None = None
+    path: Declared | None = None
+    query: Declared | None = None
+    headers: Declared | None = None
+    header_names: tuple[str, ...] = ()
+    known_parameters: frozenset[str] | None = None
+    body: Body | None = None
+    cases: Cases | None = None
+    case: int = 0
+    """The number of the case that this is one of; 0: of none, or not yet known of which."""
+    grants: bool = False
+    """It grants tokens, to clients that say who they are."""
+    errors: Mapping[str, str] | None = None
+    shape: Shape | None = None
+    """What its own errors look like; None: what all look like."""
+    lowest: Lowest = Lowest(0, 0, 0)
+    for_anyone: bool = False
+    """It is for `anyone` alone: no credential is read (fixed meaning 8)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cases:
+    """The cases of an endpoint, each as an endpoint of its own. `member`: the member of the body that names the case;
+    None: `by` gives the name."""
+
+    member: str | None
+    by: Callable[[Env], Value] | None
+    named: Mapping[str, Endpoint]
+    otherwise: Endpoint | None
+
+    def of_body(self, document: Any) -> Endpoint | Failure:
+        """The case of a body; what is wrong with the member where it is of none."""
+        if type(document) is not dict:
+            return _unfit((), "type")
+        name = document.get(self.member)
+        found = self.named.get(name) if type(name) is str else None
+        if found is not None:
+            return found
+        if self.otherwise is not None:
+            return self.otherwise
+        path = (str(self.member),)
+        return _unfit(path, "required" if self.member not in document else "enum" if type(name) is str else "type")
+
+    def of_request(self, env: Env) -> Endpoint | None:
+        """The case of a request, whatever its body; None: of none."""
+        assert self.by is not None
+        try:
+            name = self.by(env)
+        except EvaluationError:
+            return self.otherwise
+        return self.named.get(name, self.otherwise) if type(name) is str else self.otherwise
+
+
+def _unfit(path: tuple[str, ...], rule: str) -> Failure:
+    return Failure("invalid", fields=(field_failure("body", path, rule),))
+
+
+def blocked(route: plan.Route) -> Endpoint:
+    return Endpoint(route.key, blocked=True)
+
+
+def served(
+    route: plan.Served,
+    problems: Problems,
+    known: Sequence[Scheme],
+    parameters: frozenset[str],
+    rates: tuple[Rate, ...] = (),
+    version: str = "",
+    functions: Mapping[str, Function] = MappingProxyType({}),
+) -> Endpoint:
+    """`parameters` are the names of query parameters that the service knows on every endpoint; `rates` those that
+    count its requests."""
+    whole = _served(route, 0, route.body, problems, known, parameters, rates, version, functions)
+    if route.cases is None:
+        return whole
+    cases = [
+        _served(route, number, case.body, problems, known, parameters, rates, version, functions)
+        for number, case in enumerate(route.cases.cases, 1)
+    ]
+    by_name = {case.name: each for case, each in zip(route.cases.cases, cases, strict=True)}
+    first = [each.lowest for each in (whole, *cases)]
+    return replace(
+        whole,
+        cases=Cases(
+            member=route.cases.member,
+            by=None if route.cases.by is None else compile(route.cases.by),
+            named={name: each for name, each in by_name.items() if name is not None},
+            otherwise=by_name.get(None),
+        ),
+        lowest=Lowest(
+            min(each.authentication for each in first),
+            min(each.parameters for each in first),
+            min(each.body for each in first),
+        ),
+    )
+
+
+def _served(
+    route: plan.Served,
+    case: int,
+    body: plan.Body | None,
+    problems: Problems,
+    known: Sequence[Scheme],
+    parameters: frozenset[str],
+    rates: tuple[Rate, ...],
+    version: str,
+    functions: Mapping[str, Function],
+) -> Endpoint:
+    """The endpoint in one of its cases; 0: before it is known in which."""
+
+    def lowest(found: Iterable[Refusal], first: Step) -> int:
+        """The rank of the most important of what is found from a step on, before the operation is done."""
+        ranks = (
+            problems.rank(Failure(each.condition, each.subject, each.code), route.errors)
+            for each in found
+            if first <= each.step < Step.DONE
+        )
+        return min(ranks, default=problems.last)
+
+    admissions: dict[str, Admission] = {}
+    for each in route.admissions:
+        if each.case != case:
+            continue
+        operation = ready(each.operation)
+        admissions[each.who] = Admission(
+            each.who,
+            operation,
+            None if each.condition is None else holds(each.condition),
+            each.condition is not None and bool(of_request(each.condition)),
+            lowest(of_operation(each.operation), Step.JUDGED),
+            each.scopes,
+            None if each.call is None else Calling(each.call, functions[each.call.function]),
+        )
+    any_operation = next((each.operation for each in admissions.values()), None)
+    lists = any_operation.pages.names if isinstance(any_operation, List) else frozenset()
+    if isinstance(any_operation, Sweep):
+        lists = any_operation.filters.names
+    if isinstance(any_operation, Read | List) and any_operation.chooser is not None:
+        lists |= any_operation.chooser.names
+    in_force = {each.name for each in known if each.known_by is not None}
+    refused = tuple(of_case(route, case, [each.name for each in known], in_force))
+    return Endpoint(
+        key=route.key,
+        blocked=False,
+        scope=f"{version} {route.key}" if version else route.key,
+        rates=rates,
+        idempotency_key=route.idempotency_key,
+        names=tuple(
+            (segment.name, segment.type, segment.resource)
+            for segment in route.segments
+            if isinstance(segment, plan.PathParameter)
+        ),
+        offers=route.offers,
+        admissions=admissions,
+        any_operation=any_operation,
+        challenges=_challenges(route, known),
+        grants=body is not None and body.grants,
+        stored=Declared(route.stored, "path") if route.stored else None,
+        path=Declared(route.path, "path") if route.path else None,
+        query=Declared(route.query, "query") if route.query else None,
+        headers=Declared(route.headers, "header") if route.headers else None,
+        header_names=tuple(each.name for each in route.headers),
+        known_parameters=parameters | lists | {each.name for each in route.query}
+        if route.unknown_parameters == "refused"
+        else None,
+        body=None if body is None else Body(body),
+        case=case,
+        errors=route.errors,
+        shape=None if (looks := route.error_shape) is None else Shape(looks.media_type, looks.content),
+        lowest=Lowest(lowest(refused, Step.CALLER), lowest(refused, Step.PARAMETERS), lowest(refused, Step.BODY)),
+        for_anyone=bool(admissions) and not route.schemes,
+    )
+
+
+def _challenges(route: plan.Served, known: Sequence[Scheme]) -> Challenges:
+    """Those of the schemes that it admits, or of all; and where it grants tokens, that of its clients."""
+    admitted = [each for each in known if each.name in route.schemes]
+    if route.challenge is None:
+        return challenges(admitted or known)
+    others, own = challenges(admitted), ((b"www-authenticate", header_value(route.challenge)),)
+    return Challenges(own + others.stated, own + others.to_bad_token)
+
+
+def challenges(schemes: Sequence[Scheme]) -> Challenges:
+    """What a 401 says of how to be known: by one of these schemes, each in a field of its own."""
+    stated = dict.fromkeys(scheme.challenge for scheme in schemes if scheme.challenge is not None)
+    return Challenges(*(tuple((b"www-authenticate", each[bad]) for each in stated) for bad in (0, 1)))

@@ -1,0 +1,207 @@
+"""A request on its way, what is known of it so far, and the answers that need no step."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from ninefold.runtime.messages.message import HeaderFields, Request, Response, header_value
+from ninefold.runtime.messages.parameters import Query, parse_query
+from ninefold.runtime.messages.patches import Edit, blamed, in_body
+from ninefold.runtime.messages.problems import Failure
+from ninefold.runtime.operations.execute import Call
+from ninefold.runtime.operations.flow import Follow
+from ninefold.runtime.request.authenticate import NOBODY, Caller, after_scheme
+from ninefold.runtime.request.endpoints import Admission, Endpoint
+from ninefold.runtime.request.idempotency import Held
+from ninefold.runtime.request.match import Found
+from ninefold.runtime.request.rates import TRY_AGAIN, Told
+from ninefold.runtime.request.service import Service
+from ninefold.runtime.request.versions import Version
+
+log = logging.getLogger("ninefold.server")
+
+_NO_ENDPOINT = Endpoint("", blocked=True)
+
+NO_DOCUMENT = object()
+"""In the place of a body where there is none: `null` is one."""
+
+TOO_LARGE = Failure("too large")
+RATE_LIMITED = Failure("rate limited")
+
+
+@dataclass(slots=True)
+class Exchange:
+    """A request on its way. `version`: the one that it asks for; `values`: the texts of its path's names. `rank` is the
+    lowest of the failures. `recognised`: what schemes have made of their credentials, by their numbers; `unplaced`: of
+    which version it is depends on who calls, and is not known yet. `stranger` is whose credential was good, and not of
+    a kind that the endpoint admits. `unreachable`: an issuer could not be asked for the keys of a credential.
+    `addressable`: the path's values can be of rows. `told`: how the rates stand that counted the request; `limited`:
+    the answer refuses it for one of them. `key`: the idempotency key that came; `content`: the body as it came, None
+    where it was not read; `document`: the body as JSON; `becomes`: what it gives, once that is merged or edited;
+    `edits`: what a JSON Patch did, where it could be done; `holds`: the key is in progress by this request; `repeated`:
+    the answer is that of an earlier one with the key."""
+
+    service: Service
+    request: Request
+    query: Query
+    env: dict[str, Any]
+    version: Version
+    values: tuple[str, ...] = ()
+    endpoint: Endpoint = _NO_ENDPOINT
+    recognised: dict[int, Caller | None] = field(default_factory=dict)
+    unplaced: bool = False
+    caller: Caller = NOBODY
+    stranger: Caller | None = None
+    unreachable: bool = False
+    admission: Admission | None = None
+    call: Call | None = None
+    failures: list[Failure] = field(default_factory=list)
+    details: dict[str, Any] = field(default_factory=dict)
+    rank: int = 0
+    addressable: bool = True
+    allow: HeaderFields = ()
+    attempts: int = 0
+    told: tuple[Told, ...] = ()
+    limited: bool = False
+    key: str | None = None
+    content: bytes | None = b""
+    document: Any = NO_DOCUMENT
+    becomes: Any = NO_DOCUMENT
+    edits: tuple[Edit, ...] | None = None
+    form: bool = False
+    """The body is a form."""
+    held: Held | None = None
+    holds: bool = False
+    repeated: bool = False
+    called: bool = False
+    """The function that comes before the operation has been called."""
+
+    def refuse(self, failure: Failure) -> None:
+        rank = self.version.problems.rank(failure, self.endpoint.errors or {})
+        self.rank = min(rank, self.rank) if self.failures else rank
+        self.failures.append(failure)
+
+    def repeats(self) -> None:
+        self.repeated = True
+
+    def settled(self, lowest: int) -> bool:
+        """Whether something has failed that nothing of this rank comes before."""
+        return bool(self.failures) and self.rank < lowest
+
+    def answer(self) -> Response:
+        """The answer to what has failed, with the headers that its status asks for (RFC 9110 15.5)."""
+        if self.endpoint.body is not None:
+            self.failures = self.endpoint.body.in_order([blamed(each, self.becomes) for each in self.failures])
+        self.limited = RATE_LIMITED in self.failures and self.rank == self.version.problems.rank(
+            RATE_LIMITED, self.endpoint.errors or {}
+        )
+        response = self.version.problems.answer(
+            self.failures,
+            self.endpoint.errors or {},
+            self.env,
+            self.details,
+            self.endpoint.shape,
+            partial(in_body, document=self.document, edits=self.edits),
+        )
+        match response.status:
+            case 401:
+                more = self._challenges()
+            case 403:
+                more = self._insufficient()
+            case 405:
+                more = self.allow
+            case _:
+                return response
+        return Response(response.status, response.headers + more, response.body)
+
+    def _challenges(self) -> HeaderFields:
+        """How the caller may be known. That its token is not good is said where that is why."""
+        challenges = self.endpoint.challenges if self.endpoint.challenges.stated else self.service.challenges
+        sent = self.request.headers.get("authorization", "")
+        bad = any(each.condition == "unauthenticated" for each in self.failures) and after_scheme(sent, "bearer")
+        return challenges.to_bad_token if bad else challenges.stated
+
+    def _insufficient(self) -> HeaderFields:
+        """The challenge to a good token that lacks a scope (RFC 6750 3.1), where that is what is answered."""
+        needed = () if self.admission is None else self.admission.scopes
+        counts = min(self.failures, key=lambda each: self.version.problems.rank(each, self.endpoint.errors or {}))
+        if counts.condition != "forbidden" or set(needed) <= set(self.caller.values.get("scopes", ())):
+            return ()
+        challenge = f'Bearer error="insufficient_scope", scope="{" ".join(needed)}"'
+        return ((b"www-authenticate", header_value(challenge)),)
+
+    def release(self) -> None:
+        """The request is answered, or nobody waits for it any more: its key is no longer in progress."""
+        if self.holds and self.held is not None and self.service.keys is not None:
+            self.service.keys.end(self.held)
+
+    @property
+    def route(self) -> str | None:
+        """The endpoint as the contract writes it; None: there is none. For logs and metrics."""
+        return self.endpoint.key or None
+
+
+def arrived(service: Service, request: Request) -> Exchange:
+    env = {**service.env, "now": service.sources.now(), "caller": NOBODY.values, "request": {}}
+    return Exchange(service, request, parse_query(request.query), env, service.versions.newest)
+
+
+def unavailable(x: Exchange) -> Response:
+    """There is too much to do, or the database cannot do it."""
+    response = only(x, "unavailable")
+    if not x.service.headers_of_rates.retries:
+        return response
+    return Response(response.status, response.headers + TRY_AGAIN, response.body)
+
+
+def overloaded(x: Exchange) -> Response:
+    """More requests are on their way than the service takes. Of this one only that is looked at which decides how the
+    answer is put: an endpoint may have a code of its own."""
+    x.version, found = x.service.versions.find(x.request, x.query)
+    if isinstance(found, Found):
+        x.endpoint = found.endpoint
+    return unavailable(x)
+
+
+def finished(x: Exchange, response: Response | Follow) -> Response | Follow:
+    """The response as it is sent: with the headers that tell of the rates which counted the request, and of the
+    version that it is of."""
+    more = x.service.headers_of_rates.told(x.told, x.limited)
+    version = x.version
+    if version.headers or version.links:
+        more = (*more, *version.told(x.endpoint.key, x.values, x.service.sources.clock()))
+    if isinstance(response, Follow):
+        head = Response(response.head.status, response.head.headers + more)
+        return replace(response, head=head)
+    return Response(response.status, response.headers + more, response.body) if more else response
+
+
+def open_to_origins(x: Exchange, response: Response | Follow) -> Response | Follow:
+    """The response as scripts of other origins may have it: also an error, which they could not read otherwise."""
+    stated = x.service.cross_origin
+    if stated is None:
+        return response
+    if isinstance(response, Follow):
+        head = response.head
+        return replace(response, head=Response(head.status, head.headers + stated.headers(x.request)))
+    more = None
+    if x.request.method == "OPTIONS" and x.allow and response.status < 300:
+        more = stated.preflight(x.request, x.allow[0][1])
+    return Response(response.status, response.headers + (more or stated.headers(x.request)), response.body)
+
+
+def timed_out(x: Exchange) -> Response:
+    return only(x, "timed out")
+
+
+def only(x: Exchange, condition: str) -> Response:
+    """The answer to one condition, whatever else was found."""
+    x.failures, x.details = [Failure(condition)], {}
+    try:
+        return x.answer()
+    except Exception as error:
+        log.error("the answer to %s could not be made", condition, exc_info=error)
+        return Response(500)

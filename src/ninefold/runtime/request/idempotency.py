@@ -1,0 +1,202 @@
+"""Idempotency keys: what a request changes is done once, and its response is given again to those that repeat it
+(draft-ietf-httpapi-idempotency-key-header).
+
+The key and the response are stored in the transaction of the change itself, so that a crash leaves both or neither.
+The writer is one: of two requests with one key, the second finds what the first has stored. Before that, a key that is
+held by a request on its way is *in progress*; which keys are, the memory of the process knows, since with the process
+they are held no longer.
+
+A response may show a secret that was just issued, so it is stored sealed, under a key that is made of the database's
+secret *and* of the idempotency key. The latter is not stored: a database alone does not give its responses away.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any
+
+import msgspec
+from cryptography.hazmat.primitives.ciphers.aead import AESSIV
+
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.runtime.messages.message import HeaderFields, Response
+from ninefold.runtime.messages.problems import Failure
+from ninefold.runtime.operations.flow import Next, Transact, Wait
+from ninefold.runtime.store.protocol import Session, Stored
+from ninefold.sql.idempotency import CLEAN, FIND, STORE
+
+HEADER = "Idempotency-Key"
+
+LONGEST = 255
+"""Characters of a key."""
+
+CLEANED = 8
+"""Expired keys that go when one is stored: more than come, so the table holds few that have expired."""
+
+MISMATCH = Failure("idempotency mismatch")
+IN_PROGRESS = Failure("idempotency in progress")
+
+_STRING = re.compile(r'"((?:[ !#-\[\]-~]|\\["\\])*)"')
+_BARE = re.compile(r"[!#-+\--\[\]-~]+")
+
+
+def read_key(field: str) -> tuple[str, None] | tuple[None, str]:
+    """The key in a field value, or the rule that the value does not keep. The draft has a String of structured fields
+    (RFC 9651 3.3.3) there; as most clients send it without its quotes, visible ASCII without quotes, commas and
+    backslashes is read as it stands. `"abc"` and `abc` are one key."""
+    text = field.strip(" \t")
+    quoted = _STRING.fullmatch(text)
+    if quoted is not None:
+        key = re.sub(r"\\(.)", r"\1", quoted[1])
+    elif _BARE.fullmatch(text):
+        key = text
+    else:
+        return None, "format"
+    if not key:
+        return None, "minLength"
+    return (key, None) if len(key) <= LONGEST else (None, "maxLength")
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A request that came with a key. `row`: what the key is found by. `request`: its digest. `seal`: 64 bytes that
+    seal its response. `now` and `expires`: microseconds since 1970."""
+
+    row: bytes
+    request: bytes
+    seal: bytes
+    now: int
+    expires: int
+
+    @property
+    def finding(self) -> tuple[str, list[Stored]]:
+        """The statement that finds the row of the key."""
+        return FIND, [self.row, self.now]
+
+    def is_of(self, request: Stored) -> bool:
+        """Whether a stored digest is this request's."""
+        return isinstance(request, bytes) and hmac.compare_digest(request, self.request)
+
+
+class Keys:
+    """The keys of one service, and those that are in progress."""
+
+    def __init__(self, secret: bytes, kept: int) -> None:
+        """`secret`: of the database, the same at every start. `kept`: microseconds for which a key is kept."""
+        self._secret = hmac.digest(secret, b"idempotency keys", "sha512")
+        self._kept = kept
+        self._in_progress: dict[bytes, bytes] = {}
+
+    def held(
+        self, key: str, who: str, identity: str | None, route: str, content: tuple[bytes, ...], now: datetime
+    ) -> Held:
+        """`key`, sent by a caller to an endpoint. `content` is what makes it the same request: path, query, body."""
+        scope = msgspec.msgpack.encode((who, identity, route, key))
+        made = hmac.digest(self._secret, scope, "sha512")
+        return Held(
+            row=hmac.digest(made, b"row", "sha256"),
+            request=hmac.digest(made, b"request" + msgspec.msgpack.encode(content), "sha256"),
+            seal=hmac.digest(made, b"response", "sha512"),
+            now=_microseconds(now),
+            # Reckoned as a number: no year is the last one.
+            expires=_microseconds(now) + self._kept,
+        )
+
+    def begin(self, held: Held) -> Failure | None:
+        """Hold the key, unless another request holds it now. To be called on any thread."""
+        request = self._in_progress.setdefault(held.row, held.request)
+        if request is held.request:
+            return None
+        return IN_PROGRESS if held.is_of(request) else MISMATCH
+
+    def end(self, held: Held) -> None:
+        self._in_progress.pop(held.row, None)
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _microseconds(time: datetime) -> int:
+    return (time - _EPOCH) // timedelta(microseconds=1)
+
+
+def once(step: Next, held: Held, mismatch: Callable[[], Next], repeated: Callable[[], None]) -> Next:
+    """The steps of an operation, in which what is transacted is done once for a key. `mismatch`: the step for a key
+    that came before, with another request. `repeated` is told where the response is given again."""
+    match step:
+        case Wait(Transact(work), resume):
+
+            def answered(found: Response | Failure) -> Next:
+                return found if isinstance(found, Response) else mismatch()
+
+            return Wait(Transact(partial(_done, held, work, resume, repeated)), answered)
+        case Wait(work, resume):
+            return Wait(work, lambda result: once(resume(result), held, mismatch, repeated))
+        case _:
+            return step
+
+
+def stored(step: Next) -> Next:
+    """The steps of an operation that writes nothing, whose response is kept in a transaction of its own: what was
+    called for it is called once."""
+    match step:
+        case Response():
+            return Wait(Transact(lambda _: step), lambda response: response)
+        case Wait(Transact()):
+            return step
+        case Wait(work, resume):
+            return Wait(work, lambda result: stored(resume(result)))
+        case _:
+            return step
+
+
+def _done(
+    held: Held,
+    work: Callable[[Session], Any],
+    resume: Callable[[Any], Next],
+    repeated: Callable[[], None],
+    session: Session,
+) -> Response | Failure:
+    """In a transaction: the response that is stored, or the work, its response, and the two stored together. A work
+    that is refused raises, and nothing of it is stored: it may be tried again with the same key."""
+    rows = session.run(*held.finding)
+    if rows:
+        request, sealed = rows[0]
+        if not held.is_of(request):
+            return MISMATCH
+        repeated()
+        return opened(held, sealed)
+    response = resume(work(session))
+    if not isinstance(response, Response):
+        raise TypeError("a response that waits for more than its transaction cannot be stored with it")
+    session.run(STORE, [held.row, held.request, sealed_response(held, response), held.expires])
+    clean(session, held.now, CLEANED)
+    return response
+
+
+def clean(session: Session, now: int, most: int) -> None:
+    """Remove at most so many keys that have expired."""
+    session.run(CLEAN, [now, most])
+
+
+# ── The response as it is stored ──────────────────────────────────────────────────────────────────────────────
+
+
+def sealed_response(held: Held, response: Response) -> bytes:
+    """Sealed with AES-SIV (RFC 5297), for this row and this request alone."""
+    plain = msgspec.msgpack.encode((response.status, response.headers, response.body))
+    return AESSIV(held.seal).encrypt(plain, [held.row, held.request])
+
+
+_decode = msgspec.msgpack.Decoder(tuple[int, HeaderFields, bytes]).decode
+
+
+def opened(held: Held, sealed: Stored) -> Response:
+    """The response, byte for byte. Raises ValueError or InvalidTag where it is not what was stored."""
+    if not isinstance(sealed, bytes):
+        raise ValueError("a stored response is bytes")
+    return Response(*_decode(AESSIV(held.seal).decrypt(sealed, [held.row, held.request])))

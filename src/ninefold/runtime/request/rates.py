@@ -1,0 +1,255 @@
+"""Rates: which requests are taken, and what a caller is told of it (part 8).
+
+A rate counts by a key: a caller, an address, or the value of an expression. The states of its keys are kept in the
+memory of the one process that serves, so a restart forgets them. What is kept is bounded: a key that is as if nothing
+had been counted is forgotten, and beyond MOST the key that was counted least recently.
+
+A request that several rates count is counted by all of them or, where one of them refuses it, by none.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any, TypeAlias, assert_never
+
+import msgspec
+
+from ninefold.expressions.evaluate import Env, EvaluationError, compile
+from ninefold.expressions.rewrite import free_variables
+from ninefold.plan import limits as plan
+from ninefold.runtime.messages.message import HeaderFields, header_value
+from ninefold.runtime.request.algorithms import Algorithm, FixedWindow, Gcra, SlidingWindow, Standing, TokenBucket
+from ninefold.runtime.request.authenticate import Caller
+
+MOST = 4_000_000
+"""Numbers that the states of one rate hold at most, of some 16 bytes each with what finds them."""
+
+LONGEST = 64
+"""Bytes of a value that is kept as it is; of a longer one its digest is, so that nobody makes keys of any length."""
+
+Key: TypeAlias = str
+
+
+class Rate:
+    """A plan's rate made ready, with the states of its keys, the one that was counted least recently first."""
+
+    def __init__(self, rate: plan.Rate, most: int = MOST) -> None:
+        self.name = rate.name
+        self.allow = rate.allow
+        self.of = _key(rate.of)
+        self.reads_request = not isinstance(rate.of, str) and "request" in free_variables(rate.of)
+        self.policy = _policy(rate)
+        self._algorithm = algorithm(rate)
+        self._states: OrderedDict[Key, Any] = OrderedDict()
+        self._most = most
+        self._size = 0
+
+    def __len__(self) -> int:
+        """How many keys are kept."""
+        return len(self._states)
+
+    def standing(self, key: Key, now: int) -> Standing:
+        return self._algorithm.standing(self._states.get(key), now)
+
+    def count(self, key: Key, now: int) -> None:
+        """Count one more request, of which some remained."""
+        state = self._states.pop(key, None)
+        self._size -= 0 if state is None else self._cost(state)
+        state = self._states[key] = self._algorithm.counted(state, now)
+        self._size += self._cost(state)
+        self._forget(now)
+
+    def counts(self) -> tuple[tuple[Key, Any], ...]:
+        """What was counted: the states of the keys, which `resume` takes."""
+        return deepcopy(tuple(self._states.items()))
+
+    def resume(self, counts: tuple[tuple[Key, Any], ...] | None) -> None:
+        """Go on from what was counted before, by this rate or by one of the same algorithm."""
+        self._states = OrderedDict(deepcopy(counts or ()))
+        self._size = sum(map(self._cost, self._states.values()))
+
+    def _forget(self, now: int) -> None:
+        """Look at the two that were counted least recently: each key counted makes at most one new one, so what is
+        as new goes faster than it comes."""
+        for _ in range(2):
+            key, state = next(iter(self._states.items()))
+            if self._algorithm.standing(state, now).reset > 0 and self._size <= self._most:
+                return
+            if len(self._states) == 1:
+                return
+            del self._states[key]
+            self._size -= self._cost(state)
+
+    def _cost(self, state: Any) -> int:
+        return 16 + self._algorithm.size(state)
+
+
+def algorithm(rate: plan.Rate) -> Algorithm:
+    per = rate.per_microseconds * 1_000
+    match rate.algorithm:
+        case "fixed window":
+            return FixedWindow(rate.allow, per)
+        case "sliding window":
+            return SlidingWindow(rate.allow, per)
+        case "token bucket":
+            return TokenBucket(rate.allow, per, rate.burst)
+        case "gcra":
+            return Gcra(rate.allow, per, rate.burst)
+        case _:
+            assert_never(rate.algorithm)
+
+
+# ── What is counted ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Of a request what a rate may count by. `env` has the caller as its credential says, admitted or not."""
+
+    caller: Caller
+    address: str
+    env: Env
+
+
+def _key(of: plan.Counted) -> Callable[[Asking], Key | None]:
+    match of:
+        case "caller":
+            return _caller
+        case "address":
+            return lambda asking: asking.address
+        case _:
+            return _value(compile(of))
+
+
+def _caller(asking: Asking) -> Key:
+    """Who called, by scheme and row; where no credential was accepted, the address is all there is to tell by."""
+    if asking.caller.identity is None:
+        return f"address {asking.address}"
+    return f"{asking.caller.who} {asking.caller.identity}"
+
+
+def _value(evaluate: Callable[[Env], Any]) -> Callable[[Asking], Key | None]:
+    def key(asking: Asking) -> Key | None:
+        """None: the expression has no value for this request."""
+        try:
+            value = evaluate(asking.env)
+        except EvaluationError:
+            return None
+        if value is None:
+            return None
+        written = msgspec.json.encode(value, order="deterministic")
+        return written.decode() if len(written) <= LONGEST else sha256(written).hexdigest()
+
+    return key
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """How a rate stands after a request. `refused`: this rate is why the request was refused."""
+
+    rate: Rate
+    standing: Standing
+    refused: bool
+
+
+def count(rates: Sequence[Rate], asking: Asking, now: int) -> tuple[Told, ...]:
+    """Count a request by all of its rates, or by none if one of them refuses it. A rate whose expression has no value
+    for it takes no part."""
+    keys = [(rate, key) for rate in rates if (key := rate.of(asking)) is not None]
+    before = [(rate, rate.standing(key, now)) for rate, key in keys]
+    if any(standing.remaining < 1 for _, standing in before):
+        return tuple(Told(rate, standing, standing.remaining < 1) for rate, standing in before)
+    for rate, key in keys:
+        rate.count(key, now)
+    return tuple(Told(rate, rate.standing(key, now), False) for rate, key in keys)
+
+
+# ── What is told ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+RETRY_AFTER = b"retry-after"
+
+TRY_AGAIN: tuple[tuple[bytes, bytes], ...] = ((RETRY_AFTER, b"1"),)
+"""Of a service that has too much to do: it is over in a moment, or nobody knows when."""
+
+
+@dataclass(frozen=True, slots=True)
+class Headers:
+    """The headers that tell of rates, each with what it carries."""
+
+    fields: tuple[tuple[bytes, plan.Carries], ...] = ()
+    retries: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "retries", any(carries == "retry after" for _, carries in self.fields))
+
+    def told(self, told: Sequence[Told], refused: bool) -> HeaderFields:
+        """`refused`: the response refuses the request for a rate. One number stands for the rate that is the nearest
+        to its end."""
+        if not told:
+            return ()
+        nearest = min(told, key=lambda each: (each.standing.remaining, -each.standing.wait))
+        wait = max(each.standing.wait for each in told)
+        found: list[tuple[bytes, bytes]] = []
+        for name, carries in self.fields:
+            match carries:
+                case "policies":
+                    value = ", ".join(each.rate.policy for each in told)
+                case "standings":
+                    value = ", ".join(
+                        f"{_string(each.rate.name)};r={each.standing.remaining};t={_seconds(each.standing.reset)}"
+                        for each in told
+                    )
+                case "limit":
+                    value = str(nearest.rate.allow)
+                case "remaining":
+                    value = str(nearest.standing.remaining)
+                case "reset":
+                    value = str(_seconds(nearest.standing.reset))
+                case "retry after":
+                    if not refused:
+                        continue
+                    value = str(_seconds(wait))
+                case _:
+                    assert_never(carries)
+            found.append((name, value.encode("ascii")))
+        return tuple(found)
+
+
+def headers(limits: plan.Limits) -> Headers:
+    return Headers(tuple((header_value(each.name.lower()), each.carries) for each in limits.headers))
+
+
+def by_name(limits: plan.Limits) -> Mapping[str, Rate]:
+    """The rates made ready. Each counts in all versions alike."""
+    return {each.name: Rate(each) for each in limits.rates}
+
+
+def by_endpoint(limits: plan.Limits, ready: Mapping[str, Rate]) -> Mapping[str, tuple[Rate, ...]]:
+    """By the keys of the endpoints whose requests they count."""
+    found: dict[str, tuple[Rate, ...]] = {}
+    for each in limits.rates:
+        for key in each.endpoints:
+            found[key] = (*found.get(key, ()), ready[each.name])
+    return found
+
+
+def _policy(rate: plan.Rate) -> str:
+    """An item of RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers). `w` is left out where it is no whole number
+    of seconds: the field cannot say it."""
+    seconds, rest = divmod(rate.per_microseconds, 1_000_000)
+    return f"{_string(rate.name)};q={rate.allow}" + ("" if rest else f";w={seconds}")
+
+
+def _string(text: str) -> str:
+    """A String of structured fields (RFC 9651 3.3.3)."""
+    return '"' + header_value(text).decode("ascii").replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _seconds(nanoseconds: int) -> int:
+    """Whole seconds after which it is certain."""
+    return -(-nanoseconds // 1_000_000_000)

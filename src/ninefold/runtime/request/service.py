@@ -1,0 +1,219 @@
+"""A plan made ready to take requests. All that can be decided before a request is decided here (law 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.expressions.before import BEFORE
+from ninefold.expressions.evaluate import SOURCES
+from ninefold.plan import environment
+from ninefold.plan import versioning as plan_of
+from ninefold.plan.routes import Blocked, Route
+from ninefold.plan.service import ServicePlan
+from ninefold.runtime.messages.problems import Problems
+from ninefold.runtime.operations.call import Function
+from ninefold.runtime.operations.events import Form
+from ninefold.runtime.operations.execute import Log
+from ninefold.runtime.operations.pages import Cursors
+from ninefold.runtime.operations.signing import signing_key
+from ninefold.runtime.operations.timers import Timer, Timers
+from ninefold.runtime.request import endpoints, rates
+from ninefold.runtime.request.authenticate import Scheme
+from ninefold.runtime.request.cross_origin import CrossOrigin
+from ninefold.runtime.request.endpoints import NO_CHALLENGE, Challenges, Endpoint
+from ninefold.runtime.request.idempotency import Keys
+from ninefold.runtime.request.match import Routes
+from ninefold.runtime.request.versions import Link, Version, Versions, headers_of, link
+from ninefold.runtime.sources import Sources
+
+_ROOTS = (
+    environment.PATH,
+    environment.BODY,
+    environment.NEW,
+    environment.GIVEN,
+    environment.FILTER,
+    environment.LIST,
+    environment.IF,
+    environment.WRITE,
+    environment.CREDENTIAL,
+    environment.ISSUED,
+    environment.VERIFIED,
+    environment.ROW,
+    environment.JUDGE,
+    environment.RESULT,
+    environment.LOG,
+    BEFORE,
+)
+
+LARGEST_BODY = 1024 * 1024
+"""Bytes that are read of a body where the contract states no limit: what protects the machine is the operator's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """`env` holds the roots that are the same for every request, and the others empty. `body_bytes` is what is read
+    of a body at most. `seconds` is how long a request may take; None: not limited."""
+
+    versions: Versions
+    schemes: tuple[Scheme, ...]
+    cursors: Cursors
+    sources: Sources
+    env: Mapping[str, Any]
+    body_bytes: int
+    seconds: float | None
+    headers_of_rates: rates.Headers = rates.Headers()
+    challenges: Challenges = NO_CHALLENGE
+    keys: Keys | None = None
+    log: Log | None = None
+    timers: Timers | None = None
+    cross_origin: CrossOrigin | None = None
+    rates: tuple[rates.Rate, ...] = ()
+    """Each once; those of an endpoint are among them."""
+
+    @property
+    def routes(self) -> Routes[Endpoint]:
+        """Those of the newest version."""
+        return self.versions.newest.routes
+
+    @property
+    def problems(self) -> Problems:
+        """Those of the newest version."""
+        return self.versions.newest.problems
+
+
+def ready(
+    plan: ServicePlan,
+    cursor_key: bytes,
+    operator: Mapping[str, object] | None = None,
+    sources: Sources = Sources(),  # noqa: B008 - frozen
+    largest_body: int = LARGEST_BODY,
+    functions: Mapping[str, Function] = MappingProxyType({}),
+) -> Service:
+    """`cursor_key`: at least 32 secret bytes, the same at every start, from which the secrets of cursors and of
+    idempotency keys are made. `operator`: what the operator gives, by name; an endpoint that needs a value that is not
+    given answers 501. `functions`: those that endpoints call, by name, and the same of them. Raises
+    `ninefold.runtime.request.issuers.Unusable` for a value that cannot be used."""
+    given = operator or {}
+    without = {key for value in plan.operator if value.name not in given for key in value.blocks}
+    without |= {key for name, (_, keys) in plan.calls().items() if name not in functions for key in keys}
+    keys = {table.name: table.key for table in plan.schema.tables}
+    sensitive = {each.resource: each.sensitive for each in plan.operator_operations}
+    owners = tuple("" if each.of_row is None else each.of_row.resource for each in plan.schemes)
+    schemes = tuple(
+        Scheme(each, keys.get(owner, ()), given, sensitive.get(owner, ()))
+        for each, owner in zip(plan.schemes, owners, strict=True)
+    )
+    known = {scheme.parameter for scheme in schemes if scheme.where == "query"}
+    if plan.versions is not None and plan.versions.by == "query":
+        known.add(plan.versions.name)
+    limits = plan.limits
+    rates_by_name = rates.by_name(limits)
+
+    def routes_of(
+        routes: tuple[Route, ...], problems: Problems, counted: Mapping[str, tuple[rates.Rate, ...]], version: str
+    ) -> Routes[Endpoint]:
+        return Routes(
+            (
+                route.method,
+                (*plan.base, *route.segments),
+                endpoints.blocked(route)
+                if isinstance(route, Blocked) or route.key in without
+                else endpoints.served(
+                    route, problems, schemes, frozenset(known), counted.get(route.key, ()), version, functions
+                ),
+            )
+            for route in routes
+        )
+
+    versions = _versions(plan, rates_by_name, routes_of)
+    env = constants(sources, given, cursor_key)
+    return Service(
+        versions=versions,
+        schemes=schemes,
+        cursors=Cursors(cursor_key),
+        sources=sources,
+        env=env,
+        body_bytes=largest_body if limits.body_bytes is None else limits.body_bytes,
+        seconds=None if limits.request_microseconds is None else limits.request_microseconds / 1_000_000,
+        headers_of_rates=rates.headers(limits),
+        challenges=endpoints.challenges(schemes),
+        log=_log(plan, given),
+        rates=tuple(rates_by_name.values()),
+        timers=Timers(tuple(map(Timer, plan.timers)), env, sources) if plan.timers else None,
+        cross_origin=None if plan.cross_origin is None else CrossOrigin(plan.cross_origin),
+        keys=None if limits.keys_kept_microseconds is None else Keys(cursor_key, limits.keys_kept_microseconds),
+    )
+
+
+RoutesOf: TypeAlias = Callable[
+    [tuple[Route, ...], Problems, Mapping[str, tuple[rates.Rate, ...]], str], Routes[Endpoint]
+]
+"""The routes of one version, by its name, with what counts the requests to each endpoint."""
+
+
+def _versions(plan: ServicePlan, rates_by_name: Mapping[str, rates.Rate], routes_of: RoutesOf) -> Versions:
+    stated, problems = plan.versions, Problems(plan.problems)
+    counted = rates.by_endpoint(plan.limits, rates_by_name)
+    newest = routes_of(plan.routes, problems, counted, "" if stated is None else stated.current)
+    if stated is None:
+        return Versions(plan.base, None, (Version(newest, problems),))
+    found = []
+    above = None
+    for each in stated.versions:
+        own_routes, own = newest, problems
+        if each.problems is not None:
+            own = Problems(each.problems)
+            counts = {key: tuple(rates_by_name[name] for name in names) for key, names in each.counted.items()}
+            own_routes = routes_of(each.routes, own, counts, each.name)
+        announced = each.deprecated is not None or each.sunset is not None
+        found.append(
+            Version(
+                routes=own_routes,
+                problems=own,
+                name=each.name,
+                headers=headers_of(each, stated),
+                retired=each.retired,
+                links=_links(plan, each, above) if announced and above is not None else None,
+                above=None if above is None else above.retired,
+                served=each.served,
+            )
+        )
+        above = each
+    return Versions(plan.base, stated, found)
+
+
+def _links(plan: ServicePlan, version: plan_of.Version, above: plan_of.Version) -> dict[str, Link]:
+    """Where each endpoint is in the version above."""
+    stated = plan.versions
+    if stated is None or not above.served:
+        return {}
+    there = {route.key: route.segments for route in above.routes or plan.routes}
+    found: dict[str, Link] = {}
+    for route in version.routes:
+        segments = there.get(version.above.get(route.key, ""))
+        if segments is not None:
+            leads = link(route.segments, segments, plan.base, stated.by, stated.name, above.name)
+            if leads is not None:
+                found[route.key] = leads
+    return found
+
+
+def _log(plan: ServicePlan, operator: Mapping[str, object]) -> Log | None:
+    if plan.delivery is None:
+        return None
+    kept = timedelta(microseconds=plan.delivery.kept_microseconds or 0)
+    return Log(Form(plan.delivery.envelope, operator), kept)
+
+
+def constants(sources: Sources, operator: Mapping[str, object], key: bytes | None = None) -> dict[str, Any]:
+    """The environment that is the same for every call of an operation: see `ninefold.plan.environment`. `key`: the
+    service's secret, from which the signing secrets of subscriptions are made; without it none can be."""
+    return {root: {} for root in _ROOTS} | {
+        "operator": operator,
+        SOURCES: sources.of_expressions(),
+        environment.SIGNING: {} if key is None else {"key": signing_key(key)},
+    }

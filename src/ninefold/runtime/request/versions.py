@@ -1,0 +1,225 @@
+"""Which version a request asks for, and what a version tells of itself.
+
+Each version has routes and problems of its own; what a request asks for is decided before anything else of it is looked
+at. That one is retired, or unknown, is a condition like others: what it precedes, and what precedes it, the contract
+says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from email.utils import formatdate
+from typing import TypeAlias
+from urllib.parse import quote
+
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.expressions.evaluate import Env, EvaluationError, compile
+from ninefold.plan import versioning as plan
+from ninefold.plan.routes import PathParameter, Segment
+from ninefold.runtime.messages import media_types
+from ninefold.runtime.messages.message import HeaderFields, Request, header_value
+from ninefold.runtime.messages.parameters import Query
+from ninefold.runtime.messages.problems import Problems
+from ninefold.runtime.request.endpoints import Endpoint
+from ninefold.runtime.request.match import (
+    NO_SUCH_PATH,
+    Found,
+    Match,
+    NoSuchPath,
+    NotAllowed,
+    Routes,
+    canonical,
+    encoded,
+    together,
+)
+
+Link: TypeAlias = tuple[str | int, ...]
+"""The path of an endpoint in another version: texts, and for each name the number of its value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A version made ready. `headers` are those of each of its responses. `retired`: seconds since 1970 from which on
+    it is not served. `links`: where an endpoint is in the version above, by its key. `known` is false of what a request
+    is answered by that asks for no version that there is; `served`, where the way back to it is not shown."""
+
+    routes: Routes[Endpoint]
+    problems: Problems
+    name: str | None = None
+    headers: HeaderFields = ()
+    retired: int | None = None
+    links: Mapping[str, Link] | None = None
+    above: int | None = None
+    """Since when the version above is retired, in seconds since 1970."""
+    known: bool = True
+    served: bool = True
+
+    def is_retired(self, now: datetime) -> bool:
+        return self.retired is not None and now.timestamp() >= self.retired
+
+    def told(self, key: str, values: Sequence[str], now: datetime) -> HeaderFields:
+        """The headers of a response at an endpoint, whose path has these values."""
+        link = None if self.links is None else self.links.get(key)
+        if link is None or (self.above is not None and now.timestamp() >= self.above):
+            return self.headers
+        path = "".join(quote(values[part], safe="") if isinstance(part, int) else part for part in link)
+        return (*self.headers, (b"link", f'<{path}>; rel="successor-version"'.encode("ascii")))
+
+
+class Versions:
+    """The versions of a service; one alone, where its contract states none."""
+
+    def __init__(self, base: tuple[str, ...], stated: plan.Versions | None, versions: Sequence[Version]) -> None:
+        """`versions`, newest first."""
+        self.newest = versions[0]
+        self._base = "".join("/" + encoded(segment) for segment in base)
+        self._stated = stated
+        self._all = {each.name: each for each in versions}
+        # What no version has asked for tells nothing of any version, but that answers differ by it.
+        vary = () if stated is None or len(versions) < 2 else vary_of(stated)
+        stated_default = None if stated is None else stated.default
+        default = self._all.get(stated_default) if isinstance(stated_default, str) else None
+        self._unknown = replace(default or self.newest, known=False, headers=vary, links=None, retired=None)
+        self._default = default
+        self._pin = Pin(stated_default) if isinstance(stated_default, plan.Pin) else None
+
+    def depends(self, request: Request, query: Query) -> bool:
+        """Whether the version of a request depends on who calls: it names none."""
+        if self._pin is None or self._stated is None:
+            return False
+        if self._stated.by == "path":
+            text = canonical(request.path)
+            under_base = text is not None and (text + "/").startswith(self._base + "/")
+            return text is not None and under_base and self._within(text)[0] not in self._all
+        return self._named(self._stated, request, query) is None
+
+    def pinned(self, request: Request, env: Env) -> Version:
+        """The version of a request that names none. `env`: the values that expressions read, who calls among them."""
+        name = None if self._pin is None else self._pin.name(request, env)
+        return self._unknown if name is None else self._all.get(name, self._unknown)
+
+    def for_anyone(self, request: Request, query: Query) -> bool:
+        """Whether a request that names no version asks for what every version that has it has for `anyone` alone: then
+        nobody is its caller, whichever version it is given."""
+        matches = [self.find(request, query, each)[1] for each in self._all.values()]
+        found = [each.endpoint for each in matches if isinstance(each, Found) and not each.endpoint.blocked]
+        return bool(found) and all(each.for_anyone for each in found)
+
+    def allowed(self, request: Request) -> bytes | None:
+        """What some version allows at a path: browsers ask without a credential, of a caller whose version is not known
+        then (https://fetch.spec.whatwg.org/#cors-preflight-fetch). None: no version has the path."""
+        found = (each.routes.find(request.method, request.path) for each in self._all.values())
+        values = [each.allow for each in found if isinstance(each, NotAllowed)]
+        return together(values) if values else None
+
+    def find(self, request: Request, query: Query, pinned: Version | None = None) -> tuple[Version, Match[Endpoint]]:
+        """The version that a request asks for, and what its method and path are there. `pinned`: which one, if it names
+        none."""
+        stated, default = self._stated, pinned or self._default
+        if stated is not None and stated.by == "path":
+            return self._in_path(request, default)
+        version = self.newest if stated is None else self._named(stated, request, query)
+        version = version or default or self._unknown
+        return version, version.routes.find(request.method, request.path)
+
+    def _named(self, stated: plan.Versions, request: Request, query: Query) -> Version | None:
+        """Which one a header, a parameter or a media type names; None: there is no name."""
+        match stated.by:
+            case "header":
+                named = request.headers.get(stated.name.lower())
+            case "query":
+                # A parameter that is given twice names nothing that there is.
+                given = query.get(stated.name)
+                named = None if given is None else given[0] if len(given) == 1 else ""
+            case _:
+                return self._in_media_types(stated.name.lower(), request)
+        return None if named is None else self._all.get(named, self._unknown)
+
+    def _in_media_types(self, parameter: str, request: Request) -> Version | None:
+        """Accept asks for a version, Content-Type says in which one the body is: they are the same. Of several that are
+        accepted, the preferred one counts that there is."""
+        sent = media_types.parameter_sent(request.headers.get("content-type", ""), parameter)
+        accepted = media_types.parameters_accepted(request.headers.get("accept", ""), parameter)
+        if not accepted:
+            return None if sent is None else self._all.get(sent, self._unknown)
+        known = [self._all[name] for name in accepted if name in self._all and sent in (None, name)]
+        return known[0] if known else self._unknown
+
+    def _within(self, text: str) -> tuple[str, str, str]:
+        """The first segment behind the base, the slash behind it and the rest."""
+        return text[len(self._base) + 1 :].partition("/")
+
+    def _in_path(self, request: Request, default: Version | None) -> tuple[Version, Match[Endpoint]]:
+        """The segment behind the base. A path without one is of the default version; what would be a path under a
+        version is one under a version that there is not."""
+        text = canonical(request.path)
+        if text is None or not (text + "/").startswith(self._base + "/"):
+            return default or self._unknown, NO_SUCH_PATH
+        name, slash, rest = self._within(text)
+        version = self._all.get(name)
+        if version is not None:
+            return version, version.routes.at(request.method, f"{self._base}{slash}{rest}" or "/")
+        if default is not None:
+            found = default.routes.at(request.method, text)
+            if not isinstance(found, NoSuchPath):
+                return default, found
+        would = [each.routes.at(request.method, f"{self._base}{slash}{rest}" or "/") for each in self._all.values()]
+        there = [each for each in would if not isinstance(each, NoSuchPath)]
+        there.sort(key=lambda each: not isinstance(each, Found))
+        return (self._unknown, there[0]) if there else (default or self._unknown, NO_SUCH_PATH)
+
+
+class Pin:
+    """What gives the version of a request that names none, made ready."""
+
+    def __init__(self, planned: plan.Pin) -> None:
+        self._value = compile(planned.value)
+        self._headers = planned.headers
+
+    def name(self, request: Request, env: Env) -> str | None:
+        """None: the expression has no value."""
+        sent = {name: request.headers[name.lower()] for name in self._headers if name.lower() in request.headers}
+        try:
+            value = self._value({**env, "request": {"headers": sent}})
+        except EvaluationError:
+            return None
+        return value if isinstance(value, str) else None
+
+
+def headers_of(version: plan.Version, stated: plan.Versions) -> HeaderFields:
+    """Deprecation (RFC 9745, a date of structured fields) and Sunset (RFC 8594, an HTTP-date)."""
+    found = list(vary_of(stated)) if len(stated.versions) > 1 else []
+    if version.deprecated is not None:
+        found.append((b"deprecation", f"@{version.deprecated}".encode("ascii")))
+    if version.sunset is not None:
+        found.append((b"sunset", formatdate(version.sunset, usegmt=True).encode("ascii")))
+    return tuple(found)
+
+
+def vary_of(stated: plan.Versions) -> HeaderFields:
+    """What caches have to tell responses apart by (RFC 9110, 12.5.5)."""
+    own = {"header": (stated.name,), "media type": ("Accept",)}.get(stated.by, ())
+    pinned = stated.default.vary if isinstance(stated.default, plan.Pin) else ()
+    names = {name.lower(): name for name in (*own, *pinned)}
+    return ((b"vary", header_value(", ".join(names.values()))),) if names else ()
+
+
+def link(
+    own: Sequence[Segment], above: Sequence[Segment], base: tuple[str, ...], by: str, parameter: str, name: str
+) -> Link | None:
+    """Where an endpoint is in the version above (RFC 5829, 3.3), whose name is `name`. None: no URI of its own says so,
+    or the path there has a name that this one does not give."""
+    if by not in ("path", "query"):
+        return None
+    names = [segment.name for segment in own if isinstance(segment, PathParameter)]
+    found: list[str | int] = []
+    for segment in (*base, *((name,) if by == "path" else ()), *above):
+        if isinstance(segment, str):
+            found.append("/" + quote(segment, safe=":@!$&'()*+,;=~"))
+        elif segment.name in names:
+            found += ["/", names.index(segment.name)]
+        else:
+            return None
+    return (*found, f"?{quote(parameter)}={quote(name)}") if by == "query" else tuple(found)

@@ -1,0 +1,1 @@
+"""The only place with connections: databases, and statements made ready for them."""

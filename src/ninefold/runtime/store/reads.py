@@ -1,0 +1,178 @@
+"""Reads that take longer than the event loop may wait for one.
+
+A read begins on the loop's own connection, where a prepared row takes microseconds. One that has not ended within
+BUDGET is broken off there and begins anew in a thread, on a connection of its own. It sees what is committed when it
+begins, as every read does; the others go on meanwhile. SQLite asks a progress handler now and then whether to go on
+(https://sqlite.org/c3ref/progress_handler.html): that is how both are ended, there by the time and here because nobody
+waits for the rows any more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from asyncio import AbstractEventLoop, Future
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from queue import SimpleQueue
+from threading import Lock, Thread, get_native_id
+from time import perf_counter
+
+import apsw
+
+from ninefold.runtime.store.failures import meaning
+from ninefold.runtime.store.protocol import Row, Stored, Unavailable
+
+BUDGET = 0.005
+"""Seconds that one read may hold the event loop."""
+
+STEPS = 1_000
+"""Instructions of SQLite's machine between two questions whether to go on: some 20 to 100 microseconds. A read that has
+no more of them than that is never asked."""
+
+ROWS = 8
+"""Rows between two such questions: a row is few instructions, however large it is."""
+
+STEPS_ELSEWHERE = 100_000
+"""The same in a thread: each question takes the interpreter's lock."""
+
+LESS_URGENT = 10
+"""By how much the threads that read are nicer than the rest of the process."""
+
+THREADS = 8
+"""Long reads at a time. They begin as they are needed."""
+
+WAITING = 1_000
+"""Long reads that may wait for a thread. Beyond it a client is better told at once than kept waiting."""
+
+
+class TooLong(Exception):
+    """A read was broken off: it is to be done elsewhere."""
+
+
+class Brief:
+    """A connection on which no read takes longer than BUDGET, for the thread of the event loop."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self._until: float | None = None
+        connection.set_progress_handler(self._is_over, STEPS)
+
+    def _is_over(self) -> bool:
+        return self._until is not None and perf_counter() > self._until
+
+    def run(self, text: str, binds: Sequence[Stored], to_its_end: bool = False) -> list[Row]:
+        """Raises TooLong, unless it may go on `to_its_end`, or Unavailable."""
+        self._until = None if to_its_end else perf_counter() + BUDGET
+        try:
+            rows = list[Row]()
+            for row in self._connection.execute(text, binds):
+                rows.append(row)
+                if len(rows) % ROWS == 0 and self._is_over():
+                    raise TooLong
+            return rows
+        except apsw.InterruptError:
+            raise TooLong from None
+        except apsw.Error as error:
+            raise meaning(error) from error
+
+
+@dataclass(slots=True, eq=False)
+class _Asked:
+    text: str
+    binds: Sequence[Stored]
+    future: Future[list[Row]]
+    loop: AbstractEventLoop
+    given_up: bool = False
+
+    def left(self, future: Future[list[Row]]) -> None:
+        self.given_up = self.given_up or future.cancelled()
+
+
+@dataclass(slots=True, eq=False)
+class Long:
+    """Threads that read, each with a connection that `connect` gives. `running`: how many of them are at it; `begun`:
+    how many reads were theirs."""
+
+    connect: Callable[[], apsw.Connection]
+    running: int = 0
+    begun: int = 0
+    _queue: SimpleQueue[_Asked | None] = field(default_factory=SimpleQueue)
+    _threads: list[Thread] = field(default_factory=list)
+    _lock: Lock = field(default_factory=Lock)
+    _stopping: bool = False
+
+    def read(self, text: str, binds: Sequence[Stored]) -> Future[list[Row]]:
+        """To be called on the event loop. Who cancels the future ends the read. Raises Unavailable."""
+        if self._stopping:
+            raise Unavailable("the service is stopping")
+        if self._queue.qsize() >= WAITING:
+            raise Unavailable("too many long reads wait")
+        loop = asyncio.get_running_loop()
+        asked = _Asked(text, binds, loop.create_future(), loop)
+        asked.future.add_done_callback(asked.left)
+        self.begun += 1
+        with self._lock:
+            if self.running + self._queue.qsize() >= len(self._threads) < THREADS:
+                thread = Thread(target=self._live, name="ninefold-long-read", daemon=True)
+                self._threads.append(thread)
+                thread.start()
+        self._queue.put(asked)
+        return asked.future
+
+    def stop(self) -> None:
+        """Break off what is read. To those who wait for it the service is unavailable."""
+        self._stopping = True
+        for _ in self._threads:
+            self._queue.put(None)
+        for thread in self._threads:
+            thread.join()
+
+    def _live(self) -> None:
+        _give_way()
+        connection: apsw.Connection | None = None
+        while (asked := self._queue.get()) is not None:
+            if asked.given_up:
+                continue
+            with self._lock:
+                self.running += 1
+            try:
+                if connection is None:
+                    connection = self.connect()
+                result = self._rows(connection, asked)
+            except apsw.Error as error:
+                result = meaning(error)
+            except Exception as error:
+                result = error
+            with self._lock:
+                self.running -= 1
+            # A closed loop has nobody who could be told.
+            with suppress(RuntimeError):
+                asked.loop.call_soon_threadsafe(_resolve, asked.future, result)
+        if connection is not None:
+            connection.close()
+
+    def _rows(self, connection: apsw.Connection, asked: _Asked) -> list[Row] | Exception:
+        connection.set_progress_handler(lambda: asked.given_up or self._stopping, STEPS_ELSEWHERE)
+        try:
+            return connection.execute(asked.text, asked.binds).fetchall()
+        except apsw.InterruptError:
+            return Unavailable("the service is stopping")
+
+
+def _give_way() -> None:
+    """Whoever answers others has the processor first. Only Linux knows priorities of threads."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, get_native_id(), LESS_URGENT)
+
+
+def _resolve(future: Future[list[Row]], result: list[Row] | Exception) -> None:
+    if future.done():
+        return
+    if isinstance(result, Exception):
+        future.set_exception(result)
+    else:
+        future.set_result(result)

@@ -1,0 +1,97 @@
+"""What a database knows of itself: that it is ninefold's, the shape that made it, and a secret of its own.
+
+The table is called `$ninefold`, a name that no resource can have, and holds a value a row:
+
+| name    | value                                                        |
+|---------|--------------------------------------------------------------|
+| `shape` | the stored shape, JSON                                       |
+| `key`   | 32 random bytes, from which keys are derived for one use each |
+| `room`  | for a moment: bytes by which it is tried whether anything can be written |
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+
+import apsw
+
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.runtime.store.protocol import Session
+from ninefold.runtime.store.shape import FORM
+
+APPLICATION = int.from_bytes(b"9fol", "big")
+"""The `application_id` in the header of our files."""
+
+ROOM = 256 * 1024
+"""Bytes without which a disk counts as full."""
+
+_TABLE = '"$ninefold"'
+
+
+@dataclass(frozen=True, slots=True)
+class Empty:
+    """A new file, or one whose creation was cut short: nothing is in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """The file is another program's, or a newer ninefold's; `words` say which."""
+
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    shape: bytes
+    key: bytes
+
+
+def read(connection: apsw.Connection) -> Empty | Foreign | Record:
+    """Read only: a file that is not ours is left as it was. Raises apsw.Error."""
+    application = connection.pragma("application_id")
+    form = connection.pragma("user_version")
+    [(tables,)] = connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+    if application != APPLICATION:
+        if application or form or tables:
+            return Foreign("it was made by another program")
+        return Empty()
+    if form != FORM:
+        return Foreign(f"it was made by another ninefold (form {form}, and this one reads form {FORM})")
+    value = f"SELECT value FROM {_TABLE} WHERE name ="
+    [values] = connection.execute(f"SELECT ({value} 'shape'), ({value} 'key')").fetchall()
+    match values:
+        case (bytes(shape), bytes(key)) if len(key) >= 32:
+            return Record(shape, key)
+    return Foreign("what ninefold notes in it is not there")
+
+
+def create(connection: apsw.Connection, shape: bytes, key: bytes | None = None) -> Record:
+    """Make the table, inside the transaction that makes all others. `key`: of a database that this one takes the place
+    of. Raises apsw.Error."""
+    connection.pragma("application_id", APPLICATION)
+    connection.pragma("user_version", FORM)
+    connection.execute(f"CREATE TABLE {_TABLE} (name TEXT NOT NULL PRIMARY KEY, value BLOB NOT NULL) STRICT")
+    record = Record(shape, key or secrets.token_bytes(32))
+    connection.execute(f"INSERT INTO {_TABLE} VALUES ('key', ?)", (record.key,))
+    connection.execute(f"INSERT INTO {_TABLE} VALUES ('shape', ?)", (record.shape,))
+    return record
+
+
+def update_shape(connection: apsw.Connection, shape: bytes) -> None:
+    """Inside the transaction that changes the tables. Raises apsw.Error."""
+    connection.execute(f"UPDATE {_TABLE} SET value = ? WHERE name = 'shape'", (shape,))
+
+
+def derive(key: bytes, name: str) -> bytes:
+    """32 bytes for one use: HMAC-SHA256 of its name, the last step of HKDF (RFC 5869 2.3)."""
+    return hmac.digest(key, name.encode() + b"\x01", "sha256")
+
+
+def take_room(session: Session) -> None:
+    """Write as much as a request may. Raises Unavailable where it cannot be written."""
+    session.run(f"INSERT OR REPLACE INTO {_TABLE} VALUES ('room', zeroblob({ROOM}))", ())
+
+
+def give_room_back(session: Session) -> None:
+    session.run(f"DELETE FROM {_TABLE} WHERE name = 'room'", ())

@@ -1,0 +1,368 @@
+"""SQLite: one writer in a thread, one reader on the event loop's thread, and threads for reads that take long.
+
+Reading a prepared row takes microseconds, less than handing it to a thread; a commit waits for the disk, so it is
+handed over. In write-ahead mode neither waits for the other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from asyncio import Future
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Literal, TypeAlias, TypeVar
+
+import apsw
+import msgspec
+
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.plan.schema import Schema
+from ninefold.runtime.store import record, shape, tables
+from ninefold.runtime.store.changes import tables_read
+from ninefold.runtime.store.checkpoints import Checkpoints
+from ninefold.runtime.store.connections import STATEMENTS, WAIT, bound, configure, connect, connect_to_read
+from ninefold.runtime.store.failures import words
+from ninefold.runtime.store.lock import Held, Lock, lock
+from ninefold.runtime.store.protocol import Row, Session, Stored, Unavailable
+from ninefold.runtime.store.reads import Brief, Long, TooLong
+from ninefold.runtime.store.url import NotBuilt, database_path
+from ninefold.runtime.store.writer import Transaction, Writer
+from ninefold.values import LONGEST_SUM, json_text
+
+T = TypeVar("T")
+
+_MAGIC = b"SQLite format 3\0"
+READ_LONGER = 4
+"""How many times longer what is shown may be than what is written."""
+
+_TRIED_SECONDS = 5.0
+"""How long the disk may take for one write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """`waiting`: works in the queue. `batches`, `works`: committed since the start. `bytes`: the file and its log.
+    `reading`: long reads that go on now; `long_reads`: those since the start."""
+
+    waiting: int
+    batches: int
+    works: int
+    bytes: int
+    reading: int
+    long_reads: int
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """`created`: the file is new. `additions`: what was added to one that was there, in words; `began`: what
+    was done to its rows to begin with."""
+
+    database: SQLite
+    path: Path
+    created: bool
+    additions: tuple[str, ...] = ()
+    began: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The file was left as it was. `message` states why, `details` are its single points, `help` advises. `held`:
+    another process has it, and that is all."""
+
+    message: str
+    details: tuple[str, ...] = ()
+    help: tuple[str, ...] = ()
+    held: bool = False
+
+
+class NotBegun(Exception):
+    """A database cannot be begun with; the message says why."""
+
+
+Begin: TypeAlias = Callable[[Session], tuple[str, ...]]
+"""What is done to the rows in a transaction when a database is opened; says in words what has changed. May raise
+NotBegun, and then nothing has."""
+
+Opening: TypeAlias = Opened | Refused
+
+
+class SQLite:
+    """A database that is open (`ninefold.runtime.store.protocol.Database`)."""
+
+    def __init__(self, path: Path, key: bytes, held: Lock, writer: apsw.Connection) -> None:
+        """Takes over the lock and the connection. Raises apsw.Error."""
+        self._path = path
+        self._key = key
+        self._lock = held
+        self._connections = (connect(path), connect(path), writer)
+        self._reader, background, _ = self._connections
+        self._longest = LONGEST_SUM
+        bound(self._reader, READ_LONGER * self._longest)
+        self._reader.pragma("query_only", True)
+        # The event loop does not wait for others; in write-ahead mode a reader hardly ever has to.
+        self._reader.set_busy_timeout(100)
+        self._brief = Brief(self._reader)
+        self._long = Long(lambda: connect_to_read(path, READ_LONGER * self._longest))
+        self._checkpoints = Checkpoints(background)
+        self._checkpoints.watch(writer)
+        self._writer = Writer(writer, self._checkpoints)
+        self._open = True
+
+    def admit(self, size: int) -> None:
+        """A value or a row of so many bytes can be written, if that is more than usual."""
+        self._longest = max(LONGEST_SUM, size)
+        bound(self._connections[2], self._longest)
+        bound(self._reader, READ_LONGER * self._longest)
+
+    def select(self, text: str, binds: Sequence[Stored]) -> list[Row] | Future[list[Row]]:
+        """Rows in a snapshot of what is committed: at once, or a future where that takes long (`database.reads`). Where
+        no event loop runs, nobody is kept waiting by it. Raises Unavailable."""
+        try:
+            return self._brief.run(text, binds)
+        except TooLong:
+            if _is_on_a_loop():
+                return self._long.read(text, binds)
+            return self._brief.run(text, binds, to_its_end=True)
+
+    def read(self, text: str, binds: Sequence[Stored]) -> list[Row]:
+        """The same where nobody waits, before anything is served. Raises Unavailable."""
+        return self._brief.run(text, binds, to_its_end=True)
+
+    def tables(self, text: str, binds: Sequence[Stored]) -> frozenset[str]:
+        return tables_read(self._reader, text, binds)
+
+    def state(self, tables: Collection[str]) -> int | None:
+        return self._writer.changes.state(tables)
+
+    def transact(self, work: Callable[[Session], T]) -> Future[T]:
+        """Run `work` in a transaction of its own; to be called on the event loop's thread."""
+        future: Future[T] = asyncio.get_running_loop().create_future()
+        self._writer.submit(work, future)
+        return future
+
+    def close(self) -> None:
+        """Finish what was accepted, then close. Futures are resolved when the loop runs again."""
+        if not self._open:
+            return
+        self._open = False
+        self._long.stop()
+        self._writer.stop()
+        self._checkpoints.stop()
+        for connection in self._connections:
+            connection.close()
+        self._lock.release()
+
+    def key(self, name: str) -> bytes:
+        """32 secret bytes for one use, the same as long as the database lives."""
+        return record.derive(self._key, name)
+
+    def reachable(self) -> bool:
+        """Whether the file can be read."""
+        try:
+            return self._open and bool(self._brief.run("SELECT count(*) FROM sqlite_schema", (), to_its_end=True))
+        except (apsw.Error, Unavailable):
+            return False
+
+    async def unwritable(self) -> str | None:
+        """Why nothing can be written now, in words; None: it can. Where the last write failed, or the file system has
+        no room or is read-only, one is tried; otherwise nothing is: a service at rest writes nothing."""
+        if self._writer.failing is None and not _is_full(self._path):
+            return None
+        try:
+            async with asyncio.timeout(_TRIED_SECONDS):
+                await asyncio.shield(self.transact(record.take_room))
+                await asyncio.shield(self.transact(record.give_room_back))
+        except TimeoutError:
+            return "the disk does not answer"
+        except Unavailable as error:
+            return self._writer.failing or str(error)
+        return None
+
+    def statistics(self) -> Statistics:
+        size = sum(_size(f"{self._path}{ending}") for ending in ("", "-wal"))
+        long = self._long
+        return Statistics(
+            self._writer.waiting, self._writer.batches, self._writer.works, size, long.running, long.begun
+        )
+
+
+def _is_on_a_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _is_full(path: Path) -> bool:
+    """Whether the file system of a database looks as if nothing could be added to it."""
+    try:
+        now = os.statvfs(path)
+    except OSError:
+        return True
+    return bool(now.f_flag & os.ST_RDONLY) or now.f_bavail * now.f_frsize < record.ROOM
+
+
+def _size(file: str) -> int:
+    try:
+        return os.stat(file).st_size
+    except OSError:
+        return 0
+
+
+def open_sqlite(url: str, schema: Schema, begin: Begin | None = None) -> Opening:
+    """Open the database for a schema: make it, take it as it is, add what can be added, or refuse.
+
+    `url` is `sqlite:///PATH` or a bare path. What was made by another program is not changed.
+    """
+    try:
+        path = database_path(url)
+    except NotBuilt as error:
+        return Refused(str(error))
+    try:
+        if why := unusable(path):
+            return Refused(f"the database {path} cannot be used: {why}")
+        return _open_locked(Path(os.path.realpath(path)), path, schema, begin)
+    except NotBegun as error:
+        return Refused(str(error))
+    except Held as error:
+        return Refused(
+            f"the database {path} is already served by {error}",
+            help=("stop that one, or name another file with --database",),
+            held=True,
+        )
+    except apsw.Error as error:
+        return Refused(f"the database {path} cannot be used: {words(error)}")
+    except OSError as error:
+        return Refused(f"the database {path} cannot be used: {(error.strerror or str(error)).lower()}")
+
+
+def unusable(path: Path, mode: Literal["r+b", "rb"] = "r+b") -> str | None:
+    """Why a file is no database, told from its name and first bytes, before anything is made beside it."""
+    if path.is_dir():
+        return "it is a directory"
+    if not path.exists():
+        return None if Path(os.path.realpath(path)).parent.is_dir() else f"there is no directory {path.parent}"
+    if not path.is_file():
+        return "it is not a file"
+    # Opened for writing: SQLite would fall back to reading, and leave files beside it that are not its owner's.
+    with path.open(mode) as file:
+        start = file.read(len(_MAGIC))
+    return None if start in (b"", _MAGIC) else "it is not a SQLite database"
+
+
+def _open_locked(path: Path, name: Path, schema: Schema, begin: Begin | None) -> Opening:
+    """`name` is what the operator calls `path`. On the way out, what is not handed over is closed."""
+    with ExitStack() as undo:
+        held = lock(path)
+        undo.callback(held.release)
+        # The first connection reads before it writes: another program's file keeps its journal mode.
+        connection = apsw.Connection(str(path), statementcachesize=STATEMENTS)
+        undo.callback(connection.close)
+        connection.set_busy_timeout(WAIT)
+        bound(connection, LONGEST_SUM)
+        found = record.read(connection)
+        if isinstance(found, record.Foreign):
+            return Refused(
+                f"the database {name} cannot be used: {found.words}", help=("name another file with --database",)
+            )
+        if mode := configure(connection):
+            return Refused(f"the database {name} cannot be used: its file system admits no write-ahead log ({mode})")
+        prepared = _prepare(connection, found, name, schema)
+        if isinstance(prepared, Refused):
+            return prepared
+        key, additions = prepared
+        began: tuple[str, ...] = ()
+        if begin is not None:
+            with _Transaction(connection):
+                began = begin(Transaction(connection))
+        database = SQLite(path, key, held, connection)
+        undo.pop_all()
+        return Opened(database, name, isinstance(found, record.Empty), additions, began)
+
+
+def _prepare(
+    connection: apsw.Connection, found: record.Empty | record.Record, name: Path, schema: Schema
+) -> tuple[bytes, tuple[str, ...]] | Refused:
+    """Make the tables, or those that are missing, in one transaction: the key, and what was added, in words."""
+    wanted = shape.encode_shape(schema)
+    if isinstance(found, record.Empty):
+        with _Transaction(connection):
+            made = record.create(connection, wanted)
+            for statement in tables.create_schema(schema):
+                connection.execute(statement)
+        return made.key, ()
+    try:
+        stored = shape.decode_shape(found.shape)
+    except msgspec.DecodeError:
+        return Refused(f"the database {name} cannot be used: the shape that is stored in it cannot be read")
+    comparison = shape.compare(stored, schema)
+    if isinstance(comparison, shape.Differences):
+        return _differs(name, comparison.words)
+    lost = tuple(_lost_states(connection, stored, schema))
+    if lost:
+        return _differs(name, lost)
+    additions = comparison.additions if isinstance(comparison, shape.Additions) else ()
+    if not (additions or comparison.drop or comparison.create):
+        return found.key, ()
+    clashing: list[str] = []
+    with _Transaction(connection) as transaction:
+        for statement in comparison.drop:
+            connection.execute(statement)
+        for addition in additions:
+            try:
+                for statement in addition.statements:
+                    connection.execute(statement)
+            except apsw.ConstraintError:
+                clashing.append(f"{addition.words}: rows that are there have the same value")
+        for statement in () if clashing else comparison.create:
+            connection.execute(statement)
+        record.update_shape(connection, wanted)
+        transaction.keep = not clashing
+    if clashing:
+        return _differs(name, tuple(clashing))
+    return found.key, tuple(addition.words for addition in additions)
+
+
+def _lost_states(connection: apsw.Connection, stored: Schema, wanted: Schema) -> Iterator[str]:
+    """The rows that no transition could take anywhere, since what they are in is no state any more."""
+    there = {(table.name, column.name) for table in stored.tables for column in table.columns}
+    for table in wanted.tables:
+        machine = table.machine
+        if machine is None or (table.name, machine.column) not in there:
+            continue
+        states = json_text(list(machine.states))
+        for state, count in connection.execute(tables.rows_by_lost_state(machine, table.name), (states,)):
+            rows = "1 row" if count == 1 else f"{count:,} rows"
+            yield f"`{table.name}.{machine.column}` is `{state}` in {rows}, and the contract has no such state"
+
+
+def _differs(name: Path, details: tuple[str, ...]) -> Refused:
+    return Refused(
+        f"the database {name} was made for another contract",
+        details,
+        (
+            "nothing in it was changed, and this build moves no rows from one shape to another",
+            "serve the contract that made it, or name another file with --database",
+        ),
+    )
+
+
+class _Transaction:
+    """A transaction that is kept unless the block raises or sets `keep` to False."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self.keep = True
+        self._connection = connection
+
+    def __enter__(self) -> _Transaction:
+        self._connection.execute("BEGIN IMMEDIATE")
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None and self.keep:
+            self._connection.execute("COMMIT")
+        elif self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
