@@ -14,7 +14,7 @@ from tests.agreement.runs import run
 
 from ninefold.compile import errors, requirements
 from ninefold.compile.perspective import Perspective
-from ninefold.expressions.sql_parts import Parts
+from ninefold.expressions.sql_rows import Parts
 from ninefold.language import conditions
 from ninefold.plan.problems import Condition
 from ninefold.runtime.messages import choices, decode, parameters

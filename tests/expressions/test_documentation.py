@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ninefold.expressions.ast import DEEPEST
 from ninefold.expressions.functions import MACROS, SPECIAL, TABLE, Overload
-from ninefold.expressions.parse import DEEPEST, LONGEST
+from ninefold.expressions.parse import LONGEST
 from ninefold.sql.dialect import SQLITE
 from ninefold.sql.fragment import Fragment
 from ninefold.values import Anything, Array, Boolean, Duration, Integer, Number, Object, Text, Timestamp, Type

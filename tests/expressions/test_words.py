@@ -4,8 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from ninefold.expressions.tree import All, Call, Comprehension, Constant, MakeArray, MakeObject, Select, Typed, Variable
-from ninefold.expressions.words import words
+from ninefold.expressions.tree import (
+    All,
+    Call,
+    Comprehension,
+    Constant,
+    MakeArray,
+    MakeObject,
+    Select,
+    Typed,
+    Variable,
+    words,
+)
 from ninefold.values import Array, Boolean, Integer, Object, Row, Text
 
 N = Integer()

@@ -9,9 +9,8 @@ from tests.laws.worlds import MODEL, SCOPE, Loaded, World, expressions, typed_of
 from tests.slices import examples
 
 from ninefold.expressions.evaluate import ROWS, EvaluationError, binder, compile
-from ninefold.expressions.rewrite import rewrite
 from ninefold.expressions.to_sql import sql_problem, to_sql
-from ninefold.expressions.tree import Select, Typed
+from ninefold.expressions.tree import Select, Typed, rewrite
 from ninefold.sql.fragment import Fragment
 from ninefold.values import Row, from_sqlite
 

@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from tests.server.conftest import Running, running
 
 from ninefold.cli import main
-from ninefold.expressions.counting import TooMuch
-from ninefold.expressions.operations import together
+from ninefold.expressions.operations import TooMuch, together
 from ninefold.operator.rows import Caller, stated_rows
 from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan

@@ -18,8 +18,7 @@ from ninefold.checked.endpoints import Admission, Endpoint
 from ninefold.checked.operations import List, SortKeys
 from ninefold.checked.resources import Field, Resource
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.expressions.rewrite import free_variables, walk
-from ninefold.expressions.tree import All, Call, Constant, Select, Typed, Variable
+from ninefold.expressions.tree import All, Call, Constant, Select, Typed, Variable, free_variables, walk
 from ninefold.values import Boolean, Integer, Number, Row, Text, Timestamp
 
 Rules: TypeAlias = Mapping[str, Mapping[str, Typed | None]]

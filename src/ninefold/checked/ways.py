@@ -15,8 +15,7 @@ from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object
 from ninefold.checked.operations import PathName, Segment
 from ninefold.checked.resources import Resource
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.expressions.rewrite import rewrite
-from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.expressions.tree import Select, Typed, Variable, rewrite
 from ninefold.values import Row
 
 

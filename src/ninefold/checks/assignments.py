@@ -15,10 +15,9 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.expressions.functions import NEW_EACH_TIME
-from ninefold.expressions.given import in_statement
-from ninefold.expressions.rewrite import walk
+from ninefold.expressions.reads import in_statement
 from ninefold.expressions.to_sql import sql_problem
-from ninefold.expressions.tree import All, Call, Typed, Variable
+from ninefold.expressions.tree import All, Call, Typed, Variable, walk
 from ninefold.language import resources as stated
 from ninefold.language.expressions import Assignment, Expression
 from ninefold.language.fact import Fact, Shown, value_of

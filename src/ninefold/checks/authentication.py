@@ -28,9 +28,8 @@ from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.suggest import nearest
 from ninefold.expressions.reads import needs_database
-from ninefold.expressions.rewrite import free_variables
 from ninefold.expressions.scope import Scope
-from ninefold.expressions.tree import Call, Typed
+from ninefold.expressions.tree import Call, Typed, free_variables
 from ninefold.language import authentication as stated
 from ninefold.language.authentication import ANY, Every
 from ninefold.language.expressions import Expression

@@ -24,9 +24,9 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.ast import Ast, Conditional, Invocation, ListLiteral, Literal, MapLiteral, Name, every
-from ninefold.expressions.before import is_as_it_was
 from ninefold.expressions.check import check
 from ninefold.expressions.codes import NAME_TAKEN
+from ninefold.expressions.rows import is_as_it_was
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Variable
 from ninefold.language import expressions as stated

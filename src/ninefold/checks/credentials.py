@@ -30,8 +30,7 @@ from ninefold.contract.survey import WITHOUT_CONTENT
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Ast, Member, Name, every
-from ninefold.expressions.rewrite import walk
-from ninefold.expressions.tree import Select, Variable
+from ninefold.expressions.tree import Select, Variable, walk
 from ninefold.language import authentication as stated
 from ninefold.language.fact import Name as NameOf
 from ninefold.language.fact import Shown, StatedNone, value_of

@@ -12,8 +12,7 @@ from ninefold.checks.narrowed import Rules
 from ninefold.checks.responses import all_expressions
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.expressions.rewrite import walk
-from ninefold.expressions.tree import Call, Select, Typed, Variable
+from ninefold.expressions.tree import Call, Select, Typed, Variable, walk
 from ninefold.language.authentication import Admission
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import value_of

@@ -8,9 +8,8 @@ from ninefold.checks.model import Vocabulary
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.codes import WRONG_TYPE
 from ninefold.expressions.reads import computed_of
-from ninefold.expressions.rewrite import free_variables, walk
 from ninefold.expressions.scope import Model, Scope, describe
-from ninefold.expressions.tree import Select, Typed
+from ninefold.expressions.tree import Select, Typed, free_variables, walk
 from ninefold.language.expressions import Expression
 from ninefold.values import Object, Row, Type, required
 

@@ -7,13 +7,7 @@ from dataclasses import replace
 
 from ninefold.checked.resources import Effect, Field, Resource
 from ninefold.checks.assignments import check_given, check_made_with
-from ninefold.checks.codes import (
-    EACH_OF_NO_ARRAY,
-    EFFECT_ON_NO_ROW,
-    NEVER_GIVEN,
-    NOT_ANOTHER_ROW,
-    NOT_SET,
-)
+from ninefold.checks.codes import EACH_OF_NO_ARRAY, EFFECT_ON_NO_ROW, NEVER_GIVEN, NOT_ANOTHER_ROW, NOT_SET
 from ninefold.checks.effects_in_effects import without_an_end
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
@@ -21,13 +15,12 @@ from ninefold.contract import effects as stated
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.ast import Ast, Name, every
-from ninefold.expressions.before import BEFORE, before
 from ninefold.expressions.check import check
 from ninefold.expressions.reads import needs_database
-from ninefold.expressions.rewrite import free_variables
+from ninefold.expressions.rows import BEFORE, before
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.to_sql import sql_problem
-from ninefold.expressions.tree import Typed
+from ninefold.expressions.tree import Typed, free_variables
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Fact, Gap, Proposal, Shown, value_of
 from ninefold.language.verbs import TRANSITION, kind_of

@@ -32,12 +32,7 @@ from ninefold.checks.model import Vocabulary
 from ninefold.checks.operations import Common, Told, changes, shows, takes_of
 from ninefold.checks.paths import check_addressing, check_path
 from ninefold.checks.requests import request_type
-from ninefold.checks.responses import (
-    check_deleted,
-    check_responses,
-    reads_beyond_row,
-    shows_what_is_cleared,
-)
+from ninefold.checks.responses import check_deleted, check_responses, reads_beyond_row, shows_what_is_cleared
 from ninefold.checks.showing import Showing
 from ninefold.checks.states import check_sets
 from ninefold.checks.without_effect import WHICH_ARE_LISTED
@@ -48,7 +43,7 @@ from ninefold.diagnostics.diagnostic import Label, has_errors
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.check import check
 from ninefold.expressions.codes import CODES as EXPRESSION_CODES
-from ninefold.expressions.lower import same_row
+from ninefold.expressions.rows import same_row
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Call, Select, Typed, Variable
 from ninefold.language.expressions import Expression

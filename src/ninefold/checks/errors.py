@@ -17,7 +17,7 @@ from ninefold.checks.without_effect import headers_of_http
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.expressions.rewrite import free_variables
+from ninefold.expressions.tree import free_variables
 from ninefold.language import errors as stated
 from ninefold.language.conditions import BY_NAME, parameter_of, split
 from ninefold.language.errors import Shape

@@ -15,11 +15,9 @@ from ninefold.expressions.ast import Name, Problem, every, reads_member
 from ninefold.expressions.check import check
 from ninefold.expressions.codes import NO_SUCH_FIELD, NO_SUCH_NAME
 from ninefold.expressions.reads import computed_of, needs_database
-from ninefold.expressions.rewrite import walk
 from ninefold.expressions.scope import Inferred, Scope
 from ninefold.expressions.to_sql import Item, sql_problem
-from ninefold.expressions.tree import Select, Typed
-from ninefold.expressions.words import with_inner_quotes
+from ninefold.expressions.tree import Select, Typed, walk, with_inner_quotes
 from ninefold.language.expressions import Expression
 from ninefold.values import Array, Boolean, Object, Row, Type
 

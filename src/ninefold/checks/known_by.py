@@ -12,8 +12,7 @@ from ninefold.checks.paths import is_one_row
 from ninefold.contract import endpoints as stated
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.functions import NEW_EACH_TIME
-from ninefold.expressions.rewrite import free_variables, walk
-from ninefold.expressions.tree import Call, Typed
+from ninefold.expressions.tree import Call, Typed, free_variables, walk
 
 
 def known_by(

@@ -22,8 +22,8 @@ from ninefold.checks.resources import is_key
 from ninefold.contract import endpoints as stated
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.expressions.rewrite import free_variables
 from ninefold.expressions.scope import INFERRED
+from ninefold.expressions.tree import free_variables
 from ninefold.language import endpoints as written
 from ninefold.language import limits
 from ninefold.language.fact import Shown, StatedNone, value_of

@@ -16,10 +16,10 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Source
 from ninefold.expressions.ast import Ast, Invocation, ListLiteral, Literal, Name, Unary
-from ninefold.expressions.before import BEFORE, before
 from ninefold.expressions.codes import TOO_LARGE
 from ninefold.expressions.functions import NEW_EACH_TIME
 from ninefold.expressions.reads import DEEPEST_COMPUTED, computed_cycle, too_deep
+from ninefold.expressions.rows import BEFORE, before
 from ninefold.expressions.scope import Model, ResourceShape, Scope
 from ninefold.expressions.tree import Constant, Typed
 from ninefold.language import resources as stated

@@ -17,10 +17,9 @@ from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
-from ninefold.expressions.dependencies import Dependency, Step, dependencies
-from ninefold.expressions.rewrite import rewrite, walk
+from ninefold.expressions.rows import Dependency, Step, dependencies
 from ninefold.expressions.scope import Model
-from ninefold.expressions.tree import Call, Select, Typed, Variable
+from ninefold.expressions.tree import Call, Select, Typed, Variable, rewrite, walk
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import value_of
 from ninefold.values import Row

@@ -17,7 +17,7 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.evaluate import EvaluationError, compile
-from ninefold.expressions.rewrite import free_variables
+from ninefold.expressions.tree import free_variables
 from ninefold.language import resources as stated
 from ninefold.language.fact import Gap, Proposal, StatedNone, value_of
 from ninefold.syntax.nodes import Mapping as MappingNode

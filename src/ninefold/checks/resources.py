@@ -30,8 +30,8 @@ from ninefold.checks.schemas import (
 from ninefold.checks.seen import seen
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.expressions.before import fields_as_they_were
 from ninefold.expressions.reads import reads_beyond
+from ninefold.expressions.rows import fields_as_they_were
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Call, Typed
 from ninefold.language import resources as stated

@@ -29,11 +29,10 @@ from ninefold.checks.templates import is_items
 from ninefold.contract import endpoints as stated
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.ast import every
-from ninefold.expressions.before import BEFORE, before
 from ninefold.expressions.reads import needs_database
-from ninefold.expressions.rewrite import free_variables, walk
+from ninefold.expressions.rows import BEFORE, before
 from ninefold.expressions.scope import Scope
-from ninefold.expressions.tree import All, Select, Typed, Variable
+from ninefold.expressions.tree import All, Select, Typed, Variable, free_variables, walk
 from ninefold.language.fact import Name, StatedNone, value_of
 from ninefold.language.verbs import kind_of
 from ninefold.values import MOST_COLUMNS, Row, Text, Type

@@ -13,9 +13,8 @@ from ninefold.checks.model import Vocabulary
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
-from ninefold.expressions.before import is_as_it_was
-from ninefold.expressions.rewrite import free_variables, substitute
-from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.expressions.rows import is_as_it_was
+from ninefold.expressions.tree import Select, Typed, Variable, free_variables, substitute
 from ninefold.language.fact import Gap, Proposal, value_of
 from ninefold.language.resources import View
 from ninefold.values import Array as ArrayType

@@ -5,9 +5,9 @@ from __future__ import annotations
 from ninefold.checks.findings import reads_database
 from ninefold.checks.showing import Showing
 from ninefold.expressions.ast import Ast, Conditional, Invocation, ListLiteral, MapLiteral, Member, Name, every
-from ninefold.expressions.before import is_as_it_was
 from ninefold.expressions.check import check
 from ninefold.expressions.functions import MACROS, overloads
+from ninefold.expressions.rows import is_as_it_was
 from ninefold.expressions.scope import Scope
 from ninefold.values import Array as ArrayType
 from ninefold.values import Row

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from typing import assert_never
 
-from ninefold.expressions.words import words
+from ninefold.expressions.tree import words
 from ninefold.plan.authentication import (
     AnyCertificate,
     CertificateOf,

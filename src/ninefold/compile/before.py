@@ -11,7 +11,7 @@ from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object
 from ninefold.checked.operations import Delete, Mutation, Operation, Remove
 from ninefold.checked.resources import Effect, Resource
 from ninefold.compile.perspective import Perspective
-from ninefold.expressions.before import computed_before, fields_as_they_were, reads_before, unwritten
+from ninefold.expressions.rows import computed_before, fields_as_they_were, reads_before, unwritten
 from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.sql.fragment import Fragment, all_of, identifier, join

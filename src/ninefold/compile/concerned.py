@@ -16,10 +16,9 @@ from ninefold.checked.resources import Resource
 from ninefold.compile import inputs
 from ninefold.compile.perspective import Perspective
 from ninefold.expressions.reads import computed_of, is_pure
-from ninefold.expressions.rewrite import free_variables, walk
 from ninefold.expressions.scope import Model
-from ninefold.expressions.sql_log import LOG, SEEN
-from ninefold.expressions.tree import Call, Constant, Select, Typed
+from ninefold.expressions.sql_rows import LOG, SEEN
+from ninefold.expressions.tree import Call, Constant, Select, Typed, free_variables, walk
 from ninefold.plan.events import Concerns
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.sql.fragment import PLACEHOLDER, Fragment, bind

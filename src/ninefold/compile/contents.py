@@ -12,9 +12,8 @@ from ninefold.compile.perspective import Perspective
 from ninefold.compile.places import stated, traced
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.reads import needs_database
-from ninefold.expressions.rewrite import walk
 from ninefold.expressions.to_sql import Item
-from ninefold.expressions.tree import Call, Select, Typed, Variable
+from ninefold.expressions.tree import Call, Select, Typed, Variable, walk
 from ninefold.plan import responses as planned
 from ninefold.plan.chosen import expanded, hidden
 from ninefold.plan.environment import REVISION_COLUMN

@@ -22,9 +22,8 @@ from ninefold.compile.perspective import CONTRACT, Perspective
 from ninefold.compile.several import of_several
 from ninefold.compile.which_rows import by_identifier, says_which, was_written
 from ninefold.diagnostics.source import Place
-from ninefold.expressions.given import fields_read
-from ninefold.expressions.rewrite import rewrite
-from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.expressions.reads import fields_read
+from ninefold.expressions.tree import Select, Typed, Variable, rewrite
 from ninefold.language.verbs import Verb, kind_of
 from ninefold.plan import operations as plan
 from ninefold.plan.environment import EACH, THIS

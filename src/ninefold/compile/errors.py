@@ -7,8 +7,7 @@ from ninefold.checked import service as checked_service
 from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object, Rows
 from ninefold.checked.service import Checked
 from ninefold.compile.places import by_key, stated, traced
-from ninefold.expressions.rewrite import free_variables
-from ninefold.expressions.tree import Typed
+from ninefold.expressions.tree import Typed, free_variables
 from ninefold.language.conditions import STATUSES, precedence
 from ninefold.plan import responses as planned
 from ninefold.plan.places import Place

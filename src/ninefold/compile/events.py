@@ -20,8 +20,8 @@ from ninefold.compile.contents import Columns, content
 from ninefold.compile.perspective import OPERATOR, Perspective
 from ninefold.compile.places import traced
 from ninefold.compile.which_rows import WANTED, WRITTEN, was_written
-from ninefold.expressions.before import unwritten
-from ninefold.expressions.sql_log import LOG
+from ninefold.expressions.rows import unwritten
+from ninefold.expressions.sql_rows import LOG
 from ninefold.expressions.tree import Constant
 from ninefold.plan.events import (
     BATCH,

@@ -11,8 +11,7 @@ from ninefold.compile import inputs
 from ninefold.compile.perspective import Perspective
 from ninefold.compile.requirements import THERE, Requirement, Scope
 from ninefold.expressions.reads import of_request
-from ninefold.expressions.rewrite import free_variables
-from ninefold.expressions.tree import Typed
+from ninefold.expressions.tree import Typed, free_variables
 from ninefold.plan.problems import Condition, Judge, said_by
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.sql.fragment import Fragment, all_of, bind, column, join

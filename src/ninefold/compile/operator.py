@@ -19,8 +19,7 @@ from ninefold.compile.endpoints.create import create
 from ninefold.compile.endpoints.list import listing
 from ninefold.compile.perspective import OPERATOR, Perspective
 from ninefold.compile.which_rows import equals
-from ninefold.expressions.rewrite import free_variables
-from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.expressions.tree import Select, Typed, Variable, free_variables
 from ninefold.language.verbs import VERBS
 from ninefold.plan.operator import Adding, OperatorOperations
 from ninefold.sql.dialect import Dialect

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from ninefold.checked.lists import plainly
 from ninefold.checked.service import Checked
 from ninefold.diagnostics.source import Place
-from ninefold.expressions.before import loaded
-from ninefold.expressions.sql_log import ABOUT, SEEN, source
+from ninefold.expressions.rows import loaded
+from ninefold.expressions.sql_rows import ABOUT, SEEN, source
 from ninefold.expressions.to_sql import Item, Items, failure_of, items_of, to_sql
 from ninefold.expressions.tree import Constant, Typed
 from ninefold.sql.dialect import Dialect
@@ -59,7 +59,7 @@ class Perspective:
     def told_of(self, event: str) -> Fragment:
         """The condition of the events whose row this caller sees: as the event found it, and, if it is still there, as
         it is now. A row that has gone to somebody else takes its past with it, and nobody gains the past of a row that
-        comes to them later. `event`: the alias of the log (`ninefold.expressions.sql_log`)."""
+        comes to them later. `event`: the alias of the log (`ninefold.expressions.sql_rows`)."""
         kinds = self.checked.events.kinds
         resources = dict.fromkeys(cause.resource for kind in kinds for cause in kind.causes)
         cases = [f" WHEN '{name}' THEN (" + self._row_seen(name, event) + ")" for name in resources]

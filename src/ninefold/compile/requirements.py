@@ -19,8 +19,7 @@ from ninefold.compile.perspective import Perspective
 from ninefold.compile.places import stated, traced
 from ninefold.compile.which_rows import named_on_the_way, on_the_way
 from ninefold.diagnostics.source import Place
-from ninefold.expressions.rewrite import free_variables, walk
-from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.expressions.tree import Select, Typed, Variable, free_variables, walk
 from ninefold.plan.environment import REVISION_COLUMN
 from ninefold.plan.places import Place as PlanPlace
 from ninefold.plan.problems import Condition, Location

@@ -19,9 +19,8 @@ from ninefold.compile.places import traced
 from ninefold.compile.which_rows import by_identifier, taking
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.reads import computed_of
-from ninefold.expressions.rewrite import free_variables, walk
 from ninefold.expressions.scope import Model
-from ninefold.expressions.tree import Constant, Select, Typed
+from ninefold.expressions.tree import Constant, Select, Typed, free_variables, walk
 from ninefold.language.verbs import VERBS
 from ninefold.plan.environment import ENTERED_COLUMN
 from ninefold.plan.jobs import Timer

@@ -20,9 +20,8 @@ from ninefold.compile.perspective import Perspective
 from ninefold.compile.places import traced
 from ninefold.compile.requirements import Requirement, Scope
 from ninefold.compile.which_rows import WRITTEN, among, keys_of
-from ninefold.expressions.before import unwritten
-from ninefold.expressions.dependencies import Dependency, Step, dependencies
 from ninefold.expressions.reads import reads_beyond
+from ninefold.expressions.rows import Dependency, Step, dependencies, unwritten
 from ninefold.expressions.tree import Typed
 from ninefold.plan.operations import Upheld
 from ninefold.plan.problems import Condition

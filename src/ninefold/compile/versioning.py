@@ -13,8 +13,7 @@ from ninefold.compile.limits import limits
 from ninefold.compile.places import by_key, traced
 from ninefold.compile.places import stated as stated_at
 from ninefold.compile.routes import blocked, served
-from ninefold.expressions.rewrite import free_variables, walk
-from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.expressions.tree import Select, Typed, Variable, free_variables, walk
 from ninefold.plan.versioning import Pin, Version, Versions
 from ninefold.sql.dialect import Dialect
 

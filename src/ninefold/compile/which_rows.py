@@ -13,9 +13,8 @@ from ninefold.checked.service import Checked
 from ninefold.checked.ways import ways
 from ninefold.compile import inputs
 from ninefold.compile.perspective import Perspective
-from ninefold.expressions.rewrite import free_variables
 from ninefold.expressions.to_sql import Item
-from ninefold.expressions.tree import Call, Select, Typed, Variable
+from ninefold.expressions.tree import Call, Select, Typed, Variable, free_variables
 from ninefold.language.verbs import TRANSITION
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Boolean, Row, Type, required

@@ -1,5 +1,5 @@
 """The invariants that read other rows than their own, and which writes they have to be asked again after: what the
-planner works out of types (`ninefold.expressions.dependencies`), worked out of what is written."""
+planner works out of types (`ninefold.expressions.rows`), worked out of what is written."""
 
 from __future__ import annotations
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import msgspec
 
-from ninefold.expressions.rewrite import walk
-from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.expressions.tree import Select, Typed, Variable, walk
 from ninefold.plan.operations import Compute, List, Read, Stream, Sweep, Write
 from ninefold.plan.responses import ArrayOf, ChoiceOf, Content, EachOf, EachRow, FromColumn, FromExpression, ObjectOf
 from ninefold.plan.routes import Served, bodies

@@ -13,6 +13,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.suggest import did_you_mean, there_are
 from ninefold.expressions import codes
 from ninefold.expressions.ast import (
+    DEEPEST,
     Ast,
     Binary,
     Conditional,
@@ -26,35 +27,13 @@ from ninefold.expressions.ast import (
     Problem,
     Unary,
 )
-from ninefold.expressions.before import BEFORE, is_as_it_was
 from ninefold.expressions.check_functions import Functions
 from ninefold.expressions.check_operators import Operators
-from ninefold.expressions.lower import array_of, identifier_through, narrowed
-from ninefold.expressions.parse import DEEPEST
 from ninefold.expressions.reads import extent, needs_database
+from ninefold.expressions.rows import BEFORE, array_of, identifier_through, is_as_it_was, narrowed
 from ninefold.expressions.scope import INFERRED, Scope, describe, fits, join
-from ninefold.expressions.tree import (
-    Call,
-    Constant,
-    MakeObject,
-    Select,
-    Typed,
-    Variable,
-)
-from ninefold.values import (
-    Anything,
-    Array,
-    Boolean,
-    Digest,
-    Integer,
-    Null,
-    Number,
-    Object,
-    Row,
-    Text,
-    Timestamp,
-    Type,
-)
+from ninefold.expressions.tree import Call, Constant, MakeObject, Select, Typed, Variable
+from ninefold.values import Anything, Array, Boolean, Digest, Integer, Null, Number, Object, Row, Text, Timestamp, Type
 
 Places: TypeAlias = Mapping[int, tuple[int, int]]
 """Where a node of a typed tree is written, by the node's `id`; for as long as the tree is kept."""

@@ -6,27 +6,13 @@ from typing import Final
 
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions import codes
-from ninefold.expressions.ast import (
-    Ast,
-    Index,
-    Invocation,
-    Literal,
-    Member,
-    Name,
-)
-from ninefold.expressions.check_parts import Parts
+from ninefold.expressions.ast import Ast, Index, Invocation, Literal, Member, Name
+from ninefold.expressions.check_operators import Parts
 from ninefold.expressions.functions import MACROS, TABLE, Overload, overloads, resolve
-from ninefold.expressions.lower import narrowed
 from ninefold.expressions.operations import LONGEST_RANDOM, pattern
+from ninefold.expressions.rows import narrowed
 from ninefold.expressions.scope import describe, fits
-from ninefold.expressions.tree import (
-    All,
-    Call,
-    Comprehension,
-    Constant,
-    Select,
-    Typed,
-)
+from ninefold.expressions.tree import All, Call, Comprehension, Constant, Select, Typed
 from ninefold.values import (
     Anything,
     Array,

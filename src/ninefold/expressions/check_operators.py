@@ -1,36 +1,210 @@
-"""Operators: both sides of one type, and null where a value may be absent."""
+"""What every part of a check shares, and operators: both sides of one type, and null where a value may be absent.
+
+`None` for a typed part means that its problem is already told, so that one cause gives one problem. A `hint` is
+the type that a part's surroundings ask of it: it gives a type to `value` and to `[]`, and changes nothing else.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from typing import Final
 
+from ninefold.diagnostics.diagnostic import Code
 from ninefold.expressions import codes
-from ninefold.expressions.ast import (
-    Ast,
-    Binary,
-    Conditional,
-    Invocation,
-    Name,
-    Unary,
-)
-from ninefold.expressions.check_parts import TYPE_NAMES, Parts
-from ninefold.expressions.functions import resolve
-from ninefold.expressions.lower import as_value, narrowed, same_row
-from ninefold.expressions.scope import describe, join
-from ninefold.expressions.tree import (
-    Call,
-    Constant,
-    Typed,
-)
+from ninefold.expressions.ast import Ast, Binary, Conditional, Invocation, Literal, Member, Name, Problem, Unary
+from ninefold.expressions.functions import Overload, resolve
+from ninefold.expressions.rows import as_value, is_reference, narrowed, same_row
+from ninefold.expressions.scope import INFERRED, Scope, describe, fits, join
+from ninefold.expressions.tree import Call, Constant, Typed
 from ninefold.values import (
     Anything,
     Array,
     Boolean,
+    Digest,
+    Duration,
+    Integer,
+    Null,
+    Number,
     Object,
     Row,
     Text,
+    Timestamp,
     Type,
+    required,
 )
+
+TYPE_NAMES: Final = ("bool", "int", "double", "string", "list", "map", "null_type")
+"""CEL's names of the types of JSON, which `type(x)` is compared with."""
+
+
+class Parts(ABC):
+    """The state of one check: problems found, types inferred, and the variables of enclosing macros."""
+
+    @abstractmethod
+    def typed(self, ast: Ast, hint: Type | None = None) -> Typed | None:
+        """A part of the expression with its type."""
+
+    def __init__(self, scope: Scope):
+        self.scope: Final = scope
+        self.problems: Final[list[Problem]] = []
+        self.inferred: Final[dict[str, Type]] = {}
+        self.places: Final[dict[int, tuple[int, int]]] = {}
+        self._locals: Final[dict[str, Type]] = {}
+        self._kept: Final[list[Typed]] = []
+
+    def _problem(self, code: Code, message: str, ast: Ast, help: Iterable[str] = (), label: str = "") -> None:
+        self.problems.append(Problem(code, message, ast.start, ast.end, tuple(help), label))
+
+    def _view(self, name: str, of: str | None = None, applied: Ast | None = None) -> tuple[str, tuple[str, ...]] | None:
+        """What to say of a name that is a view, of one resource or any, where an expression reads it. `applied`: what
+        it is applied to."""
+        model = self.scope.model
+        among = [each for each in model.values() if of is None or each.name == of]
+        owner = next((each.name for each in among if name in each.views), None)
+        if owner is None and (of is not None or name not in model):
+            return None
+        what = f"`{name}(…)` shows rows of `{name}`" if owner is None else f"`{name}` is a view of `{owner}`"
+        to = applied.name if isinstance(applied, Name) else "…"
+        shown = f"a response, a view or a payload shows it, as a whole or as a member: `{name}({to})`"
+        return f"{what}, and no value", (shown, "a value is read of the row itself")
+
+    def _placed(self, typed: Typed, ast: Ast) -> Typed:
+        # Kept, so that no later node has the `id` of one that is gone.
+        self._kept.append(typed)
+        self.places.setdefault(id(typed), (ast.start, ast.end))
+        return typed
+
+    def _inferrable(self, hint: Type | None) -> Type | None:
+        """The type that a hint gives to an inferred variable: a row's is that of its identifier."""
+        if isinstance(hint, Row):
+            shape = self.scope.model.get(hint.resource)
+            hint = None if shape is None else shape.identifier_type
+        if hint is None or isinstance(hint, Anything | Null | Duration | Digest):
+            return None
+        return required(hint)
+
+    def _is_open(self, ast: Ast) -> bool:
+        """Whether this is a variable whose type is still to be inferred."""
+        return (
+            isinstance(ast, Name)
+            and ast.name not in self._locals
+            and self.scope.variables.get(ast.name) is INFERRED
+            and ast.name not in self.inferred
+        )
+
+    def _value(self, typed: Typed | None, ast: Ast) -> Typed | None:
+        """A row as its identifier; a problem if that is several fields."""
+        if typed is None:
+            return None
+        value = as_value(typed, self.scope.model)
+        of = value.type.items if isinstance(value.type, Array) else value.type
+        if value is typed and isinstance(of, Row) and not (isinstance(typed.type, Row) and is_reference(typed)):
+            shape = self.scope.model.get(of.resource)
+            if shape is not None:
+                one = "there is one, without an identifier"
+                why = f"its identifier is {_listed(shape.identifier)}" if shape.identifier else one
+                message = f"a row of `{of.resource}` is no value: {why}"
+                self._problem(codes.NOT_A_VALUE, message, ast, ("compare the fields one by one",))
+                return None
+        return self._placed(value, ast)
+
+    def _narrowed(self, typed: Typed, wanted: Type) -> Typed:
+        """A value of any type as one of another; one that is compared with rows, as an identifier."""
+        if isinstance(wanted, Array | Object):
+            return typed
+        return narrowed(typed, (self._inferrable(wanted) or wanted) if isinstance(wanted, Row) else wanted)
+
+    def _condition(self, ast: Ast, who: str) -> Typed | None:
+        typed = self.typed(ast, Boolean())
+        if typed is None:
+            return None
+        if not fits(typed.type, Boolean()):
+            self._problem(
+                codes.WRONG_OPERANDS,
+                f"{who} asks a condition, and this is {describe(typed.type)}",
+                ast,
+                label=f"this is {describe(typed.type)}",
+            )
+            return None
+        return self._placed(narrowed(typed, Boolean()), ast)
+
+    def _call(self, overload: Overload, arguments: list[Typed], asts: tuple[Ast, ...]) -> Typed:
+        given = [
+            self._placed(narrowed(argument, wanted), ast)
+            for argument, wanted, ast in zip(arguments, overload.parameters, asts, strict=True)
+        ]
+        return Call(
+            function=overload.name,
+            arguments=given,
+            type=overload.gives(tuple(argument.type for argument in given)),
+        )
+
+    def _mismatch(
+        self, ast: Ast, operator: str, asts: tuple[Ast, ...], operands: tuple[Typed, ...], help: tuple[str, ...] = ()
+    ) -> None:
+        types = [operand.type for operand in operands]
+        if len(types) == 2 and not help:
+            help = self._conversion(asts[1], types[1], types[0]) or self._conversion(asts[0], types[0], types[1])
+        if not help and any(isinstance(type_, Anything) for type_ in types):
+            help = ("say of which type it is: `int(x)`, `double(x)`, `string(x)`, `bool(x)`",)
+        self._problem(
+            codes.WRONG_OPERANDS,
+            f"`{operator}` does not take {' and '.join(map(describe, types))}",
+            ast,
+            help,
+            " and ".join(map(describe, types)),
+        )
+
+    def _no_type_test(self, ast: Invocation) -> None:
+        self._problem(
+            codes.NO_SUCH_FUNCTION,
+            "`type(x)` is no value: it is compared with one of CEL's types by name",
+            Name(ast.function, ast.name_start, ast.name_end),
+            ("write `type(x) == list`, or `!=`; the types are " + ", ".join(f"`{name}`" for name in TYPE_NAMES),),
+            "not compared with a type",
+        )
+
+    def _is_key(self, resource: str, name: str) -> bool:
+        shape = self.scope.model.get(resource)
+        return shape is not None and shape.identifier == (name,)
+
+    def _conversion(self, ast: Ast, given: Type, wanted: Type) -> tuple[str, ...]:
+        """How a part of one type would be written as another, if there is a way."""
+        literal = ast.value if isinstance(ast, Literal) else None
+        match given, wanted:
+            case Integer(), Number():
+                return (
+                    (f"write `{literal}.0`",) if literal is not None else ("`double(x)` makes a number of an integer",)
+                )
+            case Number(), Integer():
+                return ("`int(x)` makes an integer of a number", "`double(x)` makes a number of an integer")
+            case Text(), Timestamp() if isinstance(literal, str):
+                return (f"write `timestamp('{literal}')`",)
+            case Text(), Timestamp():
+                return ("`timestamp(x)` makes a date-time of a string",)
+            case Text(), Duration() if isinstance(literal, str):
+                return (f"write `duration('{literal}')`",)
+            case ((Integer() | Number() | Boolean() | Timestamp() | Duration()), Text()):
+                return ("`string(x)` makes a string of it",)
+            case Text(), Integer() if literal is None:
+                return ("`int(x)` makes an integer of a string",)
+            case Array(), Boolean():
+                return ("`size(x) > 0` asks whether there are any",)
+            case Boolean(), Row(resource=resource):
+                return (f"a row itself stands here, such as `caller.{resource}`, and no condition that holds of it",)
+            case _, Row(resource=resource) if isinstance(ast, Member) and self._is_key(resource, ast.name):
+                return (f"a row itself stands here: leave out `.{ast.name}`",)
+            case _, Row(resource=resource):
+                shape = self.scope.model.get(resource)
+                if shape is not None and len(shape.identifier) == 1 and not isinstance(given, Row):
+                    return (f"compare the rows themselves, or the identifier on both sides: `.{shape.identifier[0]}`",)
+        return ()
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return " and ".join(f"`{name}`" for name in names) if names else "not shown"
+
 
 _ANY_ARRAY: Final = Array(items=Anything(nullable=True))
 

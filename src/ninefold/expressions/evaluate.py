@@ -12,22 +12,11 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from ninefold.expressions.counting import INSIDE, TooMuch, begun, counted, is_counted, spend
 from ninefold.expressions.functions import Overload, resolve
-from ninefold.expressions.operations import EvaluationError, Sources
+from ninefold.expressions.operations import INSIDE, EvaluationError, Sources, TooMuch, begun, counted, is_counted, spend
 from ninefold.expressions.reads import NO_MODEL, computed_of, is_identifier, needs_database
 from ninefold.expressions.scope import Model
-from ninefold.expressions.tree import (
-    All,
-    Call,
-    Comprehension,
-    Constant,
-    MakeArray,
-    MakeObject,
-    Select,
-    Typed,
-    Variable,
-)
+from ninefold.expressions.tree import All, Call, Comprehension, Constant, MakeArray, MakeObject, Select, Typed, Variable
 from ninefold.values import (
     Anything,
     Array,

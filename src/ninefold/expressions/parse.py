@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from ninefold.expressions.ast import (
+    DEEPEST,
     Ast,
     Binary,
     Conditional,
@@ -29,8 +30,6 @@ from ninefold.values import GREATEST_INTEGER
 LONGEST: Final = 4096
 """Code points of an expression."""
 
-DEEPEST: Final = 48
-"""How deep the parts of an expression stand in each other. Every later stage recurses, and relies on it."""
 
 _PRECEDENCE: Final = {
     "||": 1,

@@ -2,48 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from math import inf
 from typing import Final
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.functions import resolve
 from ninefold.expressions.scope import Model
-from ninefold.expressions.tree import (
-    All,
-    Call,
-    Comprehension,
-    Constant,
-    MakeArray,
-    MakeObject,
-    Select,
-    Typed,
-    Variable,
-)
+from ninefold.expressions.tree import All, Call, Comprehension, Constant, Select, Typed, Variable, parts, walk
 from ninefold.values import Boolean, Row
 
 NO_MODEL: Final[Model] = {}
-
-
-def parts(typed: Typed) -> Iterator[Typed]:
-    """The expressions directly inside one."""
-    match typed:
-        case Select(operand=operand):
-            yield operand
-        case Call(arguments=arguments):
-            yield from arguments
-        case Comprehension(range=range_, condition=condition, body=body):
-            yield range_
-            if condition is not None:
-                yield condition
-            yield body
-        case MakeArray(items=items):
-            yield from items
-        case MakeObject(members=members):
-            for _, member in members:
-                yield member
-        case Constant() | Variable() | All():
-            pass
 
 
 def computed_of(select: Select, model: Model) -> tuple[str, Typed] | None:
@@ -272,3 +241,39 @@ def computed_cycle(model: Model) -> tuple[tuple[str, str], ...]:
                 path.append(field)
                 ahead.append(iter(sorted(edges[field])))
     return ()
+
+
+def in_statement(
+    given: Mapping[str, Typed], resource: str, model: Model, besides: Collection[str] = ()
+) -> dict[str, Typed]:
+    """Of what the contract gives fields of a row, what the statement has to make: what reads other rows, or a computed
+    field of its own one, or a field that the statement makes (such as those in `besides`)."""
+    chosen = {
+        name
+        for name, typed in given.items()
+        if needs_database(typed, (), model)
+        or any(
+            isinstance(node, Select) and _is_of(node, resource) and node.through == "computed" for node in walk(typed)
+        )
+    }
+    reads = {name: fields_read(typed, resource, model) for name, typed in given.items()}
+    while more := {name for name in given if name not in chosen and reads[name] & (chosen | set(besides))}:
+        chosen |= more
+    return {name: typed for name, typed in given.items() if name in chosen}
+
+
+def fields_read(typed: Typed, resource: str, model: Model) -> frozenset[str]:
+    """The fields of the row itself that an expression reads, also by way of computed ones."""
+    found: set[str] = set()
+    ahead = [typed]
+    while ahead:
+        for node in walk(ahead.pop()):
+            if isinstance(node, Select) and _is_of(node, resource) and node.name not in found:
+                found.add(node.name)
+                if node.through == "computed":
+                    ahead.append(model[resource].computed[node.name])
+    return frozenset(found)
+
+
+def _is_of(node: Select, resource: str) -> bool:
+    return isinstance(node.operand, Variable) and node.operand.name == resource

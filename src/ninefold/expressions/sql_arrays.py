@@ -4,26 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ninefold.expressions.sql_parts import (
+from ninefold.expressions.sql_rows import (
     Binding,
     Bindings,
     Key,
     ReferredRow,
     Relation,
+    Rows,
     Scalar,
     TableRow,
     exists,
     unless,
 )
-from ninefold.expressions.sql_rows import Rows
-from ninefold.expressions.tree import (
-    All,
-    Call,
-    Comprehension,
-    MakeArray,
-    Select,
-    Typed,
-)
+from ninefold.expressions.tree import All, Call, Comprehension, MakeArray, Select, Typed
 from ninefold.sql.fragment import Fragment, identifier, join
 from ninefold.values import Anything, Array, Integer, Row
 

@@ -9,14 +9,8 @@ from ninefold.expressions.evaluate import cel_name
 from ninefold.expressions.functions import resolve
 from ninefold.expressions.scope import describe
 from ninefold.expressions.sql_arrays import Arrays
-from ninefold.expressions.sql_parts import Bindings, Relation, Scalar, either, exists, unless
-from ninefold.expressions.tree import (
-    Call,
-    Constant,
-    MakeArray,
-    Select,
-    Typed,
-)
+from ninefold.expressions.sql_rows import Bindings, Relation, Scalar, either, exists, unless
+from ninefold.expressions.tree import Call, Constant, MakeArray, Select, Typed
 from ninefold.sql.fragment import Fragment, bind, join
 from ninefold.values import Anything, Array, Boolean, Integer, Object, Text, Timestamp, Type
 

@@ -17,16 +17,11 @@ from typing import Final
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions import codes
 from ninefold.expressions.ast import Problem
-from ninefold.expressions.lower import as_value
-from ninefold.expressions.reads import (
-    NO_MODEL,
-    is_pure,
-    may_fail,
-    parts,
-)
+from ninefold.expressions.reads import NO_MODEL, is_pure, may_fail
+from ninefold.expressions.rows import as_value
 from ninefold.expressions.scope import Model
 from ninefold.expressions.sql_operators import Operators
-from ninefold.expressions.sql_parts import (
+from ninefold.expressions.sql_rows import (
     Binding,
     Bindings,
     Item,
@@ -49,6 +44,7 @@ from ninefold.expressions.tree import (
     Select,
     Typed,
     Variable,
+    parts,
 )
 from ninefold.sql.dialect import SQLITE, Dialect
 from ninefold.sql.fragment import Fragment, bind, identifier, join

@@ -3,16 +3,17 @@
 Names are resolved, terms of the contract's language are gone: what is left is a small tree in which every
 node has a type. `Variable` is a root (`order`, `caller`, `now`, `value`, `page`, a comprehension's own
 variable …); what a root means is said by whoever evaluates the tree: a row of a table in SQL, an entry of the
-environment in Python.
+environment in Python. Here, too, is how such trees are walked, rewritten, and written as a contract would.
 """
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from collections.abc import Callable, Iterator
+from typing import Literal, TypeAlias, assert_never
 
 import msgspec
 
-from ninefold.values import Type
+from ninefold.values import Anything, Array, Type
 
 
 class _Node(msgspec.Struct, frozen=True, tag_field="node", omit_defaults=True):
@@ -80,3 +81,164 @@ class MakeObject(_Node, frozen=True, tag="object"):
 
 
 Typed: TypeAlias = Constant | Variable | Select | All | Call | Comprehension | MakeArray | MakeObject
+
+
+def parts(typed: Typed) -> Iterator[Typed]:
+    """The expressions directly inside one."""
+    match typed:
+        case Select(operand=operand):
+            yield operand
+        case Call(arguments=arguments):
+            yield from arguments
+        case Comprehension(range=range_, condition=condition, body=body):
+            yield range_
+            if condition is not None:
+                yield condition
+            yield body
+        case MakeArray(items=items):
+            yield from items
+        case MakeObject(members=members):
+            for _, member in members:
+                yield member
+        case Constant() | Variable() | All():
+            pass
+
+
+def walk(typed: Typed) -> Iterator[Typed]:
+    """The expression and everything in it, outermost first."""
+    yield typed
+    for part in parts(typed):
+        yield from walk(part)
+
+
+def free_variables(typed: Typed) -> set[str]:
+    """The roots that an expression reads: its variables, less those that its comprehensions bring."""
+    match typed:
+        case Variable():
+            return {typed.name}
+        case Select():
+            return free_variables(typed.operand)
+        case Call():
+            return set().union(*map(free_variables, typed.arguments))
+        case Comprehension():
+            inner = free_variables(typed.body)
+            if typed.condition is not None:
+                inner |= free_variables(typed.condition)
+            return free_variables(typed.range) | (inner - {typed.variable})
+        case MakeArray():
+            return set().union(*map(free_variables, typed.items))
+        case MakeObject():
+            return set().union(*(free_variables(value) for _, value in typed.members))
+        case Constant() | All():
+            return set()
+
+
+def rewrite(typed: Typed, change: Callable[[Typed], Typed | None]) -> Typed:
+    """The expression with `change` applied from outside in: what it gives instead of a node stays as it is,
+    and where it gives None the node's own parts are rewritten."""
+    changed = change(typed)
+    if changed is not None:
+        return changed
+    match typed:
+        case Select():
+            return msgspec.structs.replace(typed, operand=rewrite(typed.operand, change))
+        case Call():
+            return msgspec.structs.replace(typed, arguments=[rewrite(each, change) for each in typed.arguments])
+        case Comprehension():
+            variable = typed.variable
+
+            def within(node: Typed) -> Typed | None:
+                # The comprehension's own variable hides a root of the same name.
+                return node if isinstance(node, Variable) and node.name == variable else change(node)
+
+            return msgspec.structs.replace(
+                typed,
+                range=rewrite(typed.range, change),
+                body=rewrite(typed.body, within),
+                condition=None if typed.condition is None else rewrite(typed.condition, within),
+            )
+        case MakeArray():
+            return msgspec.structs.replace(typed, items=[rewrite(each, change) for each in typed.items])
+        case MakeObject():
+            return msgspec.structs.replace(
+                typed, members=[(name, rewrite(value, change)) for name, value in typed.members]
+            )
+        case Constant() | Variable() | All():
+            return typed
+
+
+def substitute(typed: Typed, root: str, by: Typed) -> Typed:
+    """The expression with another in the place of a root. Where a comprehension's own variable has the name of
+    something that the other one reads, it is given another name."""
+    read = free_variables(by)
+
+    def change(node: Typed) -> Typed | None:
+        match node:
+            case Variable(name=name) if name == root:
+                return by
+            case Comprehension(variable=name, body=body, condition=condition) if name in read and name != root:
+                other = f"{name}'"
+                renamed = Variable(name=other, type=_item_of(node))
+                return rewrite(
+                    msgspec.structs.replace(
+                        node,
+                        variable=other,
+                        body=substitute(body, name, renamed),
+                        condition=None if condition is None else substitute(condition, name, renamed),
+                    ),
+                    change,
+                )
+            case _:
+                return None
+
+    return rewrite(typed, change)
+
+
+def _item_of(comprehension: Comprehension) -> Type:
+    items = comprehension.range.type
+    return items.items if isinstance(items, Array) else Anything()
+
+
+_OPERATORS = ("||", "&&", "==", "!=", "<", "<=", ">", ">=", "in", "+", "-", "*", "/", "%")
+
+
+def words(typed: Typed) -> str:
+    """An expression in one line. Operators inside operators stand in parentheses, whether CEL needs them or not."""
+    match typed:
+        case Constant(value=value):
+            return msgspec.json.encode(value).decode()
+        case Variable(name=name):
+            return name
+        case Select(operand=operand, name=name):
+            return f"{_inner(operand)}.{name}"
+        case All(resource=resource):
+            return f"all({resource})"
+        case Call(function="?:", arguments=[condition, yes, no]):
+            return f"{_inner(condition)} ? {_inner(yes)} : {_inner(no)}"
+        case Call(function="[]", arguments=[operand, index]):
+            return f"{_inner(operand)}[{words(index)}]"
+        case Call(function=function, arguments=[left, right]) if function in _OPERATORS:
+            return f"{_inner(left)} {function} {_inner(right)}"
+        case Call(function="!" | "-" as function, arguments=[operand]):
+            return f"{function}{_inner(operand)}"
+        case Call(function=function, arguments=arguments):
+            return f"{function}({', '.join(map(words, arguments))})"
+        case Comprehension(macro=macro, range=range_, variable=variable, body=body, condition=condition):
+            inside = [variable, *([words(condition)] if condition is not None else []), words(body)]
+            return f"{_inner(range_)}.{macro}({', '.join(inside)})"
+        case MakeArray(items=items):
+            return f"[{', '.join(map(words, items))}]"
+        case MakeObject(members=members):
+            return "{" + ", ".join(f"{name}: {words(value)}" for name, value in members) + "}"
+        case _:
+            assert_never(typed)
+
+
+def _inner(typed: Typed) -> str:
+    text = words(typed)
+    return f"({text})" if isinstance(typed, Call) and (typed.function in _OPERATORS or typed.function == "?:") else text
+
+
+def with_inner_quotes(text: str) -> str:
+    """A text as an expression in YAML: `Not found` becomes `"'Not found'"`."""
+    return f"\"'{text}'\"" if "'" not in text else f"'\"{text.replace(chr(39), chr(39) * 2)}\"'"

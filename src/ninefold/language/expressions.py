@@ -11,10 +11,9 @@ from typing import Final, TypeAlias
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
-from ninefold.expressions.ast import Ast, Problem
+from ninefold.expressions.ast import Ast, Problem, names_of, spelled_out
 from ninefold.expressions.parse import parse
-from ninefold.expressions.spelled_out import names_of, spelled_out
-from ninefold.expressions.words import with_inner_quotes
+from ninefold.expressions.tree import with_inner_quotes
 from ninefold.language import shapes
 from ninefold.language.fact import Name
 from ninefold.language.leaves import is_header

@@ -7,7 +7,7 @@ no row of its own. A term reads only those that are written before it, so that t
 from __future__ import annotations
 
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.expressions.spelled_out import names_of
+from ninefold.expressions.ast import names_of
 from ninefold.language.codes import SAME_NAME, TERM_TOO_EARLY
 from ninefold.language.expressions import ANY, expression
 from ninefold.language.fact import Name

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from ninefold.expressions.reads import parts
-from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.expressions.tree import Select, Typed, Variable, parts
 from ninefold.plan.chosen import given
 from ninefold.plan.events import Event
 from ninefold.plan.operations import List, Operation, Read, Stream, Sweep, Write

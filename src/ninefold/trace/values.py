@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 import msgspec
 
 from ninefold.expressions.functions import AT_RANDOM, NEW_EACH_TIME
-from ninefold.expressions.reads import parts
-from ninefold.expressions.tree import Call, Select, Typed, Variable
+from ninefold.expressions.tree import Call, Select, Typed, Variable, parts
 from ninefold.plan import environment
 from ninefold.plan.operations import Assign
 from ninefold.plan.places import Place

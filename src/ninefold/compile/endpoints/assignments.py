@@ -15,7 +15,7 @@ from ninefold.checked.resources import Resource
 from ninefold.compile import inputs
 from ninefold.compile.perspective import Perspective
 from ninefold.compile.places import stated, traced
-from ninefold.expressions.given import fields_read
+from ninefold.expressions.reads import fields_read
 from ninefold.expressions.scope import Model
 from ninefold.expressions.tree import Typed
 from ninefold.plan.places import Place

@@ -29,9 +29,8 @@ from ninefold.compile.requirements import (
 from ninefold.compile.subscribers import kept_version
 from ninefold.compile.upheld import Change, upheld
 from ninefold.compile.which_rows import WANTED, equals, referred_to
-from ninefold.expressions.given import in_statement
-from ninefold.expressions.rewrite import free_variables
-from ninefold.expressions.tree import Constant, Typed
+from ninefold.expressions.reads import in_statement
+from ninefold.expressions.tree import Constant, Typed, free_variables
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.events import SUBSCRIPTION
 from ninefold.plan.operations import Assign, Write

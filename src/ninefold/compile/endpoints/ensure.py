@@ -47,8 +47,7 @@ from ninefold.compile.requirements import (
 from ninefold.compile.subscribers import kept_version
 from ninefold.compile.upheld import Change, upheld
 from ninefold.expressions.functions import AT_RANDOM
-from ninefold.expressions.rewrite import free_variables, walk
-from ninefold.expressions.tree import Call, Typed
+from ninefold.expressions.tree import Call, Typed, free_variables, walk
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.operations import Untouched, Write
 from ninefold.plan.problems import Condition

@@ -18,9 +18,8 @@ from ninefold.compile.endpoints.assignments import giver
 from ninefold.compile.judge import Made
 from ninefold.compile.perspective import Perspective
 from ninefold.compile.places import traced
-from ninefold.expressions.given import fields_read
-from ninefold.expressions.reads import computed_of, may_fail, parts
-from ninefold.expressions.tree import Call, Constant, Select, Typed, Variable
+from ninefold.expressions.reads import computed_of, fields_read, may_fail
+from ninefold.expressions.tree import Call, Constant, Select, Typed, Variable, parts
 from ninefold.plan import environment
 from ninefold.plan.held import Held, HeldColumns, Origin
 from ninefold.plan.problems import Judge, Location

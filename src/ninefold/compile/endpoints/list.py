@@ -21,8 +21,7 @@ from ninefold.compile.perspective import Perspective
 from ninefold.compile.places import by_key, stated, traced
 from ninefold.compile.requirements import of_way, parents, permission_by_way
 from ninefold.compile.which_rows import on_the_way, says_which
-from ninefold.expressions.rewrite import substitute
-from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.expressions.tree import Select, Typed, Variable, substitute
 from ninefold.plan.operations import FilterParameter, List, Paging, Sort
 from ninefold.plan.places import Place
 from ninefold.plan.problems import Condition

@@ -26,10 +26,8 @@ from ninefold.compile.perspective import Perspective
 from ninefold.compile.requirements import guard, has_value, in_state, reference_there, unchanged
 from ninefold.compile.upheld import Change, upheld
 from ninefold.compile.which_rows import WANTED, is_wanted, says_which, taking
-from ninefold.expressions.given import in_statement
-from ninefold.expressions.reads import needs_database
-from ninefold.expressions.rewrite import walk
-from ninefold.expressions.tree import Constant, Select, Typed, Variable
+from ninefold.expressions.reads import in_statement, needs_database
+from ninefold.expressions.tree import Constant, Select, Typed, Variable, walk
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.operations import Assign, Write
 from ninefold.plan.statement import Piece, ResultColumn, Statement

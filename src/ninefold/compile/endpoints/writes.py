@@ -16,8 +16,7 @@ from ninefold.compile.requirements import Requirement, Scope, unique
 from ninefold.compile.which_rows import was_written
 from ninefold.expressions.functions import AT_RANDOM, NEVER_TWICE
 from ninefold.expressions.reads import reads_beyond
-from ninefold.expressions.rewrite import rewrite, walk
-from ninefold.expressions.tree import Call, Select, Typed, Variable
+from ninefold.expressions.tree import Call, Select, Typed, Variable, rewrite, walk
 from ninefold.plan.problems import Condition, said_by
 from ninefold.plan.statement import Piece, Statement
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.expressions.before import BEFORE
+from ninefold.expressions.rows import BEFORE
 from ninefold.plan import environment
 from ninefold.plan import operations as plan
 from ninefold.runtime.messages.problems import Failure, FieldFailure, failed_condition

@@ -14,9 +14,9 @@ from hashlib import sha256
 from typing import Any, TypeAlias
 
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.expressions.before import BEFORE
 from ninefold.expressions.reads import of_request
-from ninefold.expressions.rewrite import free_variables
+from ninefold.expressions.rows import BEFORE
+from ninefold.expressions.tree import free_variables
 from ninefold.plan import environment
 from ninefold.plan import operations as plan
 from ninefold.plan.events import SECRET

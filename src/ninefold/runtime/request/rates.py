@@ -19,7 +19,7 @@ from typing import Any, TypeAlias, assert_never
 import msgspec
 
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
-from ninefold.expressions.rewrite import free_variables
+from ninefold.expressions.tree import free_variables
 from ninefold.plan import limits as plan
 from ninefold.runtime.messages.message import HeaderFields, header_value
 from ninefold.runtime.request.algorithms import Algorithm, FixedWindow, Gcra, SlidingWindow, Standing, TokenBucket

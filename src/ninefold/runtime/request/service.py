@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.expressions.before import BEFORE
 from ninefold.expressions.evaluate import SOURCES
+from ninefold.expressions.rows import BEFORE
 from ninefold.plan import environment
 from ninefold.plan import versioning as plan_of
 from ninefold.plan.routes import Blocked, Route

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from ninefold.contract.endpoints import Endpoint
 from ninefold.diagnostics.source import Place
-from ninefold.expressions.words import words
+from ninefold.expressions.tree import words
 from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Sweep, Write
 from ninefold.plan.statement import Statement, switched
 from ninefold.tools.explain.explanation import Item

@@ -11,8 +11,7 @@ import msgspec
 from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object, Rows
 from ninefold.checked.endpoints import ErrorShape
 from ninefold.expressions.evaluate import EvaluationError, compile
-from ninefold.expressions.rewrite import free_variables
-from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.expressions.tree import Select, Typed, Variable, free_variables
 from ninefold.plan.problems import ErrorCode, names
 from ninefold.plan.routes import Served
 from ninefold.refusals.refusal import Refusal

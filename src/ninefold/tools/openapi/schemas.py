@@ -10,8 +10,7 @@ from typing import Any, assert_never
 from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object, Rows
 from ninefold.checked.resources import Field, Resource
 from ninefold.expressions.reads import may_fail
-from ninefold.expressions.rewrite import rewrite
-from ninefold.expressions.tree import All, Comprehension, Select, Typed, Variable
+from ninefold.expressions.tree import All, Comprehension, Select, Typed, Variable, rewrite
 from ninefold.tools.openapi.service import Json, Service
 from ninefold.values import (
     Anything,
@@ -316,7 +315,7 @@ def _at_home(content: Object) -> Object:
 
 
 def rewritten(content: Content, change: Callable[[Typed], Typed | None]) -> Content:
-    """A content with `change` made to its expressions, as `expressions.rewrite` does."""
+    """A content with `change` made to its expressions, as `expressions.tree.rewrite` does."""
     match content:
         case Leaf():
             return replace(content, expression=rewrite(content.expression, change))

@@ -18,8 +18,7 @@ from ninefold.contract.service import Contract
 from ninefold.contract.survey import Survey, actions, subject
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.evaluate import holds
-from ninefold.expressions.reads import parts
-from ninefold.expressions.tree import Call, Select, Typed, Variable
+from ninefold.expressions.tree import Call, Select, Typed, Variable, parts
 from ninefold.language.authentication import Every
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Fact, StatedNone, value_of
