@@ -241,3 +241,29 @@ def test_a_code_that_is_called_like_a_condition_does_not_move_the_others_that_it
     said = contract({"item": {"fields": ITEM}}, {"POST /items": post}, {"codes": {"guard": {"status": 400}}})
     told = answers(said, [("item", {"id": "1"})], give("POST", "/items", {"id": "1"}))
     assert [each.status for each in told] == [409], "the guard comes before the conflict, and has no code"
+
+
+def test_what_the_request_alone_makes_invalid_is_told_before_a_row_that_is_not_there() -> None:
+    """`invalid` comes before `missing`; what is made of rows that are not there says nothing."""
+    fields = {
+        "id": NUMBERED,
+        "owner": {"refers to": "user"},
+        "a": {"type": "string"},
+        "slug": {"type": "string", "on create": "slug(item.a)"},
+        "b": {"type": "string", "on create": "item.c"},
+        "c": {"type": "string"},
+    }
+    post = {"does": "create item", "body": ["a", "c"], "responses": {201: "item"}}
+    patch = {"does": "update item", "body": ["a"], "patch": "merge", "responses": {200: "item"}}
+    patch |= {"query": {"word": {"type": "string"}}, "sets": {"slug": "slug(request.query.word)"}}
+    said = contract(
+        {"user": {"fields": {"id": {"type": "string"}}}, "item": {"fields": fields, "required": ["owner", "b"]}},
+        {"POST /users/{owner.id}/items": post, "PATCH /users/{owner.id}/items/{id}": patch},
+    )
+    rows, bodies = [("user", {"id": "ann"})], [{"c": "c"}, {"a": "A b"}, {"a": "A b", "c": "c"}]
+    made = [give("POST", f"/users/{each}/items", body) for each in ("ann", "eve") for body in bodies]
+    assert [each.status for each in answers(said, rows, *made)] == [422, 422, 201, 422, 422, 404]
+    changed = [
+        give("PATCH", f"/users/{each}/items/7{query}", {}) for each in ("ann", "eve") for query in ("", "?word=b")
+    ]
+    assert [each.status for each in answers(said, rows, *changed)] == [422, 404, 422, 404]

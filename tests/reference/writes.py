@@ -162,7 +162,8 @@ class Work:
                 return [*self.on_the_way, *self._of_new_row(admission, given)]
         failures = [*self.on_the_way, *self.presence]
         if failures or self.row is None:
-            return failures
+            changes = self.endpoint.verb not in ("read", "delete")
+            return [*failures, *(Change.of_request_alone(self, given) if changes else ())]
         row = self.row
         if self._is_gone(row):
             failures.append(Failure("gone", self.resource.name))
@@ -193,7 +194,7 @@ class Work:
 
     def _of_new_row(self, admission: Admission, given: Given) -> list[Failure]:
         if self.on_the_way:
-            return []
+            return Change.of_request_alone(self, given)
         condition = None if admission.of_request else admission.condition
         change = Change(self, given)
         failures = self._of_values(change, given, None) if given.readable else []
@@ -327,6 +328,28 @@ class Change:
             self._make(old)
             if old is None or transition_of(self.endpoint) is not None:
                 self.row.entered = self.now
+
+    @classmethod
+    def of_request_alone(cls, work: Work, given: Given) -> list[Failure]:
+        """What of the values is wrong whatever the rows are: it is told beside a row that is not there."""
+        if not given.readable:
+            return []
+        resource, creates = work.resource, work.endpoint.verb == "create"
+        change = cls(replace(work, row=None), given)
+        not_there = {name.through[0] for name in work.endpoint.names if name.through} - work.parents.keys()
+
+        def is_of_request(name: str) -> bool:
+            """Whether neither the row that is changed nor one that is not there has to do with the value."""
+            source, is_stated = change._source(resource.fields[name], None), name in change._stated
+            if name in not_there or not (creates or is_stated):
+                return False
+            if source is None:
+                return True
+            reads_these = any(_reads_field(source, resource, each) for each in not_there)
+            return not reads_these and not _is_looked_up(source, resource.name, not creates)
+
+        lacks = [each for each in change.failures if each.subject and is_of_request(each.subject.partition(".")[2])]
+        return [*lacks, *(failure for name, failure in change.unfit.items() if is_of_request(name))]
 
     # ── Values ────────────────────────────────────────────────────────────────────────────────────────────────
 
