@@ -81,7 +81,7 @@ def judge(name: str, text: str, accept_proposals: bool = False, endpoints: int =
             _described(in_version)
     _described(loaded)
     if loaded.plan is not None:
-        _planned(loaded.plan)
+        planned(loaded.plan)
     if not has_errors(loaded.diagnostics):
         _answered(name, loaded)
     return not has_errors(loaded.diagnostics)
@@ -107,7 +107,7 @@ def _described(loaded: Loaded) -> None:
         msgspec.json.encode(described)
 
 
-def _planned(plan: ServicePlan) -> None:
+def planned(plan: ServicePlan) -> None:
     listing(plan)
     assert msgspec.json.decode(msgspec.json.encode(plan), type=ServicePlan) == plan
     connection = apsw.Connection(":memory:")

@@ -21,19 +21,25 @@ from ninefold.values import Boolean, Integer, Number, Text, Timestamp
 
 
 def schema(checked: Checked) -> Schema:
-    to = subscribers(checked)
+    to, events = subscribers(checked), _are_kept(checked)
     return Schema(
         tuple(_table(resource, checked) for resource in checked.resources.values() if not resource.log),
         idempotency=any(endpoint.idempotency_key is not None for endpoint in checked.in_all_versions),
-        events=bool(checked.events.kinds) or SUBSCRIPTION in checked.resources or _is_read(checked),
+        events=events,
         subscriptions=SUBSCRIPTION in checked.resources or to is not None,
         credentials=issued_to(checked),
-        versions=bool(checked.events.kinds) and checked.versions is not None,
+        versions=events and checked.versions is not None,
         broker=None if not checked.events.kinds or checked.events.broker is None else checked.events.broker.operator,
         subscribers=None if to is None else (to.resource, *checked.resources[to.resource].identifier),
         log=_is_read(checked),
         scoped=scoped(checked),
     )
+
+
+def _are_kept(checked: Checked) -> bool:
+    """Whether there is a log of events: some arise, or something reads it, be there a kind in force or none."""
+    streams = any(endpoint.verb == "stream events" for endpoint in checked.in_all_versions)
+    return bool(checked.events.kinds) or SUBSCRIPTION in checked.resources or streams or _is_read(checked)
 
 
 def _is_read(checked: Checked) -> bool:

@@ -1,0 +1,83 @@
+"""Every table that a statement of a plan reads is there when the service starts, whatever of part 6 is in force."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any, Final
+
+import pytest
+from tests.agreement.writing import NONE, written
+from tests.mutations.judged import planned
+
+from ninefold.pipeline import compile_document
+
+ENVELOPE: Final = {"envelope": {"format": "cloudevents 1.0", "source": "'/items'"}}
+READERS: Final[dict[str, dict[str, Any]]] = {
+    "GET /stream": {"does": "stream events", "responses": {200: "stream"}},
+    "GET /events": {"does": "list event", "sorts": {"default": ["-time"]}, "responses": {200: "page.items"}},
+    "POST /subscriptions": {
+        "does": "create subscription",
+        "body": ["url", "kinds"],
+        "responses": {201: {"id": "subscription.id", "secret": "issued.secret"}},
+    },
+}
+TOLD: Final[dict[str, dict[str, Any]]] = {
+    "GET /stream": {
+        "delivery": {"stream": {"format": "server-sent events", "resume": "Last-Event-ID", "kept": "P1D"}, **ENVELOPE}
+    },
+    "GET /events": {"delivery": NONE, "log": {"lasts": "P30D"}},
+    "POST /subscriptions": {
+        "delivery": {"webhooks": {"signature": "standard-webhooks", "attempts": 2, "backoff": ["PT5S"]}, **ENVELOPE}
+    },
+}
+NO_VERSIONS, VERSIONS, THE_OLDER_ONE = "no versions", "in all versions", "in the older version alone"
+
+
+def contract(reader: str, upon: str | None, versions: str) -> str:
+    """A contract with one reader of events. `upon`: what its only kind arises upon; None: a gap."""
+    kind = {"payload": {"id": "item.id"}, **({} if upon is None else {"upon": upon})}
+    changes = [{"add": reader, "endpoint": READERS[reader]}] if versions == THE_OLDER_ONE else []
+    older = {"scheme": {"query": "v"}, "default": NONE, "versions": {"2": {}, "1": {"changes": changes}}}
+    said = {
+        "purpose": "Tells what happens.",
+        "resources": {"item": {"identifier": "id", "fields": {"id": {"type": "string"}}}},
+        "states": NONE,
+        "endpoints": {
+            "requests": {
+                "media type": "application/json",
+                "unknown members": "refused",
+                "unknown parameters": "refused",
+            },
+            "responses": {"media type": "application/json"},
+            "POST /items": {"does": "create item", "body": ["id"], "responses": {201: "item"}},
+            **({} if versions == THE_OLDER_ONE else {reader: READERS[reader]}),
+        },
+        "authentication": {"schemes": NONE, "rows": "any", "permissions": {"all others": "anyone"}},
+        "events": {
+            "kinds": {"item.made": kind},
+            **TOLD[reader],
+        },
+        "errors": NONE,
+        "limits": {
+            "rates": NONE,
+            "time-outs": NONE,
+            "sizes": {"body": NONE},
+            "pages": {"default": 5, "largest": 10, "by": "cursor", "parameters": {"size": "limit", "next": "cursor"}},
+        },
+        "versioning": NONE if versions == NO_VERSIONS else {**older, "compatible": ["add an endpoint"]},
+    }
+    return written(said)
+
+
+CASES: Final = [
+    (reader, upon, versions)
+    for reader, upon, versions in product(READERS, ("create item", None), (NO_VERSIONS, VERSIONS, THE_OLDER_ONE))
+    if not (reader == "GET /events" and versions == THE_OLDER_ONE)  # `log` stands where the newest version reads it
+]
+
+
+@pytest.mark.parametrize(("reader", "upon", "versions"), CASES)
+def test_what_reads_events_finds_their_tables(reader: str, upon: str | None, versions: str) -> None:
+    loaded = compile_document("contract.yaml", contract(reader, upon, versions).encode())
+    assert loaded.plan is not None, [each.message for each in loaded.diagnostics]
+    planned(loaded.plan)
