@@ -38,7 +38,7 @@ from ninefold.checks.states import check_sets
 from ninefold.checks.without_effect import WHICH_ARE_LISTED
 from ninefold.contract import endpoints as stated
 from ninefold.contract.service import Contract
-from ninefold.contract.survey import Survey, subject
+from ninefold.contract.survey import Survey
 from ninefold.diagnostics.diagnostic import Label, has_errors
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.check import check
@@ -124,7 +124,7 @@ def _endpoint(
         return None
     action = actions[0]
     transition: Transition | None = None
-    resource = resources.get(subject(action) or "")
+    resource = resources.get(action.resource or "")
     kind = done_as(action.verb)
     verb = kind.name
     if kind is TRANSITION and resource is not None and resource.machine is not None:

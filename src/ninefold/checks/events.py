@@ -20,12 +20,12 @@ from ninefold.checks.model import Vocabulary
 from ninefold.checks.showing import Showing
 from ninefold.checks.subscribers import check_keys, check_subscribers
 from ninefold.contract import events as stated
-from ninefold.contract.endpoints import Action
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.scope import ResourceShape, Scope
 from ninefold.expressions.tree import Call, Constant, Typed
+from ninefold.language.actions import Action
 from ninefold.language.fact import Gap, Proposal, Shown, StatedNone, value_of
 from ninefold.language.verbs import kind_of
 from ninefold.plan.events import SECRET, SUBSCRIPTION

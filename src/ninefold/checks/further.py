@@ -8,9 +8,10 @@ from ninefold.checked.resources import Resource, Transition
 from ninefold.checks.codes import NOT_AMONG_SEVERAL, NOT_TAKEN_AFTER, ROWS_OF_SEVERAL
 from ninefold.checks.findings import Findings
 from ninefold.contract import states as stated
-from ninefold.contract.endpoints import Action, Endpoint
+from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.language.actions import Action
 from ninefold.language.fact import Name, value_of
 from ninefold.language.verbs import VERBS, kind_of
 

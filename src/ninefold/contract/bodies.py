@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from ninefold.contract.endpoints import Endpoint
-from ninefold.contract.survey import Survey, actions, subject
+from ninefold.contract.survey import Survey, actions
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Member, Name
 from ninefold.language.expressions import Items, Leaf, Members, Template
@@ -30,7 +30,7 @@ class Given:
 
 def acted_on(endpoint: Endpoint) -> str | None:
     """The resource that an endpoint acts on."""
-    return next((name for action in actions(endpoint) if (name := subject(action)) is not None), None)
+    return next((name for action in actions(endpoint) if (name := action.resource) is not None), None)
 
 
 def given(survey: Survey, endpoint: Endpoint) -> tuple[Given, ...]:

@@ -10,6 +10,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Member as MemberAst
 from ninefold.expressions.ast import Name as NameAst
+from ninefold.language.actions import Action
 from ninefold.language.check import Check
 from ninefold.language.endpoints import Expansion, Filter, Function, Projection, Requests, Sorts
 from ninefold.language.errors import Shape
@@ -45,22 +46,6 @@ class PathValue:
 
 
 Segment: TypeAlias = Literal | PathName | PathValue
-
-
-@dataclass(frozen=True, slots=True)
-class Action:
-    """`create order`, `place order`, `compute`: a verb of the closed list or a transition's name,
-    and the resource (or the function) that it acts on. `all`: on all of its rows (`delete all todo`)."""
-
-    verb: str
-    subject: str | None
-    span: Span
-    all: bool = False
-
-    @property
-    def written(self) -> str:
-        """As a contract has it."""
-        return " ".join(filter(None, (self.verb, "all" if self.all else None, self.subject)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ninefold.contract.endpoints import Action
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
+from ninefold.language.actions import Action
 from ninefold.language.expressions import Expression, Template
 from ninefold.language.fact import Fact, Name
 

@@ -26,7 +26,7 @@ from ninefold.expressions.ast import (
 from ninefold.language.expressions import Items, Leaf, Members, Template
 from ninefold.language.fact import value_of
 from ninefold.language.resources import Field, Resource
-from ninefold.vocabulary.built_in import LOG
+from ninefold.language.verbs import LOG
 
 MACROS = frozenset({"exists", "exists_one", "all", "filter", "map", "flatMap", "sortBy"})
 

@@ -8,28 +8,25 @@ from functools import cached_property
 from typing import Any
 
 from ninefold.contract.effects import Effect
-from ninefold.contract.endpoints import Action, Body, Endpoint, PathName
+from ninefold.contract.endpoints import Body, Endpoint, PathName
 from ninefold.contract.reach import Graph, Walk, graph_of
 from ninefold.contract.service import Contract
 from ninefold.contract.shared_types import types_in
 from ninefold.contract.states import Machine, Transition
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.ast import Ast, Member, Name
+from ninefold.language.actions import Action
 from ninefold.language.authentication import ANY, Admission, Every, Permission, Scheme
 from ninefold.language.expressions import Expression, Items, Leaf, Members, Template
 from ninefold.language.fact import Fact, StatedNone, is_open, value_of
 from ninefold.language.resources import Field
-from ninefold.language.verbs import GRANT, VERBS, kind_of
+from ninefold.language.verbs import GRANT, kind_of
 
 SUBSCRIPTION = "subscription"
 """The built-in resource that `subscribe` and `unsubscribe` act on."""
 
 WITHOUT_CONTENT = frozenset({"GET", "HEAD", "DELETE"})
 """The methods for which RFC 9110 gives content no meaning: no question asks for their body."""
-
-
-def is_transition(action: Action) -> bool:
-    return action.verb not in VERBS
 
 
 @dataclass(frozen=True)
@@ -159,7 +156,7 @@ class Survey:
 
     def _deeds(self, endpoint: Endpoint) -> Iterator[tuple[str, str]]:
         for action in actions(endpoint):
-            resource = subject(action)
+            resource = action.resource
             if resource is not None:
                 if kind_of(action.verb).writes:
                     yield "write", resource
@@ -167,13 +164,13 @@ class Survey:
                     yield "create", resource
                 if action.verb == "sign in":
                     yield "sign in", resource
-                if is_transition(action):
+                if action.is_transition:
                     yield "take", f"{action.verb} {resource}"
         for effect in self.effects(endpoint):
             yield "write", effect.subject
             if effect.verb == "create":
                 yield "create", effect.subject
-            if is_transition(as_action(effect)):
+            if as_action(effect).is_transition:
                 yield "take", f"{effect.verb} {effect.subject}"
         yield from (("reach", resource) for resource in self.reach[endpoint.key].touches)
         yield from (("delete", resource) for resource in self.deleted_by(endpoint))
@@ -286,7 +283,7 @@ class Survey:
         return found
 
     def _reach(self, endpoint: Endpoint) -> Reach:
-        acted_on = tuple(dict.fromkeys(name for action in actions(endpoint) if (name := subject(action))))
+        acted_on = tuple(dict.fromkeys(name for action in actions(endpoint) if (name := action.resource)))
         roots = {name: name for name in acted_on}
         if acted_on:
             roots["page.items"] = acted_on[0]
@@ -311,7 +308,7 @@ class Survey:
         seen = Walk(self.graph, narrowed=True)
         for action in actions(endpoint)[:1]:  # what follows acts on the same row
             if (
-                (name := subject(action))
+                (name := action.resource)
                 and kind_of(action.verb).row not in ("new", "found", "none")
                 and not signs_out_caller(endpoint, action)
             ):
@@ -341,7 +338,7 @@ class Survey:
 
     def met(self, endpoint: Endpoint) -> tuple[tuple[str, str], ...]:
         """The computed fields (`user`, `following`) and views (`user`, `profile()`) that what it shows is made of."""
-        acted_on = tuple(dict.fromkeys(name for action in actions(endpoint) if (name := subject(action))))
+        acted_on = tuple(dict.fromkeys(name for action in actions(endpoint) if (name := action.resource)))
         walk = Walk(self.graph)
         self._show(walk, endpoint, acted_on, {name: name for name in acted_on})
         walk.finish()
@@ -449,7 +446,7 @@ class Survey:
     def body_fields(self, endpoint: Endpoint) -> tuple[tuple[str, str], ...]:
         """The fields that a body gives: pairs of a resource and a field of it."""
         body = value_of(endpoint.body)
-        own = next((name for action in actions(endpoint) if (name := subject(action))), None)
+        own = next((name for action in actions(endpoint) if (name := action.resource)), None)
         if body is None:
             return ()
         named = body_names(body, own) if body.template is not None else self._type_members(body, own)
@@ -479,12 +476,6 @@ def signs_out_caller(endpoint: Endpoint, action: Action) -> bool:
 
 def as_action(effect: Effect) -> Action:
     return Action(effect.verb, effect.subject, effect.span)
-
-
-def subject(action: Action) -> str | None:
-    """The resource that an action acts on."""
-    kind = kind_of(action.verb)
-    return action.subject if kind.acts_on == "a resource" else kind.built_in
 
 
 def body_names(body: Body, own: str | None) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.reach import MACROS, Graph
-from ninefold.contract.survey import Survey, actions, is_transition
+from ninefold.contract.survey import Survey, actions
 from ninefold.contract.writes import Change, changed_rows, of_effect
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.ast import (
@@ -69,7 +69,7 @@ def _reading_others(survey: Survey) -> Iterator[tuple[str, Check, tuple[Read, ..
 def _written(survey: Survey, endpoint: Endpoint) -> Iterator[tuple[Change, frozenset[str]]]:
     """The rows that are made or changed, each with the fields that are given another value."""
     effects = (change for each in survey.effects(endpoint) if (change := of_effect(survey, each)) is not None)
-    takes = any(map(is_transition, actions(endpoint))) or any(survey.effects(endpoint))
+    takes = any(each.is_transition for each in actions(endpoint)) or any(survey.effects(endpoint))
     for change in (*changed_rows(survey, endpoint), *effects):
         fields = survey.graph.fields.get(change.resource.name, {})
         made = {name for name, each in fields.items() if change.made(each) is not None}

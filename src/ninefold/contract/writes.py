@@ -10,7 +10,7 @@ from ninefold.contract.endpoints import Endpoint, PathName
 from ninefold.contract.known_by import known_by
 from ninefold.contract.reach import names_in
 from ninefold.contract.states import Transition
-from ninefold.contract.survey import Survey, actions, as_action, is_transition, subject
+from ninefold.contract.survey import Survey, actions, as_action
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Ast, Invocation, Member, Name
@@ -23,7 +23,7 @@ from ninefold.language.verbs import kind_of
 
 def verbs(endpoint: Endpoint) -> frozenset[str]:
     """What it does, a transition by the one word `transition`."""
-    return frozenset("transition" if is_transition(action) else action.verb for action in actions(endpoint))
+    return frozenset("transition" if action.is_transition else action.verb for action in actions(endpoint))
 
 
 def makes(endpoint: Endpoint) -> bool:
@@ -33,7 +33,7 @@ def makes(endpoint: Endpoint) -> bool:
 
 def changes(endpoint: Endpoint) -> bool:
     """Whether it changes one by what the request gives."""
-    return any(kind_of(action.verb).changes and not is_transition(action) for action in actions(endpoint))
+    return any(kind_of(action.verb).changes and not action.is_transition for action in actions(endpoint))
 
 
 def is_whole(endpoint: Endpoint) -> bool:
@@ -74,7 +74,7 @@ class Change:
 def changed_rows(survey: Survey, endpoint: Endpoint) -> Iterator[Change]:
     """The rows that an endpoint itself makes or changes, effects apart."""
     for number, action in enumerate(actions(endpoint)):
-        own = survey.graph.resources.get(subject(action) or "")
+        own = survey.graph.resources.get(action.resource or "")
         if own is None or not kind_of(action.verb).gives_values:
             continue
         inserts = kind_of(action.verb).makes

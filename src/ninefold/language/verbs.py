@@ -292,6 +292,23 @@ def done_as(verb: str) -> Verb:
     return kind if kind.done_as is None else VERBS[kind.done_as]
 
 
+# The resources that the language has itself
+
+LOG: Final = "event"
+"""The log of events as a resource, unless the contract calls one of its own so."""
+
+BUILT_IN: Final = {
+    "subscription": ("id", "url", "kinds"),
+    LOG: ("position", "id", "kind", "time", "resource", "row", "payload"),
+}
+"""All of them, with their fields."""
+
+READ_ONLY: Final = {LOG: tuple(verb.name for verb in VERBS.values() if verb.reads_rows)}
+"""Those that nobody writes, with what can be done."""
+
+
+# As the page of the language tells it
+
 _OF_ALL_ROWS: Final = Page(
     "The same of all rows that the path, `where` and the given `filters` leave and that the caller sees: of all, or, "
     "where one of them is refused, of none (fixed meaning 75).",

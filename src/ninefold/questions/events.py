@@ -8,7 +8,6 @@ from typing import Any
 
 from ninefold.contract.events import Delivery, Webhooks
 from ninefold.contract.survey import Survey, actions
-from ninefold.contract.survey import subject as acts_on
 from ninefold.diagnostics.source import Span
 from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone, value_of, within
 from ninefold.language.verbs import VERBS
@@ -67,7 +66,7 @@ EVENT_VERBS = frozenset(verb.name for verb in VERBS.values() if verb.acts_on == 
 def about_log(survey: Survey) -> Iterator[str]:
     """The endpoints that act on the log of events, which are about nothing else."""
     log = survey.graph.log
-    yield from (e.key for e in survey.endpoints if log is not None and any(acts_on(a) == log for a in actions(e)))
+    yield from (e.key for e in survey.endpoints if log is not None and any(a.resource == log for a in actions(e)))
 
 
 def blocking_about(

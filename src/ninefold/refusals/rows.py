@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ninefold.contract.bodies import acted_on
-from ninefold.contract.endpoints import Action, Endpoint, PathName
-from ninefold.contract.survey import Survey, actions, is_transition, signs_out_caller, subject
+from ninefold.contract.endpoints import Endpoint, PathName
+from ninefold.contract.survey import Survey, actions, signs_out_caller
 from ninefold.contract.writes import verbs
 from ninefold.diagnostics.source import Span
+from ninefold.language.actions import Action
 from ninefold.language.authentication import Every
 from ninefold.language.conditions import Step
 from ninefold.language.fact import Shown, StatedNone, value_of
@@ -36,7 +37,7 @@ def of_rows(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
     if first is not None and any(kind_of(verb).outcomes for verb in done):
         yield from _of_a_row_that_may_be_there(survey, endpoint, first, done)
     for number, action in enumerate(actions(endpoint)):
-        each = survey.transition(action) if is_transition(action) else None
+        each = survey.transition(action) if action.is_transition else None
         if each is None:
             continue
         origin = each.origin.span if each.origin is not None else each.span
@@ -84,7 +85,7 @@ def _sought(survey: Survey, endpoint: Endpoint) -> Iterator[tuple[str, Span]]:
             found.setdefault(resource, segment.span)
     row = endpoint.row.span if isinstance(endpoint.row, Shown) else named[-1].span if named else endpoint.span
     for action in actions(endpoint)[:1]:  # what follows acts on the same row
-        own = subject(action)
+        own = action.resource
         signs_out = action.verb == "sign out" and not signs_out_caller(endpoint, action)
         on_one = kind_of(action.verb).row == "named" and not action.all
         if own is not None and (on_one or signs_out):
@@ -136,4 +137,4 @@ def may_be_in_any_state(endpoint: Endpoint, action: Action) -> bool:
     """Whether nothing says in which state a row is when an endpoint takes a transition of it: neither that it is new,
     nor another transition."""
     before = actions(endpoint)[: actions(endpoint).index(action)]
-    return not before or not (is_transition(before[-1]) or kind_of(before[-1].verb).makes)
+    return not before or not (before[-1].is_transition or kind_of(before[-1].verb).makes)

@@ -9,7 +9,7 @@ from ninefold.contract.effects import Effect
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.given import always_gives, may_break
 from ninefold.contract.known_by import compared
-from ninefold.contract.survey import SUBSCRIPTION, Survey, actions, as_action, is_transition, subject
+from ninefold.contract.survey import SUBSCRIPTION, Survey, actions, as_action
 from ninefold.contract.upheld import upheld_by
 from ninefold.contract.writes import Change, changed_rows, keys, of_effect, references, referring
 from ninefold.language.check import Check
@@ -27,7 +27,7 @@ def of_writes(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
         yield from _of_change(survey, change, step, last)
     given = frozenset((each.resource.name, name) for each in written for name in each.body if each.inserts)
     own = acted_on(endpoint)
-    deletes = any(kind_of(each.verb).removes and subject(each) != SUBSCRIPTION for each in actions(endpoint))
+    deletes = any(kind_of(each.verb).removes and each.resource != SUBSCRIPTION for each in actions(endpoint))
     for each in referring(survey, survey.falling_with(own)) if deletes and own is not None else ():
         if each.word == "refuse":
             words = f"a row refers to it by `{each.subject}`"
@@ -91,7 +91,7 @@ def _of_effect(survey: Survey, effect: Effect, given: frozenset[tuple[str, str]]
         if {state.text for state in value_of(machine.gone) or ()} - {state.text for state in origins or ()}:
             words = f"the state of the `{resource}` is one of those that are gone"
             yield Refusal("gone", Step.DONE, resource, fact=at, words=words, meanings=(31,))
-    if is_transition(action):
+    if action.is_transition:
         words = f"the `{resource}` is in none of the states from which `{effect.verb}` leads"
         yield Refusal("illegal transition", Step.DONE, resource, fact=at, words=words)
     if transition is not None and isinstance(transition.when, Shown):

@@ -6,6 +6,7 @@ from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Diagnostic, Label, Outcome, in_order
 from ninefold.language.authentication import Authentication
 from ninefold.language.errors import Errors
+from ninefold.language.expressions import terms
 from ninefold.language.limits import Limits
 from ninefold.language.purpose import purpose
 from ninefold.language.reading import Reading
@@ -16,7 +17,6 @@ from ninefold.resolve.events import events
 from ninefold.resolve.includes import taken_over
 from ninefold.resolve.names import judge
 from ninefold.resolve.states import states
-from ninefold.resolve.terms import terms
 from ninefold.resolve.versioning import versioning
 from ninefold.syntax.codes import TOO_MANY
 from ninefold.syntax.nodes import Document

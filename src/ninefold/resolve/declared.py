@@ -16,7 +16,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language.conditions import PLACES
 from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone
-from ninefold.vocabulary.built_in import BUILT_IN
+from ninefold.language.verbs import BUILT_IN
 
 T = TypeVar("T")
 

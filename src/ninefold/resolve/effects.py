@@ -5,13 +5,12 @@ from __future__ import annotations
 from ninefold.contract.effects import Effect
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.language import leaves
+from ninefold.language.actions import Actor, action
 from ninefold.language.codes import NOT_AN_EFFECT
 from ninefold.language.expressions import Assignment, assignments, expression
 from ninefold.language.fact import Name
 from ninefold.language.reading import Level, Read, Reading, Slot
 from ninefold.language.verbs import VERBS
-from ninefold.resolve.actions import action
-from ninefold.resolve.meant_actions import Actor
 from ninefold.syntax.nodes import Mapping, Node
 
 _ON_ITS_OWN = tuple(verb.name for verb in VERBS.values() if verb.as_effect)

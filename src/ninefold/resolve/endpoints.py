@@ -7,6 +7,7 @@ import re
 from ninefold.contract.endpoints import Body, CrossOrigin, Endpoint, Endpoints, with_values
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.language import leaves, shapes
+from ninefold.language.actions import apart, deeds
 from ninefold.language.check import GUARDS, Check
 from ninefold.language.codes import CONTRADICTION, NOT_IN_FORM, WITHOUT_GUARD, WRONG_SHAPE
 from ninefold.language.declaration import One
@@ -20,8 +21,7 @@ from ninefold.language.quantities import duration
 from ninefold.language.reading import Level, Reading, Slot, collected, quoted, spoken
 from ninefold.language.records import of_records
 from ninefold.language.schemas import BODY_OF_A_RESOURCE, type_reference
-from ninefold.resolve import calls, cases, responses, routes
-from ninefold.resolve.actions import deeds
+from ninefold.resolve import cases, responses, routes
 from ninefold.resolve.effects import effects
 from ninefold.resolve.parameters import header_parameters, parameters, path_parameters
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar, Sequence, Style
@@ -138,7 +138,7 @@ def each_case(fact: Fact[tuple[tuple[Endpoint, ...], ...]] | None) -> Fact[tuple
 
 def _endpoint(r: Reading, level: Level, entry: Entry, route: routes.Route | None) -> Endpoint:
     path = level.fact("path", path_parameters)
-    call, does = calls.apart(r, level.fact("does", deeds(entry.name, level.known), main=True))
+    call, does = apart(r, level.fact("does", deeds(entry.name, level.known), main=True))
     return Endpoint(
         key=entry.name,
         method=route.method if route is not None else "",

@@ -6,14 +6,13 @@ import re
 
 from ninefold.contract.events import Delivery, Envelope, EventKind, Events, Log, Stream, Webhooks
 from ninefold.language import leaves
+from ninefold.language.actions import Actor, actions
 from ninefold.language.expressions import expression, template
 from ninefold.language.fact import Name
 from ninefold.language.quantities import duration, wait
 from ninefold.language.reading import Reading, Slot, spoken
 from ninefold.language.shapes import Duration
 from ninefold.language.verbs import UPON
-from ninefold.resolve.actions import actions
-from ninefold.resolve.meant_actions import Actor
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part
 
 CAUSE = Actor("an event's cause", UPON)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ninefold.contract.effects import Effect
-from ninefold.contract.endpoints import Action, Endpoint, Endpoints
+from ninefold.contract.endpoints import Endpoint, Endpoints
 from ninefold.contract.events import Events
 from ninefold.contract.service import Contract
 from ninefold.contract.states import ResourceStates, States, Transition
@@ -14,6 +14,7 @@ from ninefold.contract.versioning import Change, Versioning
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import there_are
+from ninefold.language.actions import Action
 from ninefold.language.authentication import ANY, Admission, Authentication, Every
 from ninefold.language.codes import NOT_AN_ACTION, NOT_WRITTEN, SAME_NAME, UNDECLARED
 from ninefold.language.conditions import parameter_of, split
@@ -24,10 +25,9 @@ from ninefold.language.reading import Reading, quoted
 from ninefold.language.resources import Resource, Resources
 from ninefold.language.schemas import BODY_OF_A_RESOURCE, OF_A_RESOURCE, TYPE_REFERENCE, Schema
 from ninefold.language.uses import uses
-from ninefold.language.verbs import GRANT
+from ninefold.language.verbs import GRANT, READ_ONLY
 from ninefold.resolve.declared import Declared, Names, declared, listed, one, parameters
 from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence
-from ninefold.vocabulary.built_in import READ_ONLY
 from ninefold.vocabulary.endpoints import CONDITIONS_OF_GRANTS
 
 

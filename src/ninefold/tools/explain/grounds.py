@@ -14,7 +14,7 @@ from typing import Any, TypeVar, assert_never
 from ninefold.checked.endpoints import Stopped
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.service import Contract
-from ninefold.contract.survey import Survey, actions, subject
+from ninefold.contract.survey import Survey, actions
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.diagnostics.source import Place, Span
 from ninefold.language.expressions import Expression, expressions_in
@@ -123,7 +123,7 @@ class Grounds:
 
     def acted_on(self, endpoint: Endpoint) -> str | None:
         """The resource that an endpoint acts on."""
-        return next((name for action in actions(endpoint) if (name := subject(action)) is not None), None)
+        return next((name for action in actions(endpoint) if (name := action.resource) is not None), None)
 
     # Items.
 

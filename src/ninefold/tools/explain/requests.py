@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ninefold.contract.bodies import Given, given
-from ninefold.contract.endpoints import Action, Endpoint, Parameter, PathName, PathValue
+from ninefold.contract.endpoints import Endpoint, Parameter, PathName, PathValue
 from ninefold.contract.known_by import known_by
-from ninefold.contract.survey import actions, is_transition, signs_out_caller
+from ninefold.contract.survey import actions, signs_out_caller
 from ninefold.expressions.ast import Literal
+from ninefold.language.actions import Action
 from ninefold.language.endpoints import Filter, SortKey
 from ninefold.language.expressions import Expression, Leaf, Members, Template
 from ninefold.language.fact import Fact, StatedNone, is_open, value_of
@@ -59,7 +60,7 @@ def _deed(action: Action) -> str:
         kind = kind_of(action.verb)
         done = f"takes the transition `{action.verb}` of" if kind is TRANSITION else kind.word
         return f"{done} all rows of `{action.subject}` that are left by what follows"
-    if is_transition(action):
+    if action.is_transition:
         return TRANSITION.told.format(action.verb, action.subject)
     return kind_of(action.verb).told.format(action.subject)
 

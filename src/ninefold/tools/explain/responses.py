@@ -12,13 +12,13 @@ from ninefold.language.endpoints import Expanded
 from ninefold.language.expressions import Expression, Items, Leaf, Members, Template
 from ninefold.language.fact import Shown, StatedNone, value_of
 from ninefold.language.resources import View
+from ninefold.language.verbs import BUILT_IN
 from ninefold.meanings import CHOSEN, ENDED
 from ninefold.tools.explain import resources
 from ninefold.tools.explain.authentication import ISSUED
 from ninefold.tools.explain.choices import on_request
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds
-from ninefold.vocabulary.built_in import BUILT_IN
 
 CHOICES = 77
 """The fixed meaning of what is shown where a condition is true."""

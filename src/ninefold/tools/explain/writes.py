@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ninefold.contract.bodies import given
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.states import Transition
-from ninefold.contract.survey import actions, is_transition
+from ninefold.contract.survey import actions
 from ninefold.contract.writes import (
     changed_rows,
     from_path,
@@ -26,7 +26,7 @@ from ninefold.tools.explain.grounds import Grounds
 
 
 def transitions(g: Grounds, endpoint: Endpoint) -> list[Transition]:
-    taken = (g.survey.transition(action) for action in actions(endpoint) if is_transition(action))
+    taken = (g.survey.transition(action) for action in actions(endpoint) if action.is_transition)
     return [each for each in taken if each is not None]
 
 

@@ -15,7 +15,7 @@ from ninefold.checked.endpoints import Endpoint as CheckedEndpoint
 from ninefold.checked.service import Checked
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.service import Contract
-from ninefold.contract.survey import Survey, actions, subject
+from ninefold.contract.survey import Survey, actions
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.evaluate import holds
 from ninefold.expressions.tree import Call, Select, Typed, Variable, parts
@@ -188,7 +188,7 @@ class _Reading:
     def of(self, endpoint: Endpoint) -> Line:
         does = actions(endpoint)
         found = self.endpoints.get((endpoint.key, _case(endpoint)))
-        acted_on = next((name for action in does if (name := subject(action))), None)
+        acted_on = next((name for action in does if (name := action.resource)), None)
         whos = (*(each.name for each in self.survey.schemes), ANYONE)
         return Line(
             endpoint=endpoint.key + _case(endpoint),

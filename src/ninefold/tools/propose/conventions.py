@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ninefold.contract.events import Stream, Webhooks
-from ninefold.contract.survey import Survey, actions, is_transition
+from ninefold.contract.survey import Survey, actions
 from ninefold.language.authentication import UNSEEN_ROWS
 from ninefold.language.endpoints import ORDER, REQUEST_MEDIA_TYPE, UNKNOWN_MEMBERS, UNKNOWN_PARAMETERS
 from ninefold.language.errors import CODES, SHAPE, STATUS
@@ -147,7 +147,7 @@ def _on_delete(survey: Survey, subject: str) -> tuple[Proposed, ...]:
 
 def _states(survey: Survey, subject: str) -> tuple[Proposed, ...]:
     """None, of each resource that is written, has no state among its fields, and takes no transition."""
-    moved = {action.subject for endpoint in survey.endpoints for action in actions(endpoint) if is_transition(action)}
+    moved = {action.subject for endpoint in survey.endpoints for action in actions(endpoint) if action.is_transition}
     return tuple(
         Proposed(3, (name,), "none", STATELESS)
         for name, fields in survey.graph.fields.items()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ninefold.contract.endpoints import Action, Endpoint, Literal, PathName
+from ninefold.contract.endpoints import Endpoint, Literal, PathName
 from ninefold.contract.survey import Survey, actions
+from ninefold.language.actions import Action
 from ninefold.language.fact import StatedNone, is_open, value_of
 from ninefold.language.resources import Field, Resource
 from ninefold.language.verbs import kind_of
