@@ -8,6 +8,7 @@
 # make honesty   of it, every fact of every complete contract taken away, one at a time: see docs/honesty.md
 # make planted   forty defects of the compiler, chosen by chance: which of them the tests find
 # make bench-cli BASE=REV   what commands cost, beside the same at another commit: see benchmarks/cli.py
+# make bench   requests a second and CPU beside FastAPI, Litestar, Fastify and a C program, into docs/benchmarks.md
 # make check   formatting, lint, import laws and types; .ci/run does this and the tests
 #
 # Everything is installed into $(VENV) from the lock, by hash; a second run installs nothing.
@@ -27,7 +28,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test test-costs test-long agreement durability mutations honesty planted bench-cli check lint types format docs lock clean
+.PHONY: help serve test test-costs test-long agreement durability mutations honesty planted bench bench-cli check lint types format docs lock clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -72,6 +73,10 @@ honesty: $(VENV)/.test
 BASE ?= HEAD
 bench-cli: $(VENV)/.serve
 	$(BIN)/python benchmarks/cli.py $(BASE) $(ARGS)
+
+# Needs wrk; what of npm, a C compiler and the registries is there decides who can be compared.
+bench: $(VENV)/.serve
+	$(BIN)/python benchmarks/peers.py $(ARGS)
 
 # `make planted NINEFOLD_SEED=…` plants others, NINEFOLD_PLANTED_COUNT as many.
 planted: $(VENV)/.test
