@@ -18,7 +18,7 @@ from ninefold.language.question import SUBJECTS
 from ninefold.language.verbs import table as verbs_table
 from ninefold.meanings import meanings as fixed_meanings
 from ninefold.questions.question import QUESTIONS
-from ninefold.syntax.headings import TITLES
+from ninefold.syntax.nodes import TITLES
 from ninefold.tools.blank import EXAMPLES
 from ninefold.tools.propose.conventions import CONVENTIONS
 from ninefold.vocabulary import VOCABULARY, Key, describe

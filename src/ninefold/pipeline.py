@@ -29,8 +29,7 @@ from ninefold.questions.question import OpenQuestion
 from ninefold.resolve.consequences import causes
 from ninefold.resolve.contract import resolve
 from ninefold.syntax.nodes import Document
-from ninefold.syntax.parser import form_of, parse
-from ninefold.syntax.read import read
+from ninefold.syntax.parser import form_of, parse, read
 from ninefold.versions.derive import derive, in_that_version, of_version
 
 if TYPE_CHECKING:

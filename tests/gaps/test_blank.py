@@ -8,7 +8,7 @@ from ninefold.diagnostics.diagnostic import Severity
 from ninefold.language.limits import LIMITS
 from ninefold.pipeline import compile_document
 from ninefold.questions.question import QUESTIONS
-from ninefold.syntax.headings import NUMBERED_TITLES
+from ninefold.syntax.nodes import NUMBERED_TITLES
 from ninefold.tools.blank import EXAMPLES, blank
 from ninefold.tools.gaps import parts_at_a_glance
 

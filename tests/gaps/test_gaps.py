@@ -11,8 +11,7 @@ from ninefold.contract.service import Contract
 from ninefold.questions.ask import ask
 from ninefold.resolve.contract import resolve
 from ninefold.syntax.nodes import PARTS
-from ninefold.syntax.parser import Form, parse
-from ninefold.syntax.read import read
+from ninefold.syntax.parser import Form, parse, read
 from ninefold.tools.gaps import WIDTH, parts_at_a_glance, to_json, to_text
 
 ORDERS = (Path(__file__).parents[2] / "examples" / "orders.md").read_text(encoding="utf-8")

@@ -11,10 +11,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ninefold.diagnostics.source import Source
-from ninefold.syntax.excerpt import whole
+from ninefold.syntax.excerpt import readable, whole
 from ninefold.syntax.nodes import Document, Scalar, Style, scalars
 from ninefold.syntax.parser import Form, parse
-from ninefold.syntax.repair import readable
 from ninefold.syntax.yaml import compose
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

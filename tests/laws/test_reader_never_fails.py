@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from ninefold.diagnostics.diagnostic import Diagnostic
 from ninefold.diagnostics.render import render, summary, to_json_lines
 from ninefold.syntax.nodes import Document
-from ninefold.syntax.parser import Form, form_of, parse
-from ninefold.syntax.read import LARGEST_DOCUMENT, read
+from ninefold.syntax.parser import LARGEST_DOCUMENT, Form, form_of, parse, read
 
 EXAMPLES = [path.read_bytes() for path in sorted((Path(__file__).parents[2] / "examples").glob("*.md"))]
 BLANK = b"# T\n\n" + b"\n".join(b"## %d\n\nX: not shown.\n" % number for number in range(1, 10))

@@ -11,8 +11,7 @@ from ninefold.contract.service import Contract
 from ninefold.questions.ask import ask
 from ninefold.questions.question import OpenQuestion
 from ninefold.resolve.contract import resolve
-from ninefold.syntax.parser import Form, parse
-from ninefold.syntax.read import read
+from ninefold.syntax.parser import Form, parse, read
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -14,7 +14,7 @@ from ninefold.language.fact import value_of
 from ninefold.questions.ask import ask
 from ninefold.questions.conditions import arising
 from ninefold.questions.question import PART_QUESTIONS, QUESTIONS, OpenQuestion
-from ninefold.syntax.headings import NUMBERED_TITLES
+from ninefold.syntax.nodes import NUMBERED_TITLES
 
 Asked: TypeAlias = Callable[[str], tuple[OpenQuestion, ...]]
 

@@ -11,8 +11,7 @@ import pytest
 from ninefold.questions.ask import ask, written_path
 from ninefold.resolve.contract import resolve
 from ninefold.syntax.nodes import Document, Mapping, Node, Part, Sequence
-from ninefold.syntax.parser import Form, parse
-from ninefold.syntax.read import read
+from ninefold.syntax.parser import Form, parse, read
 from ninefold.vocabulary import VOCABULARY, Kind, key_at
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from ninefold.diagnostics.source import Source, Span
-from ninefold.syntax.headings import heading
-from ninefold.syntax.nodes import PARTS, Document, Mapping, Scalar, Word
+from ninefold.syntax.nodes import PARTS, Document, Mapping, Scalar, Word, heading
 from ninefold.syntax.parser import Form, form_of, parse
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

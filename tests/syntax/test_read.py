@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ninefold.diagnostics.source import Place
-from ninefold.syntax.read import read
+from ninefold.syntax.parser import read
 
 
 def test_a_byte_order_mark_is_no_text() -> None:

@@ -109,3 +109,10 @@ class Response:
     content: Content | None
     headers: tuple[tuple[str, Leaf], ...]
     place: Place
+
+
+def all_expressions(response: Response) -> Iterator[Typed]:
+    if response.content is not None:
+        yield from expressions_of(response.content)
+    for _, leaf in response.headers:
+        yield leaf.expression

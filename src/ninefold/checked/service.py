@@ -1,4 +1,4 @@
-"""The whole of what is served."""
+"""The whole service, checked: schemes, errors, limits and versions, and where everything that is stated stands."""
 
 from __future__ import annotations
 
@@ -8,16 +8,64 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 from ninefold.checked.contents import Content
-from ninefold.checked.endpoints import CrossOrigin, Endpoint, Requests, Stopped
-from ninefold.checked.events import Events
-from ninefold.checked.limits import Limits
+from ninefold.checked.endpoints import CrossOrigin, Endpoint, Events, Requests, Stopped
 from ninefold.checked.operations import fixed_path
-from ninefold.checked.places import Places
 from ninefold.checked.resources import Field, Record, Resource
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.scope import Model
 from ninefold.expressions.tree import Typed
+
+
+@dataclass(frozen=True)
+class Places:
+    """The place of each entry of a mapping and each item of a list, by the keys that lead to it from the name of its
+    part: `("errors", "codes", "taken", "when")`. Items of a list are called by their positions, and where they are
+    words by these too: `("endpoints", "responses", "media type")`, `("resources", "order", "required", "lines")`."""
+
+    found: Mapping[tuple[str, ...], Place] = field(default_factory=dict, repr=False)
+
+    def at(self, *path: str) -> tuple[Place, ...]:
+        """The place, or none where nothing is stated there."""
+        place = self.found.get(path)
+        return () if place is None else (place,)
+
+    def nearest(self, *path: str) -> tuple[Place, ...]:
+        """The place, or that of the nearest thing around it."""
+        while path:
+            if path in self.found:
+                return (self.found[path],)
+            path = path[:-1]
+        return ()
+
+
+Algorithm: TypeAlias = Literal["fixed window", "sliding window", "token bucket", "gcra"]
+
+Carries: TypeAlias = Literal["policies", "standings", "limit", "remaining", "reset", "retry after"]
+
+
+@dataclass(frozen=True)
+class Rate:
+    """`of`: a word, or an expression over the request. `per` in microseconds. `burst` None: the algorithm has none.
+    `endpoints` None: it counts all."""
+
+    name: str
+    of: Literal["caller", "address"] | Typed
+    allow: int
+    per: int
+    algorithm: Algorithm
+    burst: int | None
+    endpoints: tuple[str, ...] | None
+    place: Place
+
+
+@dataclass(frozen=True)
+class Limits:
+    """`headers`: those that tell of rates, by their names, each with what it carries. `keys_kept` in microseconds."""
+
+    rates: tuple[Rate, ...] = ()
+    headers: tuple[tuple[str, Carries], ...] = ()
+    keys_kept: int | None = None
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
 """What the contract itself gives fields: constants are held to the schema of their field, and what only the database
-knows, the statement alone can make."""
+knows, the statement alone can make. What happens by itself is due by the clock, and from the row alone."""
 
 from __future__ import annotations
 
@@ -8,20 +8,22 @@ from collections.abc import Mapping
 import jsonschema_rs
 
 from ninefold.checked.resources import Field, Resource
-from ninefold.checks.codes import GIVEN_VALUE, NOT_MADE_OF_ROWS
+from ninefold.checks.codes import GIVEN_VALUE, NOT_MADE_OF_ROWS, TIMER_WITHOUT_REQUEST
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
+from ninefold.expressions.codes import WRONG_TYPE
 from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.expressions.functions import NEW_EACH_TIME
-from ninefold.expressions.reads import in_statement
+from ninefold.expressions.reads import computed_of, in_statement
+from ninefold.expressions.scope import Model, Scope, describe
 from ninefold.expressions.to_sql import sql_problem
-from ninefold.expressions.tree import All, Call, Typed, Variable, walk
+from ninefold.expressions.tree import All, Call, Select, Typed, Variable, free_variables, walk
 from ninefold.language import resources as stated
 from ninefold.language.expressions import Assignment, Expression
 from ninefold.language.fact import Fact, Shown, value_of
-from ninefold.values import Invalid, optional, to_json
+from ninefold.values import Invalid, Object, Row, Type, optional, required, to_json
 
 
 def check_given(resource: str, field: Field, given: Typed, span: Span, findings: Findings) -> None:
@@ -109,3 +111,39 @@ def _made(field: Field, inserts: bool) -> Typed | None:
     if inserts:
         return field.on_create or field.on_change
     return field.on_change or (field.on_create if field.again_on else None)
+
+
+# ── By the clock ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+OF_REQUESTS = frozenset({"caller", "request"})
+
+
+def time_of_row(
+    expression: Expression, resource: str, types: tuple[Type, ...], vocabulary: Vocabulary, findings: Findings
+) -> Typed | None:
+    """An expression that gives a time, or a duration, from a row alone."""
+    scope = Scope({resource: Row(resource=resource), "operator": Object()}, vocabulary.model)
+    found = typed(expression, scope, None, findings)
+    if found is None:
+        return None
+    read = roots(found, vocabulary.model) & {"now", *OF_REQUESTS}
+    for root in sorted(read):
+        message = f"when something of `{resource}` is due depends on `{root}`"
+        findings.say(TIMER_WITHOUT_REQUEST, message, Label(expression.span, f"reads `{root}`"))
+    if required(found.type) not in types:
+        wanted = " or ".join(map(describe, types))
+        message = f"the expression is {describe(found.type)}, and {wanted} is needed here"
+        findings.say(WRONG_TYPE, message, Label(expression.span, f"this is {describe(found.type)}"))
+    return None if read or required(found.type) not in types else found
+
+
+def roots(typed: Typed, model: Model, seen: frozenset[tuple[str, str]] = frozenset()) -> set[str]:
+    """The roots that an expression reads, through computed fields as well."""
+    found = free_variables(typed)
+    for node in walk(typed):
+        if isinstance(node, Select) and node.through == "computed":
+            computed = computed_of(node, model)
+            if computed is not None and (computed[0], node.name) not in seen:
+                found |= roots(computed[1], model, seen | {(computed[0], node.name)})
+    return found

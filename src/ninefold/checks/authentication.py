@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Final, Literal
 
 from ninefold.checked.endpoints import Admission
+from ninefold.checked.lists import Way, by_way
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import AnyCertificate, CertificateOf, LookedUp, Scheme, Signed, Verification
-from ninefold.checked.ways import Way, by_way
-from ninefold.checks import scopes
+from ninefold.checks.callers import SCOPES, scopes_asked, scopes_of
 from ninefold.checks.codes import (
     CERTIFICATE_FIELD,
     ISSUER_TWICE,
@@ -20,10 +20,10 @@ from ninefold.checks.codes import (
     NOT_A_TOKEN,
     NOT_AN_ALGORITHM,
 )
-from ninefold.checks.credentials import check_issued, check_password
+from ninefold.checks.credentials import check_issued
 from ninefold.checks.findings import Findings, condition, typed
-from ninefold.checks.model import Vocabulary
-from ninefold.checks.requests import request_type
+from ninefold.checks.model import Vocabulary, request_type
+from ninefold.checks.sign_in import check_password
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.suggest import nearest
@@ -90,7 +90,7 @@ def caller_type(contract: Contract, resources: Mapping[str, object]) -> Object:
             if resource is not None and resource in resources:
                 members[resource] = Row(resource=resource)
         if scheme.scopes is not None:
-            members[scopes.SCOPES] = Array(items=Text())
+            members[SCOPES] = Array(items=Text())
         for added in value_of(scheme.caller) or ():
             members[added.name] = Anything()
     return Object(members=members)
@@ -206,7 +206,7 @@ def _signed(scheme: stated.Scheme, findings: Findings) -> Signed | None:
     stated_whole = issuer is not None and keys is not None and bool(algorithms)
     if audience is None or algorithms is None or not (configuration is not None or stated_whole):
         return None
-    return Signed(configuration, issuer, keys, audience.text, algorithms, scopes.of(scheme))
+    return Signed(configuration, issuer, keys, audience.text, algorithms, scopes_of(scheme))
 
 
 def _text(found: Typed | None) -> Typed | None:
@@ -312,7 +312,7 @@ def admissions(
                 holds = of_list(holds, test, endpoint, resource, known, findings, instead)
             elif verb == "compute" and not of_request:
                 _no_row(test, endpoint, (), findings)
-            found.append(Admission(admission.who.text, holds, of_request, place, scopes.required(holds)))
+            found.append(Admission(admission.who.text, holds, of_request, place, scopes_asked(holds)))
     return tuple(found)
 
 

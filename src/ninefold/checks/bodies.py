@@ -9,8 +9,7 @@ from ninefold.checked.operations import BodyConstant, BodyLeaf, BodyMember, Path
 from ninefold.checked.resources import Resource, Rule
 from ninefold.checks.codes import LOSES, NEVER_GIVEN, NOT_A_BODY, NOT_THE_CLIENTS
 from ninefold.checks.findings import Findings
-from ninefold.checks.rules import Rules
-from ninefold.checks.schemas import SharedSchemas
+from ninefold.checks.schemas import Rules, SharedSchemas
 from ninefold.contract import endpoints as stated
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label

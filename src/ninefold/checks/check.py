@@ -5,37 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from ninefold.checked.service import Accepted, Checked, OperatorValue
+from ninefold.checked.service import Accepted, Checked, OperatorValue, Places
 from ninefold.checks.authentication import caller_type, check_schemes, row_rules, who_names
+from ninefold.checks.callers import caller_computed, check_scopes, read_by_nobody
 from ninefold.checks.contents import check_views
 from ninefold.checks.credentials import kept_credentials, never_issued
-from ninefold.checks.cross_origin import check_cross_origin
-from ninefold.checks.disclosed import disclosed
+from ninefold.checks.disclosure import disclosed, narrowed
 from ninefold.checks.endpoints import check_endpoints
 from ninefold.checks.errors import check_errors, unused_codes
 from ninefold.checks.event_log import event, has_log, with_log
 from ninefold.checks.events import check_events, has_subscriptions, subscription, with_subscriptions
 from ninefold.checks.findings import Findings
-from ninefold.checks.growth import growth
 from ninefold.checks.limits import check_limits
+from ninefold.checks.lists import growth
 from ninefold.checks.model import known_resources, model
-from ninefold.checks.narrowed import narrowed
-from ninefold.checks.nobody import caller_computed, read_by_nobody
-from ninefold.checks.places import places
+from ninefold.checks.parameters import check_cross_origin
 from ninefold.checks.records import check_records
 from ninefold.checks.resources import check_resources
-from ninefold.checks.schemas import SharedSchemas
-from ninefold.checks.scopes import check_scopes
+from ninefold.checks.schemas import SharedSchemas, storable
 from ninefold.checks.showing import Showing
-from ninefold.checks.states import check_states, odd_states
-from ninefold.checks.storable import storable
-from ninefold.checks.timers import check_timers
+from ninefold.checks.states import check_states, check_timers, odd_states
 from ninefold.checks.versioning import check_versioning
 from ninefold.checks.without_effect import without_effect
 from ninefold.contract.events import Envelope
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Outcome, has_errors, in_order
-from ninefold.diagnostics.source import Span
+from ninefold.diagnostics.source import Place, Span
 from ninefold.expressions.ast import Member, every
 from ninefold.expressions.ast import Name as NameAst
 from ninefold.language.expressions import expressions_in
@@ -43,7 +38,34 @@ from ninefold.language.fact import Fact, Gap, Name, Proposal, Shown, is_open, va
 from ninefold.plan.events import EVENT, SUBSCRIPTION
 from ninefold.questions.ask import accepted_proposals
 from ninefold.questions.question import OpenQuestion
+from ninefold.syntax.nodes import Document, Mapping, Node, Scalar, Sequence
 from ninefold.syntax.proposals import proposals
+
+
+def places(document: Document) -> Places:
+    found: dict[tuple[str, ...], Place] = {}
+    for part in document.parts:
+        for path, start in _stated(part.facts, (part.name,)):
+            found.setdefault(path, document.source.place(start))
+    return Places(found)
+
+
+def _stated(node: Node, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], int]]:
+    match node:
+        case Mapping(entries=entries):
+            for entry in entries:
+                below = (*path, entry.name)
+                yield below, entry.key.span.start
+                yield from _stated(entry.value, below)
+        case Sequence(items=items):
+            for number, item in enumerate(items):
+                yield (*path, str(number)), item.span.start
+                if isinstance(item, Scalar):
+                    yield (*path, item.text), item.span.start
+                yield from _stated(item, (*path, str(number)))
+        case Scalar():
+            pass
+
 
 CHECKS = (
     odd_states,

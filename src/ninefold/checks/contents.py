@@ -9,16 +9,22 @@ from itertools import islice
 from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object, Rows, expressions_of
 from ninefold.checks.codes import NO_SUCH_VIEW, NOT_SHOWABLE, VALUE_TOO_LARGE
 from ninefold.checks.findings import Findings, condition, reads_database, several, typed
-from ninefold.checks.showing import Showing, field_shown, moved, null_shown, of_row, stated_at, whole_row
-from ninefold.checks.templates import (
+from ninefold.checks.showing import (
+    Showing,
     binds,
     chooses,
+    field_shown,
     is_applied_to_rows,
     is_items,
     is_of_the_request,
     is_template,
     is_view,
+    moved,
+    null_shown,
+    of_row,
     shows_page,
+    stated_at,
+    whole_row,
 )
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span

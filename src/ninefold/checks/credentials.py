@@ -1,14 +1,13 @@
-"""Parts 4 and 5: credentials that the service issues, and passwords: whose they are, and who is given one."""
+"""Parts 4 and 5: credentials that the service issues: whose they are, who is given one, and which of them end."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-from ninefold.checked.contents import Content, Response, expressions_of
-from ninefold.checked.operations import BodyLeaf, PathName, Segment
-from ninefold.checked.resources import Effect, Field, Resource
-from ninefold.checked.service import Issued, Password
+from ninefold.checked.contents import Content, Response, all_expressions, expressions_of
+from ninefold.checked.resources import Effect, Resource
+from ninefold.checked.service import Issued
 from ninefold.checks.codes import (
     CREDENTIAL_KEPT,
     ENDS_NOTHING,
@@ -17,16 +16,13 @@ from ninefold.checks.codes import (
     NEVER_ISSUED,
     NEVER_TOLD,
     NOT_FOUND_BY,
-    SIGN_IN_BODY,
 )
 from ninefold.checks.effects import stated_effects
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
-from ninefold.checks.responses import all_expressions
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.endpoints import PathName as PathSegment
 from ninefold.contract.service import Contract
-from ninefold.contract.survey import WITHOUT_CONTENT
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Ast, Member, Name, every
@@ -74,102 +70,6 @@ def check_issued(
     over = vocabulary.scope(owner.text, caller=None, request=None)
     found = typed(granted, over, Array(items=Text(), nullable=True), findings)
     return None if found is None else Issued(owner.text, lasts, scopes, found)
-
-
-def check_password(scheme: stated.Scheme, resources: Mapping[str, Resource], findings: Findings) -> Password | None:
-    """Of HTTP's Basic scheme: the field that a user-id is, and that of the password."""
-    matches = value_of(scheme.matches)
-    if matches is None or not scheme.is_basic:
-        return None
-    name, _, user = matches.text.partition(".")
-    resource = resources.get(name)
-    field = None if resource is None else resource.fields.get(user)
-    if resource is None or field is None:
-        return None
-    passwords = [each for each in resource.fields.values() if each.secret == "password"]
-    if field.secret is not None or not field.stored or not _is_unique((user,), resource):
-        why = "is secret" if field.secret else "is computed" if not field.stored else "may be the same in several rows"
-        unique = [each.name for each in resource.fields.values() if each.unique and each.secret is None]
-        findings.say(
-            NOT_FOUND_BY,
-            f"`{matches.text}` is no user-id",
-            Label(matches.span, f"`{matches.text}` {why}"),
-            help=(f"name the unique field that users call themselves by, such as `{name}.{unique[0]}`",)
-            if unique
-            else (),
-        )
-        return None
-    if len(passwords) > 1:
-        findings.say(
-            NOT_FOUND_BY,
-            f"a `{name}` has {len(passwords)} passwords",
-            Label(matches.span, "which one is meant, nothing says"),
-        )
-    return Password(name, user, passwords[0].name) if len(passwords) == 1 else None
-
-
-def _is_unique(named: Collection[str], resource: Resource) -> bool:
-    """Whether values of these fields are those of one row at most."""
-    alone = ((each.name,) for each in resource.fields.values() if each.unique)
-    together = (resource.identifier, *resource.unique, *alone)
-    return any(set(group) <= set(named) for group in together)
-
-
-def known_by_these(named: Collection[str], segments: Sequence[Segment], resource: Resource) -> bool:
-    """Whether there is one row at most with what the path and these fields say."""
-    return _is_unique({*named, *_from_path(segments)}, resource)
-
-
-def check_sign_in(
-    endpoint: Endpoint,
-    resource: Resource,
-    body: Sequence[BodyLeaf] | None,
-    segments: Sequence[Segment],
-    findings: Findings,
-) -> bool:
-    """Whether path and body say who signs in, and by which password."""
-    place = endpoint.body.span if isinstance(endpoint.body, Shown | StatedNone) else endpoint.span
-    if body is None:
-        if endpoint.body is None and endpoint.method in WITHOUT_CONTENT:  # else it is asked for, or wrong
-            told = "a password in a path or a query would stand in logs: the body of a POST gives it"
-            _no_sign_in("a sign in checks one password", "no body gives one", place, endpoint, findings, (told,))
-        return False
-    named = [resource.fields[leaf.field] for leaf in body]
-    passwords = [field for field in named if field.secret == "password"]
-    token = next((field for field in named if field.secret == "token"), None)
-    own = [each.name for each in resource.fields.values() if each.secret == "password"]
-    if token is not None:
-        _no_sign_in(f"`{resource.name}.{token.name}` is a token", "nobody signs in with it", place, endpoint, findings)
-    elif len(passwords) != 1:
-        label = "no password" if not passwords else "several passwords"
-        help = (f"the password of a `{resource.name}` is `{own[0]}`",) if len(own) == 1 and not passwords else ()
-        if own:
-            _no_sign_in("a sign in checks one password", label, place, endpoint, findings, help)
-    else:
-        known = {field.name for field in named if field is not passwords[0]} | set(_from_path(segments))
-        if _is_unique(known, resource):
-            return True
-        groups = [*((each.name,) for each in _unique(resource)), *resource.unique]
-        help = (f"name what only one has, such as `{', '.join(groups[0])}`",) if groups else ()
-        message = f"a `{resource.name}` is not known by what is given"
-        _no_sign_in(message, "may be the same in several rows", place, endpoint, findings, help)
-    return False
-
-
-def _unique(resource: Resource) -> list[Field]:
-    return [each for each in resource.fields.values() if each.unique and each.secret is None]
-
-
-def _from_path(segments: Sequence[Segment]) -> list[str]:
-    """The fields that the path gives: of the row itself, and its references to rows that it names."""
-    names = [each for each in segments if isinstance(each, PathName)]
-    return [each.through[0] if len(each.through) == 1 else each.field for each in names if len(each.through) < 2]
-
-
-def _no_sign_in(
-    message: str, label: str, place: object, endpoint: Endpoint, findings: Findings, help: tuple[str, ...] = ()
-) -> None:
-    findings.say(SIGN_IN_BODY, f"{message}: `{endpoint.key}`", Label(place, label), help=help)  # type: ignore[arg-type]
 
 
 def check_issues(

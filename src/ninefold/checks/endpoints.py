@@ -6,34 +6,28 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Literal
 
-from ninefold.checked.endpoints import Endpoint, Stopped
-from ninefold.checked.events import Events
+from ninefold.checked.endpoints import Endpoint, Events, Stopped
+from ninefold.checked.lists import Way, ways
 from ninefold.checked.operations import BodyLeaf, BodyMember, Operation, Segment
 from ninefold.checked.resources import Guard, Resource, Transition
-from ninefold.checked.ways import Way, ways
-from ninefold.checks.all_rows import check_all_rows
 from ninefold.checks.assignments import check_made_with
 from ninefold.checks.authentication import admissions, of_list, who_names
 from ninefold.checks.bodies import body_members, check_body, check_members, check_required
-from ninefold.checks.calls import check_call, result_type
-from ninefold.checks.cases import check_case
-from ninefold.checks.chosen import check_chosen
+from ninefold.checks.calls import check_call, check_case, result_type
 from ninefold.checks.codes import GIVEN_VALUE, NEEDS_WHAT_IS_NONE, NOT_A_BODY, NOT_IN_FORCE
-from ninefold.checks.credentials import check_ends, check_issues, check_sign_in, check_tokens_of_effects, check_told
+from ninefold.checks.credentials import check_ends, check_issues, check_tokens_of_effects, check_told
 from ninefold.checks.effects import check_effects
 from ninefold.checks.errors import check_own_shape
 from ninefold.checks.findings import Findings, condition, reads_database, typed
-from ninefold.checks.forms import check_form, check_own_requests
-from ninefold.checks.further import further, one_after_another
-from ninefold.checks.granting import check_grant
-from ninefold.checks.known_by import known_by
-from ninefold.checks.lists import check_filters, check_pages, check_parameters, check_sorts
-from ninefold.checks.model import Vocabulary
-from ninefold.checks.operations import Common, Told, changes, shows, takes_of
-from ninefold.checks.paths import check_addressing, check_path
-from ninefold.checks.requests import request_type
+from ninefold.checks.lists import check_all_rows, check_filters, check_pages, check_parameters, check_sorts
+from ninefold.checks.model import Vocabulary, request_type
+from ninefold.checks.operations import Common, Told, changes, further, one_after_another, shows, takes_of
+from ninefold.checks.parameters import check_form, check_own_requests
+from ninefold.checks.paths import check_addressing, check_path, known_by
 from ninefold.checks.responses import check_deleted, check_responses, reads_beyond_row, shows_what_is_cleared
+from ninefold.checks.selections import check_chosen
 from ninefold.checks.showing import Showing
+from ninefold.checks.sign_in import check_grant, check_sign_in
 from ninefold.checks.states import check_sets
 from ninefold.checks.without_effect import WHICH_ARE_LISTED
 from ninefold.contract import endpoints as stated

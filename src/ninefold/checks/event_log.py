@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ninefold.checked.events import Log
+from ninefold.checked.endpoints import Log
 from ninefold.checked.resources import Field, Resource
 from ninefold.checks.findings import Findings
 from ninefold.checks.model import Vocabulary
-from ninefold.checks.subscribers import HAPPENED
 from ninefold.contract.events import Log as StatedLog
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.source import Span
@@ -20,7 +19,20 @@ from ninefold.expressions.scope import ResourceShape
 from ninefold.language.expressions import expressions_in
 from ninefold.language.fact import Fact, Shown, StatedNone, value_of
 from ninefold.plan.events import EVENT
-from ninefold.values import Integer, Type
+from ninefold.values import Integer, Object, Text, Timestamp, Type
+
+HAPPENED = Object(
+    members={
+        "id": Text(),
+        "kind": Text(),
+        "time": Timestamp(),
+        "resource": Text(),
+        "row": Text(),
+        "payload": Object(),
+    }
+)
+"""The root `event`: what has just happened, as the version of the row has it."""
+
 
 TYPES: Mapping[str, Type] = {"position": Integer(), **HAPPENED.members}
 """The fields of an event, by the names that `event` has in `when` of webhooks; and its position in the log."""

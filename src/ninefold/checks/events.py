@@ -9,16 +9,23 @@ from typing import Any
 
 from ninefold.checked.contents import Content, Leaf
 from ninefold.checked.contents import Object as ContentObject
-from ninefold.checked.events import Broker, Cause, EventKind, Events, Stream, Webhooks
+from ninefold.checked.endpoints import Broker, Cause, EventKind, Events, Stream, Subscribers, Webhooks
 from ninefold.checked.resources import Field, Resource
-from ninefold.checks.codes import KIND_NOT_TOLD, NOT_A_SUBJECT
+from ninefold.checks.assignments import OF_REQUESTS, roots
+from ninefold.checks.codes import (
+    KIND_NOT_TOLD,
+    NOT_A_SUBJECT,
+    SAYS_NOTHING,
+    TIMER_WITHOUT_REQUEST,
+    TWO_MEANINGS,
+    TWO_RECEIVERS,
+)
 from ninefold.checks.contents import check_content
 from ninefold.checks.credentials import check_payload
-from ninefold.checks.event_log import check_log
+from ninefold.checks.event_log import HAPPENED, check_log
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.showing import Showing
-from ninefold.checks.subscribers import check_keys, check_subscribers
 from ninefold.contract import events as stated
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
@@ -26,10 +33,11 @@ from ninefold.diagnostics.source import Span
 from ninefold.expressions.scope import ResourceShape, Scope
 from ninefold.expressions.tree import Call, Constant, Typed
 from ninefold.language.actions import Action
-from ninefold.language.fact import Gap, Proposal, Shown, StatedNone, value_of
+from ninefold.language.expressions import Expression
+from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone, value_of
 from ninefold.language.verbs import kind_of
-from ninefold.plan.events import SECRET, SUBSCRIPTION
-from ninefold.values import Array, Digest, Object, Text, Type
+from ninefold.plan.events import EVENT, SECRET, SUBSCRIPTION
+from ninefold.values import Array, Boolean, Digest, Object, Row, Text, Timestamp, Type
 
 URL: Mapping[str, Any] = {
     "type": "string",
@@ -249,3 +257,88 @@ def _stream(delivery: stated.Delivery, findings: Findings) -> Stream | None:
         return None
     resume = value_of(stream.resume)
     return Stream(None if resume is None else resume.text, kept or 0, findings.place(delivery.stream.span))
+
+
+# ── Rows that say where events go ────────────────────────────────────────────────────────────────────────────────────
+
+
+def check_keys(contract: Contract, subscribed: Span | None, findings: Findings) -> None:
+    """Whether it is said in one way where events go. `subscribed`: where subscriptions are made, ended or shown."""
+    delivery = value_of(contract.events.delivery)
+    webhooks = None if delivery is None else value_of(delivery.webhooks)
+    if webhooks is None:
+        return
+    if isinstance(webhooks.to, Shown):
+        if subscribed is not None:
+            findings.say(
+                TWO_RECEIVERS,
+                f"events go to rows of `{webhooks.to.value.text}`, and nothing goes to a subscription",
+                Label(subscribed, "a subscription"),
+                Label(webhooks.to.span, "the rows"),
+                help=("leave one of them out",),
+            )
+        return
+    if webhooks.to is not None and not isinstance(webhooks.to, StatedNone):
+        return
+    of_rows: tuple[tuple[str, Fact[Expression] | None], ...] = (
+        ("when", webhooks.when),
+        ("url", webhooks.url),
+        ("secret", webhooks.secret),
+    )
+    for key, fact in of_rows:
+        if isinstance(fact, Shown):
+            findings.say(
+                SAYS_NOTHING,
+                f"`{key}` says nothing of webhooks that go to no rows of the contract",
+                Label(fact.span, "whose?"),
+                help=("say which resource holds the receivers: `to: RESOURCE`",),
+            )
+
+
+def check_subscribers(
+    webhooks: stated.Webhooks, resources: Mapping[str, Resource], vocabulary: Vocabulary, findings: Findings
+) -> Subscribers | None:
+    """None: something of it is a gap or wrong, and that has been said."""
+    to = value_of(webhooks.to)
+    resource = None if to is None else resources.get(to.text)
+    if to is None or resource is None:
+        return None
+    if resource.name == EVENT:
+        findings.say(
+            TWO_MEANINGS,
+            f"`{EVENT}` would be what has happened, and a row that is told of it",
+            Label(to.span, "rows of this name"),
+            help=("call the resource of the receivers otherwise",),
+        )
+        return None
+    when = _of_row(webhooks.when, resource.name, {EVENT: HAPPENED}, Boolean(), vocabulary, findings)
+    url = _of_row(webhooks.url, resource.name, {}, Text(), vocabulary, findings)
+    secret = _of_row(webhooks.secret, resource.name, {}, Text(), vocabulary, findings)
+    if when is None or url is None or secret is None:
+        return None
+    return Subscribers(resource.name, when, url, secret)
+
+
+def _of_row(
+    fact: Fact[Expression] | None,
+    resource: str,
+    more: Mapping[str, Type],
+    type_: Type,
+    vocabulary: Vocabulary,
+    findings: Findings,
+) -> Typed | None:
+    """An expression over a row, with no request at hand: events also arise by the clock."""
+    expression = value_of(fact)
+    if expression is None:
+        return None
+    scope = Scope(
+        {resource: Row(resource=resource), "operator": Object(), "now": Timestamp(), **more}, vocabulary.model
+    )
+    found = typed(expression, scope, type_, findings)
+    if found is None:
+        return None
+    read = roots(found, vocabulary.model) & OF_REQUESTS
+    for root in sorted(read):
+        message = f"where events go depends on `{root}`"
+        findings.say(TIMER_WITHOUT_REQUEST, message, Label(expression.span, f"reads `{root}`"))
+    return None if read else found

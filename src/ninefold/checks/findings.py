@@ -44,6 +44,17 @@ class Findings:
     def say(self, code: Code, message: str, *labels: Label, help: tuple[str, ...] = ()) -> None:
         self.diagnostics.append(Diagnostic(code, message, labels, help))
 
+    def tell(self, problem: Problem, span: Span, *more: Label) -> None:
+        """Says what is wrong with an expression."""
+        self.say(problem.code, problem.message, Label(span, problem.label), *more, help=problem.help)
+
+    def in_sql(self, found: Typed, problem: Problem | None, span: Span) -> Typed | None:
+        """The expression, where nothing is wrong with it in a statement."""
+        if problem is None:
+            return found
+        self.tell(problem, span)
+        return None
+
     def may_be_a_gap(self, name: str, scope: Scope) -> bool:
         return name in self.unknown or (self.all_unknown and name not in scope.variables)
 
@@ -99,7 +110,7 @@ def inferring(
         span = expression.written.part(problem.start, problem.end)
         named = findings.source.cut(span)
         inside = (Label(term.span, f"`{named}` is this") for term in expression.terms if term.text == named)
-        findings.say(problem.code, problem.message, Label(span, problem.label), *inside, help=problem.help)
+        findings.tell(problem, span, *inside)
     return found, checking.inferred.get("value")
 
 
@@ -134,11 +145,7 @@ def several(expression: Expression, scope: Scope, findings: Findings) -> Typed |
     if found is None or not isinstance(found.type, Array) or any(_is_wrong(node, scope) for node in walk(found)):
         return found
     problem = sql_problem(found, _rows(scope), model=scope.model, several=True)
-    if problem is None:
-        return found
-    span = expression.written.part(expression.ast.start, expression.ast.end)
-    findings.say(problem.code, problem.message, Label(span, problem.label), help=problem.help)
-    return None
+    return findings.in_sql(found, problem, expression.written.part(expression.ast.start, expression.ast.end))
 
 
 def _one_word(expression: Expression, problems: tuple[Problem, ...]) -> tuple[Problem, ...]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ninefold.checked.limits import Algorithm, Carries, Limits, Rate
+from ninefold.checked.service import Algorithm, Carries, Limits, Rate
 from ninefold.checks.codes import HEADER_OF_RATES, LARGE_BODIES, NO_BURST
 from ninefold.checks.findings import Findings, typed
-from ninefold.checks.model import Vocabulary
-from ninefold.checks.requests import request_of_any
+from ninefold.checks.model import Vocabulary, request_of_any
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.language import limits as stated

@@ -1,21 +1,28 @@
-"""Part 4: parameters of endpoints. Each is one text, or several: what no text can be, no request can give."""
+"""Part 4: what requests give, and what scripts of other origins may do.
+
+Each parameter is one text, or several: what no text can be, no request can give, and no form either.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import jsonschema_rs
 
-from ninefold.checked.operations import Parameter
-from ninefold.checks.codes import NEVER_SENT
+from ninefold.checked.endpoints import CrossOrigin, Requests
+from ninefold.checked.operations import BodyLeaf, BodyMember, Parameter
+from ninefold.checked.resources import Resource
+from ninefold.checks.codes import ANY_ORIGIN_WITH_CREDENTIALS, NEVER_SENT, NOT_IN_A_FORM, SAYS_NOTHING
 from ninefold.checks.findings import Findings
 from ninefold.checks.resources import PLAIN
-from ninefold.checks.rules import Rules
+from ninefold.checks.schemas import Rules
 from ninefold.contract import endpoints as stated
+from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.language.fact import Fact, value_of
+from ninefold.language.fact import Fact, Name, Shown, value_of
+from ninefold.language.shapes import FORM
 from ninefold.values import (
     Anything,
     Array,
@@ -23,6 +30,7 @@ from ninefold.values import (
     Integer,
     Invalid,
     Number,
+    Object,
     Text,
     Timestamp,
     Type,
@@ -167,3 +175,114 @@ def _is_of(value: Any, kind: str) -> bool:
 
 def _keeps(schema: Mapping[str, Any], value: Any) -> bool:
     return jsonschema_rs.Draft202012Validator(dict(schema), validate_formats=True).is_valid(value)
+
+
+# ── How requests are read ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def check_own_requests(endpoint: Endpoint, contract: Contract) -> Requests | None:
+    """What an endpoint says of its own requests, with what is said of all where it says nothing; None: it says
+    nothing at all."""
+    if endpoint.requests is None:
+        return None
+    stated = contract.endpoints.requests_of(endpoint)
+    return Requests(
+        tuple(each.text for each in value_of(stated.media_types) or ()),
+        _word(stated.unknown_members),
+        _word(stated.unknown_parameters),
+        isinstance(stated.texts, Shown),
+    )
+
+
+def _word(fact: Fact[Name] | None) -> Literal["refused", "ignored"]:
+    """Where it is a gap, the endpoint is blocked, and which word stands here is never seen."""
+    return "ignored" if (word := value_of(fact)) is not None and word.text == "ignored" else "refused"
+
+
+def is_form(media_type: str) -> bool:
+    return media_type.partition(";")[0].strip().lower() == FORM
+
+
+def check_form(
+    endpoint: Endpoint,
+    resource: Resource | None,
+    body: Sequence[BodyLeaf] | None,
+    members: Sequence[BodyMember],
+    contract: Contract,
+    findings: Findings,
+) -> bool:
+    """Whether a form can give all that a body names, where bodies are forms: each member is a text, or several."""
+    stated = value_of(contract.endpoints.requests_of(endpoint).media_types) or ()
+    named = next((each for each in stated if is_form(each.text)), None)
+    if named is None or not isinstance(endpoint.body, Shown):
+        return True
+    patch = value_of(endpoint.patch)
+    if patch is not None and patch.text == "json-patch":
+        findings.say(
+            NOT_IN_A_FORM,
+            f"the body of `{endpoint.key}` is a list of edits, and its media type that of forms",
+            Label(patch.span, "edits are JSON"),
+            Label(named.span, "a form has members alone"),
+        )
+        return False
+    wrong = []
+    for leaf in body or ():
+        if len(leaf.pointer) > 1:
+            wrong.append(f"`{'/'.join(('', *leaf.pointer))}` is a member of another")
+        elif resource is not None and not _can_be_given(resource.fields[leaf.field].type):
+            wrong.append(f"`{resource.name}.{leaf.field}` is no text, number or truth value, nor a list of these")
+    wrong += [
+        f"`{each.name}` is no text, number or truth value, nor a list of these"
+        for each in members
+        if not _can_be_given(each.type)
+    ]
+    for why in wrong:
+        findings.say(
+            NOT_IN_A_FORM,
+            f"{why}: `{endpoint.key}`",
+            Label(endpoint.body.span, "no form can give it"),
+            Label(named.span, "bodies are forms"),
+        )
+    return not wrong
+
+
+def _can_be_given(type_: Type) -> bool:
+    match type_:
+        case Array(items=items):
+            return not isinstance(items, Array | Object)
+        case Object():
+            return False
+        case _:
+            return True
+
+
+# ── Scripts of other origins ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def check_cross_origin(contract: Contract, findings: Findings) -> CrossOrigin | None:
+    fact = contract.endpoints.cross_origin
+    if not isinstance(fact, Shown):
+        return None
+    stated = fact.value
+    if stated.origins == ():
+        findings.say(
+            SAYS_NOTHING,
+            "`cross origin` says nothing",
+            Label(fact.span, "no origin is allowed anything"),
+            help=("name them: `origins: [https://shop.example]`, or `origins: any`",),
+        )
+    if stated.origins is None and stated.credentials:
+        findings.say(
+            ANY_ORIGIN_WITH_CREDENTIALS,
+            "scripts of any origin may send their user's credentials",
+            Label(fact.span, "any page that a user opens can act for that user"),
+            help=("name the origins that are trusted with them",),
+        )
+    return CrossOrigin(
+        origins=None if stated.origins is None else tuple(each.text for each in stated.origins),
+        headers=tuple(each.text for each in stated.headers),
+        exposed=tuple(each.text for each in stated.exposed),
+        credentials=stated.credentials,
+        kept=stated.kept,
+        place=findings.place(fact.span),
+    )

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 import jsonschema_rs
 
 from ninefold.checked.resources import Field, Record, Resource
+from ninefold.checks.assignments import OF_REQUESTS
 from ninefold.checks.codes import RECORD_INCOMPLETE, RECORD_REFERENCE, RECORD_TWICE, RECORD_VALUE
-from ninefold.checks.due import OF_REQUESTS
 from ninefold.checks.findings import Findings
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label

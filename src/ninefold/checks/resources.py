@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
-from ninefold.checked.resources import Expiry, Field, Guard, Resource
-from ninefold.checks.assignments import check_given, check_made
+from ninefold.checked.resources import Expiry, Field, Guard, Resource, Seen
+from ninefold.checks.assignments import check_given, check_made, time_of_row
 from ninefold.checks.codes import (
     COMPOSITE_TARGET,
     DELETE_CLEARS_REQUIRED,
+    LOSES,
     NOT_AN_IDENTIFIER,
     ONE_ROW,
     TOO_MANY_FIELDS,
     WAS_MADE_OF_OTHERS,
 )
-from ninefold.checks.due import time_of_row
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.model import Vocabulary
-from ninefold.checks.rules import Rules
 from ninefold.checks.schemas import (
+    Rules,
     SharedSchemas,
     admits_null,
     identifier_schema,
@@ -27,7 +28,6 @@ from ninefold.checks.schemas import (
     known_by,
     schema_of,
 )
-from ninefold.checks.seen import seen
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.reads import reads_beyond
@@ -49,6 +49,7 @@ from ninefold.values import (
     Text,
     Timestamp,
     Type,
+    from_schema,
     optional,
     required,
 )
@@ -270,3 +271,29 @@ def _field(
 def _given(fact: Fact[Expression] | None, scope: Scope, expected: Type | None, findings: Findings) -> Typed | None:
     expression = value_of(fact)
     return None if expression is None else typed(expression, scope, expected, findings, in_sql=False)
+
+
+def seen(
+    field: stated.Seen,
+    resource: str,
+    schema: Mapping[str, Any],
+    type_: Type,
+    schemas: SharedSchemas,
+    findings: Findings,
+) -> Seen:
+    """`schema` and `type_` are those of what is stored."""
+    older = None if field.schema is None else schemas.inlined(field.schema.json)
+    given = required(type_) if older is None else required(from_schema(older))
+    if field.instead is None and older is not None and type(given) is not type(required(type_)):
+        assert field.schema is not None
+        findings.say(
+            LOSES,
+            f"`{resource}.{field.called}` had values of another type than what is stored",
+            Label(field.schema.node.span, "of another type"),
+            help=("say what it was of the stored value: `is: …`; and what is stored of a value that is given: "
+                  "`stored: …`",),
+        )  # fmt: skip
+    stored = None
+    if field.stored is not None:
+        stored = typed(field.stored, Scope({"value": given}), optional(type_), findings, in_sql=False)
+    return Seen(field.called, field.instead, older or (schema if stored is not None else None), given, stored)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ninefold.checked.contents import Content, Leaf, Response, expressions_of
+from ninefold.checked.contents import Content, Leaf, Response, all_expressions
+from ninefold.checked.lists import Way, beside_rows, by_way, content_by_way
 from ninefold.checked.resources import Resource
-from ninefold.checked.ways import Way, beside_rows, by_way, content_by_way
 from ninefold.checks.bodies import body_members
+from ninefold.checks.callers import granted_type
 from ninefold.checks.codes import (
     DELETED_ROW,
     LIST_HAS_NO_ROW,
@@ -20,12 +21,9 @@ from ninefold.checks.codes import (
 )
 from ninefold.checks.contents import check_content, say_rows_are_shown
 from ninefold.checks.findings import Findings, typed
-from ninefold.checks.granted import granted_type
 from ninefold.checks.lists import page_members
-from ninefold.checks.model import Vocabulary
-from ninefold.checks.requests import request_type
-from ninefold.checks.showing import Showing
-from ninefold.checks.templates import is_items
+from ninefold.checks.model import Vocabulary, request_type
+from ninefold.checks.showing import Showing, is_items
 from ninefold.contract import endpoints as stated
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.ast import every
@@ -220,13 +218,6 @@ def tokens_of_effects(endpoint: stated.Endpoint, resource: Resource, showing: Sh
     for name in made:
         fields = showing.resources[name].fields.values() if name in showing.resources else ()
         yield from (each.name for each in fields if each.secret == "token" and each.on_create is not None)
-
-
-def all_expressions(response: Response) -> Iterator[Typed]:
-    if response.content is not None:
-        yield from expressions_of(response.content)
-    for _, leaf in response.headers:
-        yield leaf.expression
 
 
 def mentions_total(response: Response) -> bool:

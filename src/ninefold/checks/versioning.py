@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ninefold.checked.events import Cause, EventKind, OlderKind
+from ninefold.checked.endpoints import Cause, EventKind, OlderKind
 from ninefold.checked.service import Checked, OperatorValue, Version, Versions
 from ninefold.checks.codes import PINNED_TO_NOTHING
 from ninefold.checks.findings import Findings, typed

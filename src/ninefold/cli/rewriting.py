@@ -12,7 +12,7 @@ from typing import Annotated, TypeAlias
 from ninefold.cli.contract_file import read_bytes
 from ninefold.cli.parameter import Parameter
 from ninefold.cli.terminal import Unusable, say
-from ninefold.syntax.read import BYTE_ORDER_MARK
+from ninefold.syntax.parser import BYTE_ORDER_MARK
 from ninefold.tools.propose.edits import unified_diff
 
 Write: TypeAlias = Annotated[

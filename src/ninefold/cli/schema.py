@@ -6,8 +6,7 @@ import msgspec
 
 from ninefold.cli.terminal import Unusable, say
 from ninefold.diagnostics.suggest import did_you_mean
-from ninefold.syntax.headings import TITLES, heading
-from ninefold.syntax.nodes import PARTS
+from ninefold.syntax.nodes import PARTS, TITLES, heading
 from ninefold.tools.editor_schema import block_of, plain_form
 
 

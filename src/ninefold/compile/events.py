@@ -8,8 +8,7 @@ from typing import Literal
 
 from msgspec import structs
 
-from ninefold.checked.endpoints import Admission
-from ninefold.checked.events import Cause, EventKind, OlderKind
+from ninefold.checked.endpoints import Admission, Cause, EventKind, OlderKind
 from ninefold.checked.operations import Mutation, Operation
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import Checked

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ninefold.checked.places import Places
 from ninefold.checked.resources import Rule as CheckedRule
+from ninefold.checked.service import Places
 from ninefold.diagnostics import source
 from ninefold.plan.places import Place
 from ninefold.plan.routes import Rule

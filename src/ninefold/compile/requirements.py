@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from enum import Enum
 
 from ninefold.checked.endpoints import Admission
+from ninefold.checked.lists import by_way, ways
 from ninefold.checked.operations import Operation
 from ninefold.checked.resources import Field, Guard, Resource
-from ninefold.checked.ways import by_way, ways
 from ninefold.compile import inputs
 from ninefold.compile.perspective import Perspective
 from ninefold.compile.places import stated, traced

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ninefold.checked import events as checked_events
+from ninefold.checked import endpoints as checked
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import Checked
 from ninefold.compile import inputs
@@ -18,7 +18,7 @@ from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier
 from ninefold.values import Text
 
 
-def subscribers(checked: Checked) -> checked_events.Subscribers | None:
+def subscribers(checked: Checked) -> checked.Subscribers | None:
     """The rows that events go to; None: none of the contract's own."""
     webhooks = checked.events.webhooks
     return webhooks.to if webhooks is not None and checked.events.kinds else None

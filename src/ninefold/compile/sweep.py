@@ -13,9 +13,9 @@ from msgspec import structs
 
 from ninefold.checked.contents import Array, Choice, Content, Object, Response, Rows
 from ninefold.checked.endpoints import Admission
+from ninefold.checked.lists import beside_rows
 from ninefold.checked.operations import Delete, Mutation, Operation, Update
 from ninefold.checked.resources import Resource
-from ninefold.checked.ways import beside_rows
 from ninefold.compile.contents import Columns
 from ninefold.compile.effects import with_effects
 from ninefold.compile.endpoints.assignments import givers, which_rows

@@ -6,11 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ninefold.checked.contents import Response
-from ninefold.checked.lists import plainly
+from ninefold.checked.lists import plainly, ways
 from ninefold.checked.operations import Operation, PathName, Update
 from ninefold.checked.resources import Resource, Transition
 from ninefold.checked.service import Checked
-from ninefold.checked.ways import ways
 from ninefold.compile import inputs
 from ninefold.compile.perspective import Perspective
 from ninefold.expressions.to_sql import Item
@@ -126,8 +125,8 @@ def named_on_the_way(operation: Operation, index: int, perspective: Perspective)
 def on_the_way(
     typed: Sequence[Typed], operation: Operation, perspective: Perspective, seen: bool = False
 ) -> tuple[dict[str, str], Fragment]:
-    """The rows of the path that some expressions read (`ninefold.checked.ways`), each by its root, and one row of them
-    all to select from. `seen`: as far as the caller sees them."""
+    """The rows of the path that some expressions read (`ninefold.checked.lists`), each by its root, and one row of
+    them all to select from. `seen`: as far as the caller sees them."""
     known = ways(operation.segments, perspective.checked.resources)
     read = {name for each in typed for name in free_variables(each)}
     rows, source = dict[str, str](), Fragment("(SELECT 1)")

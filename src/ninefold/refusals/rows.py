@@ -1,16 +1,22 @@
-"""Rows that are not there, are not seen, or are not what the request takes them for."""
+"""Rows that are not there, are not seen, or are not what the request takes them for; and what other rows, and the rules
+of the row itself, say against what is to be stored or deleted."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from ninefold.contract.bodies import acted_on
+from ninefold.contract.effects import Effect
 from ninefold.contract.endpoints import Endpoint, PathName
-from ninefold.contract.survey import Survey, actions, signs_out_caller
-from ninefold.contract.writes import verbs
+from ninefold.contract.given import always_gives, may_break
+from ninefold.contract.known_by import compared
+from ninefold.contract.survey import SUBSCRIPTION, Survey, actions, as_action, signs_out_caller
+from ninefold.contract.upheld import upheld_by
+from ninefold.contract.writes import Change, changed_rows, keys, of_effect, references, referring, verbs
 from ninefold.diagnostics.source import Span
 from ninefold.language.actions import Action
 from ninefold.language.authentication import Every
+from ninefold.language.check import Check
 from ninefold.language.conditions import Step
 from ninefold.language.fact import Shown, StatedNone, value_of
 from ninefold.language.verbs import kind_of
@@ -138,3 +144,96 @@ def may_be_in_any_state(endpoint: Endpoint, action: Action) -> bool:
     nor another transition."""
     before = actions(endpoint)[: actions(endpoint).index(action)]
     return not before or not (before[-1].is_transition or kind_of(before[-1].verb).makes)
+
+
+def of_writes(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
+    """What refuses the rows that an endpoint writes, and those that change with them."""
+    written, last = tuple(changed_rows(survey, endpoint)), max(len(actions(endpoint)) - 1, 0)
+    for change in written:
+        step = Step.DONE if change.after else Step.JUDGED
+        yield from _of_change(survey, change, step, last)
+    given = frozenset((each.resource.name, name) for each in written for name in each.body if each.inserts)
+    own = acted_on(endpoint)
+    deletes = any(kind_of(each.verb).removes and each.resource != SUBSCRIPTION for each in actions(endpoint))
+    for each in referring(survey, survey.falling_with(own)) if deletes and own is not None else ():
+        if each.word == "refuse":
+            words = f"a row refers to it by `{each.subject}`"
+            yield Refusal("conflict", Step.JUDGED, own, fact=each.span, words=words, meanings=(24,))
+    patch = value_of(endpoint.patch)
+    edits = any(each.verb == "update" for each in actions(endpoint))
+    if edits and patch is not None and patch.text == "json-patch" and isinstance(endpoint.patch, Shown):
+        words = f"an edit needs something of the `{own}` that is not there"
+        yield Refusal("conflict", Step.BODY, own, fact=endpoint.patch.span, words=words)
+        words = f"a `test` of the patch finds another value in the `{own}`"
+        yield Refusal("different", Step.BODY, own, fact=endpoint.patch.span, words=words)
+    for resource, invariant in upheld_by(survey, endpoint):
+        words = f"`{invariant.when.text}` would not hold any more of a `{resource}` that it is asked of again"
+        yield _broken(resource, invariant, words, last)
+    if own is not None and any(each.verb == "ensure" for each in actions(endpoint)):
+        if compared(survey, endpoint, own):
+            words = f"the `{own}` is there, with other values than those that the request gives"
+            yield Refusal("different", Step.JUDGED, own, fact=endpoint.span, words=words)
+    for effect in survey.effects(endpoint):
+        yield from _of_effect(survey, effect, given, last)
+
+
+def _broken(resource: str, invariant: Check, words: str, after: int) -> Refusal:
+    code = None if invariant.otherwise is None else invariant.otherwise.text
+    return Refusal("invariant", Step.DONE, resource, code, (), invariant.when.span, words, (9, 10), after)
+
+
+def _of_change(
+    survey: Survey, change: Change, step: Step, last: int, given: frozenset[tuple[str, str]] = frozenset()
+) -> Iterator[Refusal]:
+    own, after = change.resource, change.after
+    for reference in references(survey, change):
+        at = reference.span
+        if reference.given:
+            words = f"`{reference.subject}` refers to no `{reference.target}` that the caller sees"
+            yield Refusal("invalid", step, reference.subject, None, (), at, words, (16,), after)
+        else:
+            words = f"the `{reference.target}` that `{reference.subject}` is given is not there any more"
+            yield Refusal("conflict", step, reference.subject, None, (), at, words, (), after)
+    for key in keys(survey, change):
+        words = f"another row has the same {' and '.join(f'`{name}`' for name in key.fields)}"
+        yield Refusal("conflict", step, key.subject, None, (), key.span, words, (3,), after)
+        if change.several and not change.inserts:
+            words = f"two rows that change are given the same {' and '.join(f'`{name}`' for name in key.fields)}"
+            yield Refusal("conflict", Step.DONE, own.name, None, (), key.span, words, (3,), after)
+    for invariant in value_of(own.invariants) or ():
+        yield _broken(own.name, invariant, f"`{invariant.when.text}` would not hold of the row as it becomes", last)
+    sets = {name: each for name, each in change.sets.items() if name not in change.of_request}
+    if may_break(survey, own.name, sets, change.inserts, change.body | change.of_request, given):
+        words = "what a field is given cannot be made, or is not as the field says"
+        yield Refusal("invariant", step, own.name, fact=own.span, words=words, meanings=(4,), after=after)
+
+
+def _of_effect(survey: Survey, effect: Effect, given: frozenset[tuple[str, str]], last: int) -> Iterator[Refusal]:
+    """What may refuse a change of another row, and with it the whole. `given`: what the request gives the row that is
+    made before, each field with its resource."""
+    resource, action, at = effect.subject, as_action(effect), effect.span
+    machine, transition = survey.machine(resource), survey.transition(action)
+    if effect.verb != "create" and machine is not None:
+        origins = value_of(transition.origin) if transition is not None else None
+        if {state.text for state in value_of(machine.gone) or ()} - {state.text for state in origins or ()}:
+            words = f"the state of the `{resource}` is one of those that are gone"
+            yield Refusal("gone", Step.DONE, resource, fact=at, words=words, meanings=(31,))
+    if action.is_transition:
+        words = f"the `{resource}` is in none of the states from which `{effect.verb}` leads"
+        yield Refusal("illegal transition", Step.DONE, resource, fact=at, words=words)
+    if transition is not None and isinstance(transition.when, Shown):
+        code = None if (named := value_of(transition.otherwise)) is None else named.text
+        words = f"`{transition.when.value.text}` does not hold, which guards the transition `{transition.name}`"
+        yield Refusal("guard", Step.DONE, resource, code, (), transition.when.span, words, (9, 10))
+    for each in referring(survey, survey.falling_with(resource)) if effect.verb == "delete" else ():
+        if each.word == "refuse":
+            words = f"a row refers to the `{resource}` by `{each.subject}`"
+            yield Refusal("conflict", Step.DONE, resource, fact=each.span, words=words, meanings=(24,))
+    change = of_effect(survey, effect)
+    if change is not None:
+        yield from _of_change(survey, change, Step.DONE, last, given)
+        needed = {each.text for each in value_of(change.resource.required) or ()}
+        for name in change.sets:
+            if name in needed and not always_gives(survey, change.sets[name].ast):
+                words = f"`{resource}.{name}` has to have a value, and is given none"
+                yield Refusal("invalid", Step.DONE, f"{resource}.{name}", fact=at, words=words, meanings=(4,))

@@ -13,7 +13,7 @@ from ninefold.language.conditions import Step
 from ninefold.language.fact import Shown, value_of
 from ninefold.language.limits import applying
 from ninefold.meanings import SIGNED
-from ninefold.refusals import callers, requests, rows, writes
+from ninefold.refusals import requests, rows
 from ninefold.refusals.refusal import Refusal
 
 
@@ -24,7 +24,7 @@ def of_any(survey: Survey) -> Iterator[Refusal]:
     yield Refusal("method not allowed", Step.ROUTE)
     if isinstance(versioning.scheme, Shown) and versioning.scheme.value.by != "path":
         none = "" if isinstance(versioning.default, Shown) else ", or none"
-        if callers.is_computed(versioning.default):
+        if requests.is_computed(versioning.default):
             none = ", or none, and what the default gives is no version"
         words = f"the request names a version that there is not{none}"
         yield Refusal("unknown version", Step.ROUTE, fact=versioning.scheme.span, words=words)
@@ -48,16 +48,16 @@ def of_case(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
         yield Refusal("rate limited", Step.RATES, fact=rate.span, words=words, meanings=(25, 26))
     named = {each.who.text for each in survey.admitted(endpoint)}
     for scheme in survey.schemes if named != {"anyone"} else ():
-        if callers.is_signed(scheme):
+        if requests.is_signed(scheme):
             words = f"a token comes along, and the keys of the issuer of `{scheme.name}` cannot be had"
             yield Refusal("unavailable", Step.ANY, fact=scheme.span, words=words, meanings=(SIGNED,))
     yield from requests.of_path(survey, endpoint)
-    yield from callers.of_callers(survey, endpoint)
+    yield from requests.of_callers(survey, endpoint)
     yield from requests.of_content(survey, endpoint)
     yield from requests.of_case_chosen(survey, endpoint)
     yield from requests.of_parameters(survey, endpoint)
     yield from rows.of_rows(survey, endpoint)
-    yield from writes.of_writes(survey, endpoint)
+    yield from rows.of_writes(survey, endpoint)
     name = None if endpoint.call is None else endpoint.call.subject
     for function in value_of(survey.contract.endpoints.functions) or ():
         for code in (value_of(function.refuses) or ()) if function.name == name else ():

@@ -26,9 +26,21 @@ from ninefold.syntax.codes import (
     TWO_STATEMENTS,
     UNKNOWN_HEADING,
 )
-from ninefold.syntax.headings import NUMBERED_TITLES, TITLES, TOLD_IN, heading
 from ninefold.syntax.markdown import Fence, HeadingBlock, Html, Indented, Paragraph, blocks_of
-from ninefold.syntax.nodes import PARTS, Document, Entry, Mapping, Part, Scalar, Statement, Word
+from ninefold.syntax.nodes import (
+    NUMBERED_TITLES,
+    PARTS,
+    TITLES,
+    TOLD_IN,
+    Document,
+    Entry,
+    Mapping,
+    Part,
+    Scalar,
+    Statement,
+    Word,
+    heading,
+)
 from ninefold.syntax.yaml import compose, proposal
 
 _STATEMENT = re.compile(r"(\S.*):\s+(none|not\s+shown)\s*\.?", re.DOTALL)

@@ -19,7 +19,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Source, Span
 from ninefold.syntax.codes import FENCE_UNCLOSED, HTML_UNCLOSED
 from ninefold.syntax.excerpt import Excerpt
-from ninefold.syntax.headings import heading
+from ninefold.syntax.nodes import heading
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,8 +32,8 @@ from ninefold.syntax.codes import (
     SECOND_DOCUMENT,
     TAB,
 )
+from ninefold.syntax.excerpt import Blank, Mark, Mask, Problem, Space
 from ninefold.syntax.nodes import Style
-from ninefold.syntax.repair import Blank, Mark, Mask, Problem, Space
 from ninefold.syntax.scalars import quoted
 from ninefold.syntax.stretches import (
     blank_from,

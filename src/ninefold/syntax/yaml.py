@@ -32,13 +32,11 @@ from ninefold.syntax.codes import (
     TAG,
     TOO_DEEP,
 )
-from ninefold.syntax.excerpt import Excerpt
-from ninefold.syntax.flow import Piece, in_flow
+from ninefold.syntax.excerpt import Blank, Excerpt, Mark, Mask, Problem, Readable, readable
 from ninefold.syntax.mistakes import LastScalar, diagnose
 from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence, Style
-from ninefold.syntax.repair import Blank, Mark, Mask, Problem, Readable, readable
 from ninefold.syntax.scalars import STYLES, core_value, quoted, read_scalar
-from ninefold.syntax.stretches import blank_from, content_start, corrected, meant_end, value_end
+from ninefold.syntax.stretches import Piece, blank_from, content_start, corrected, in_flow, meant_end, value_end
 
 DEEPEST = 64
 """How deep mappings and sequences may stand in one another."""

@@ -33,8 +33,7 @@ from ninefold.language.shapes import (
 )
 from ninefold.questions.ask import written_path
 from ninefold.questions.question import PART_QUESTIONS
-from ninefold.syntax.headings import NUMBERED_TITLES
-from ninefold.syntax.nodes import Entry, Mapping
+from ninefold.syntax.nodes import NUMBERED_TITLES, Entry, Mapping
 from ninefold.syntax.parser import Form, parse
 from ninefold.tools.blank import EXAMPLES
 from ninefold.vocabulary import VOCABULARY, Key

@@ -11,7 +11,7 @@ import textwrap
 from ninefold.language.limits import LIMITS
 from ninefold.language.question import Question
 from ninefold.questions.question import QUESTIONS
-from ninefold.syntax.headings import NUMBERED_TITLES
+from ninefold.syntax.nodes import NUMBERED_TITLES
 
 WIDTH = 110
 

@@ -40,8 +40,7 @@ from ninefold.language.shapes import (
 )
 from ninefold.language.verbs import OUTCOMES, UPON, VERBS
 from ninefold.questions.question import PART_QUESTIONS, QUESTIONS
-from ninefold.syntax.headings import TITLES
-from ninefold.syntax.nodes import PARTS
+from ninefold.syntax.nodes import PARTS, TITLES
 from ninefold.vocabulary import Key, Kind, describe, keys_under
 from ninefold.vocabulary.endpoints import METHODS
 

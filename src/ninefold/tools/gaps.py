@@ -15,8 +15,7 @@ from ninefold.language.fact import value_of
 from ninefold.language.question import Question
 from ninefold.questions.ask import accepted_proposals, in_order, shows_nothing
 from ninefold.questions.question import OpenQuestion
-from ninefold.syntax.headings import TITLES
-from ninefold.syntax.nodes import Part, Word
+from ninefold.syntax.nodes import TITLES, Part, Word
 from ninefold.tools.answers import example, keys_answering
 from ninefold.vocabulary import describe
 

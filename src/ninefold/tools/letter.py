@@ -13,7 +13,7 @@ from ninefold.language.fact import value_of
 from ninefold.language.shapes import Members
 from ninefold.questions.ask import in_order, shows_nothing
 from ninefold.questions.question import OpenQuestion
-from ninefold.syntax.headings import NUMBERED_TITLES
+from ninefold.syntax.nodes import NUMBERED_TITLES
 from ninefold.tools.answers import example, keys_answering
 from ninefold.tools.gaps import of_subject
 from ninefold.vocabulary import Key, describe

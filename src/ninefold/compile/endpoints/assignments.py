@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ninefold.checked.operations import Mutation, Operation
-from ninefold.checked.places import Places
 from ninefold.checked.resources import Resource
+from ninefold.checked.service import Places
 from ninefold.compile import inputs
 from ninefold.compile.perspective import Perspective
 from ninefold.compile.places import stated, traced

@@ -8,10 +8,9 @@ from msgspec import structs
 
 from ninefold.checked import operations as checked
 from ninefold.checked.endpoints import Admission
-from ninefold.checked.lists import Asked, growing, plainly
+from ninefold.checked.lists import Asked, beside_rows, growing, plainly
 from ninefold.checked.operations import Filter, Mutation, Pages, SortKeys
 from ninefold.checked.resources import Resource
-from ninefold.checked.ways import beside_rows
 from ninefold.compile import inputs
 from ninefold.compile.chosen import choices
 from ninefold.compile.contents import Columns

@@ -10,7 +10,7 @@ from ninefold.language.authentication import ANY, Admission, Condition, Every, R
 from ninefold.language.fact import Fact, Name, Shown, value_of
 from ninefold.language.verbs import kind_of
 from ninefold.meanings import GRANTED, PASSWORDS, SIGNED
-from ninefold.refusals.callers import is_signed
+from ninefold.refusals.requests import is_signed
 from ninefold.tools.explain import events
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds

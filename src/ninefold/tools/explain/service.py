@@ -10,8 +10,7 @@ from ninefold.diagnostics.source import Place, Span
 from ninefold.language.fact import Gap, StatedNone, value_of
 from ninefold.pipeline import Loaded
 from ninefold.questions.question import OpenQuestion
-from ninefold.syntax.headings import NUMBERED_TITLES
-from ninefold.syntax.nodes import Part, Word
+from ninefold.syntax.nodes import NUMBERED_TITLES, Part, Word
 from ninefold.tools.explain import (
     authentication,
     errors,

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from ninefold.diagnostics.source import Span
-from ninefold.syntax.headings import NUMBERED_TITLES
-from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Part, Scalar, Sequence, Style, Word
+from ninefold.syntax.nodes import NUMBERED_TITLES, Document, Entry, Mapping, Node, Part, Scalar, Sequence, Style, Word
 from ninefold.syntax.parser import Form, form_of
 from ninefold.syntax.proposals import PROPOSED_BLOCK
 from ninefold.syntax.stretches import line_end, line_start

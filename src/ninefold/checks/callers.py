@@ -1,29 +1,124 @@
-"""Expressions that read `caller` where nobody is the caller: at endpoints for `anyone` alone, which read no credential
-(fixed meaning 8), and in what is said of `anyone`.
+"""Part 5: what is known of callers: the scopes of their tokens (RFC 6749 3.3), what comes with a credential that is
+made, and expressions that read `caller` where nobody is the caller.
 
-What stands at such an endpoint may not read `caller` at all. What others share with it (views, computed fields, the
-guards of transitions) may, if it asks by `has(caller.…)` whether there is one; and a value that there need not be
-(`on create: caller.user` of a field that is not required) is none.
+At endpoints for `anyone` alone, which read no credential (fixed meaning 8), and in what is said of `anyone`, nobody is
+the caller. What stands at such an endpoint may not read `caller` at all. What others share with it (views, computed
+fields, the guards of transitions) may, if it asks by `has(caller.…)` whether there is one; and a value that there need
+not be (`on create: caller.user` of a field that is not required) is none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ninefold.checks.codes import CALLER_COMPUTED, NOBODY_CALLS
+from ninefold.checks.codes import CALLER_COMPUTED, NO_SUCH_SCOPE, NOBODY_CALLS, SCOPES_TWICE
 from ninefold.checks.findings import Findings
 from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.service import Contract
 from ninefold.contract.survey import Survey
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
-from ninefold.expressions.ast import Ast, Invocation, Member, every
+from ninefold.diagnostics.suggest import did_you_mean
+from ninefold.expressions.ast import Ast, Binary, Invocation, Literal, Member, Name, every
 from ninefold.expressions.ast import Name as NameAst
-from ninefold.language.authentication import Admission
+from ninefold.expressions.tree import Call, Constant, Select, Typed, Variable
+from ninefold.language.authentication import Admission, Scheme
 from ninefold.language.expressions import Expression, expressions_in
-from ninefold.language.fact import Shown, value_of
+from ninefold.language.fact import Shown, StatedNone, is_open, value_of
 from ninefold.language.resources import Resource
 from ninefold.language.verbs import kind_of
+from ninefold.values import Array, Integer, Object, Text, Type
+
+SCOPES = "scopes"
+
+
+def declared_scopes(contract: Contract) -> tuple[str, ...]:
+    """The scopes of all schemes, each once."""
+    schemes = value_of(contract.authentication.schemes) or ()
+    return tuple(dict.fromkeys(name for scheme in schemes for name in scopes_of(scheme)))
+
+
+def scopes_of(scheme: Scheme) -> tuple[str, ...]:
+    return tuple(name.text for name in value_of(scheme.scopes) or ())
+
+
+def scopes_asked(condition: Typed | None) -> tuple[str, ...]:
+    """The scopes that a token needs for a condition to hold: those that one of its `&&` asks for alone."""
+    return tuple(dict.fromkeys(_required(condition))) if condition is not None else ()
+
+
+def _required(condition: Typed) -> Iterator[str]:
+    match condition:
+        case Call(function="&&", arguments=arguments):
+            for each in arguments:
+                yield from _required(each)
+        case Call(function="in", arguments=[Constant(value=str() as name), Select(operand=operand, name="scopes")]):
+            if isinstance(operand, Variable) and operand.name == "caller":
+                yield name
+        case _:
+            pass
+
+
+def check_scopes(contract: Contract, findings: Findings) -> None:
+    """Says of each scope that an expression asks for, and no scheme declares, that there is none such; and of schemes
+    that give `caller.scopes` twice."""
+    schemes = value_of(contract.authentication.schemes) or ()
+    known = declared_scopes(contract)
+    if not known or any(is_open(scheme.scopes) for scheme in schemes if scheme.scopes is not None):
+        return
+    for scheme in schemes:
+        added = next((each for each in value_of(scheme.caller) or () if each.name == SCOPES), None)
+        if added is not None and isinstance(scheme.scopes, Shown):
+            findings.say(
+                SCOPES_TWICE,
+                f"`{scheme.name}` gives `caller.scopes` in two ways",
+                Label(scheme.scopes.span, "these, as its tokens have them"),
+                Label(added.span, "and this"),
+                help=("choose another name for what is added",),
+            )
+    for expression in expressions_in(contract):
+        for node in every(expression.ast):
+            match node:
+                case Binary(operator="in", left=Literal(value=str() as name) as literal, right=right):
+                    if _is_scopes(right) and name not in known:
+                        span = expression.written.part(literal.start, literal.end)
+                        help = did_you_mean(name, known) or (f"there are {', '.join(f'`{each}`' for each in known)}",)
+                        findings.say(NO_SUCH_SCOPE, f"no scheme has the scope `{name}`", Label(span), help=help)
+                case _:
+                    pass
+
+
+def _is_scopes(node: Ast) -> bool:
+    match node:
+        case Member(operand=Name(name="caller"), name="scopes"):
+            return True
+        case _:
+            return False
+
+
+# ── Granted ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def issued_scheme(endpoint: Endpoint, contract: Contract) -> Scheme | None:
+    """The scheme of which an endpoint makes a credential."""
+    named = value_of(endpoint.issues)
+    schemes = value_of(contract.authentication.schemes) or ()
+    return next((each for each in schemes if named is not None and each.name == named.text), None)
+
+
+def granted_type(endpoint: Endpoint, contract: Contract) -> Object | None:
+    """The root `granted` of a response: what comes with a credential that was just made. None: there is none."""
+    scheme = issued_scheme(endpoint, contract)
+    if scheme is None or scheme.issued_to is None:
+        return None
+    members: dict[str, Type] = {"expires_in": Integer(nullable=isinstance(scheme.lasts, StatedNone))}
+    if scheme.scopes is not None:
+        members |= {"scope": Text(nullable=True), "scopes": Array(items=Text())}
+    return Object(members=members)
+
+
+# ── Nobody ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
 
 ANYONE = "anyone"
 

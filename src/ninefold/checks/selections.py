@@ -11,7 +11,7 @@ from ninefold.checked.operations import Expansion, Projection
 from ninefold.checked.resources import Resource
 from ninefold.checks.codes import NO_SUCH_MEMBER, NOT_EXPANDED, NOT_ONE_ROW
 from ninefold.checks.contents import check_content
-from ninefold.checks.requests import request_type
+from ninefold.checks.model import request_type
 from ninefold.checks.showing import Showing, stated_at, whole_of
 from ninefold.contract import endpoints as stated
 from ninefold.diagnostics.diagnostic import Label
