@@ -68,6 +68,11 @@ class Field:
         """Its name for callers; None: it is not there for them."""
         return self.name if self.seen is None else self.seen.called
 
+    @property
+    def is_made(self) -> bool:
+        """Whether the contract gives it a value, or works one out."""
+        return self.serial or any(each is not None for each in (self.on_create, self.on_change, self.computed))
+
 
 @dataclass(frozen=True)
 class Guard:
@@ -148,6 +153,26 @@ class Resource:
     def key(self) -> Field:
         """The identifier, where it is one field."""
         return self.fields[self.identifier[0]]
+
+    @property
+    def keys(self) -> tuple[tuple[str, ...], ...]:
+        """The fields that together belong to one row at most: its identifier, each that is unique, and the others."""
+        alone = ((each.name,) for each in self.fields.values() if each.unique)
+        return tuple(dict.fromkeys((self.identifier, *alone, *self.unique)))
+
+    def is_state(self, name: str) -> bool:
+        return self.machine is not None and self.machine.field == name
+
+    def made_otherwise(self, field: Field, *, numbers: bool = True, secret: str | None = None) -> str | None:
+        """Why nobody gives a field its value; None: somebody may. `numbers`: nor one that the service numbers rows by;
+        `secret`: nor a secret, of which this is said."""
+        if field.computed is not None:
+            return "is computed"
+        if field.serial and numbers:
+            return "is a number that the service gives"
+        if field.secret is not None and secret is not None:
+            return secret
+        return "is the state, which moves by transitions alone" if self.is_state(field.name) else None
 
     @property
     def readable(self) -> tuple[Field, ...]:

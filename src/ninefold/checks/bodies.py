@@ -54,7 +54,6 @@ def check_body(
     others = {each.name for each in members or ()}
     for each in named:
         field = resource.fields.get(each.field)
-        machine = resource.machine
         if field is not None and field.called is None:
             continue  # an older version does not have it
         if field is None and (members is None or each.field in others):
@@ -66,18 +65,7 @@ def check_body(
                 Label(each.span, "not a field"),
                 help=did_you_mean(each.field, resource.fields),
             )
-        elif (
-            field.computed is not None
-            or (field.serial and not (changing and field.name in resource.identifier))
-            or (machine is not None and machine.field == field.name)
-        ):
-            why = (
-                "is computed"
-                if field.computed
-                else "is a number that the service gives"
-                if field.serial
-                else ("is the state, which moves by transitions alone")
-            )
+        elif why := resource.made_otherwise(field, numbers=not (changing and field.name in resource.identifier)):
             findings.say(
                 NOT_THE_CLIENTS, f"`{resource.name}.{field.name}` {why}", Label(each.span, "no client can set it")
             )
@@ -306,8 +294,7 @@ def check_required(
     if resource.machine is not None:
         given.add(resource.machine.field)
     for field in resource.fields.values():
-        made = field.on_create is not None or field.on_change is not None or field.serial or field.computed is not None
-        if field.required and not made and field.name not in given:
+        if field.required and not field.is_made and field.name not in given:
             findings.say(
                 NEVER_GIVEN,
                 f"`{resource.name}.{field.name}` is required, and `{endpoint.key}` has nothing to give it",

@@ -281,15 +281,7 @@ def _known_by(expression: Expression, scope: Scope, row: Row) -> Type:
 def _not_set(field: Field, effect: stated.Effect, resource: Resource) -> str | None:
     if effect.verb == "delete":
         return "the row is deleted"
-    if field.computed is not None:
-        return "is computed"
-    if field.serial:
-        return "is a number that the service gives"
-    if field.secret is not None:
-        return "is a secret"
-    if resource.machine is not None and resource.machine.field == field.name:
-        return "is the state, which moves by transitions alone"
-    return None
+    return resource.made_otherwise(field, secret="is a secret")
 
 
 def _is_complete(effect: stated.Effect, resource: Resource, sets: Mapping[str, Typed], findings: Findings) -> bool:
@@ -298,9 +290,8 @@ def _is_complete(effect: stated.Effect, resource: Resource, sets: Mapping[str, T
         return True  # nobody writes it, which has been said
     complete = True
     for field in resource.fields.values():
-        made = field.on_create is not None or field.on_change is not None or field.serial or field.computed is not None
-        is_state = resource.machine is not None and resource.machine.field == field.name
-        if (field.required or not field.type.nullable) and not (made or is_state or field.name in sets):
+        made = field.is_made or resource.is_state(field.name) or field.name in sets
+        if (field.required or not field.type.nullable) and not made:
             message = f"`{resource.name}.{field.name}` is required, and the effect has nothing to give it"
             help = f"add `{field.name}` to its `sets`"
             findings.say(NEVER_GIVEN, message, Label(effect.span, "creates one without it"), help=(help,))

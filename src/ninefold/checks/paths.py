@@ -307,18 +307,9 @@ def known_by(
     in_path = {(*name.through, name.field)[0] for name in names}
     for name in names:
         field = resource.fields[(*name.through, name.field)[0]]
-        numbered = field.serial and not name.through
-        if verb == "ensure" and (numbered or (resource.machine is not None and resource.machine.field == field.name)):
-            findings.say(
-                NOT_THE_CLIENTS,
-                f"`{resource.name}.{field.name}` "
-                + (
-                    "is a number that the service gives"
-                    if numbered
-                    else "is the state, which moves by transitions alone"
-                ),
-                Label(endpoint.span, "no client can set it"),
-            )
+        if verb == "ensure" and ((field.serial and not name.through) or resource.is_state(field.name)):
+            message = f"`{resource.name}.{field.name}` {resource.made_otherwise(field, numbers=not name.through)}"
+            findings.say(NOT_THE_CLIENTS, message, Label(endpoint.span, "no client can set it"))
             return None
     if verb == "remove" and endpoint.row is not None:
         return ()
@@ -330,16 +321,13 @@ def known_by(
         for name, field in resource.fields.items()
         if field.secret is None and (name in given or _made_of_the_request(field, resource, given | in_path, verb))
     }
-    groups: list[tuple[str, ...]] = [resource.identifier]
-    groups += [(field.name,) for field in resource.fields.values() if field.unique]
-    groups += resource.unique
-    whole = [group for group in dict.fromkeys(groups) if at_hand.issuperset(group)]
+    whole = [group for group in resource.keys if at_hand.issuperset(group)]
     whole.sort(key=lambda group: in_path.isdisjoint(group))
     if whole and not (in_path and in_path.isdisjoint(whole[0])):
         return whole[0]
     if verb == "remove" and is_one_row(endpoint, names, resource):
         return ()
-    clients = (group for group in groups if not any(resource.fields[name].serial for name in group))
+    clients = (group for group in resource.keys if not any(resource.fields[name].serial for name in group))
     key = " and ".join(f"`{name}`" for name in next(clients, resource.identifier))
     findings.say(
         NO_ROW,

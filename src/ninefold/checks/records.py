@@ -132,26 +132,18 @@ def _is_a_row(record: _Stated, findings: Findings) -> bool:
 def _needed(field: Field, resource: Resource) -> bool:
     """Whether a row has a value that nothing but the record could give: there is no caller when it is made, so that
     what the contract takes from one is given by nobody else either."""
-    is_state = resource.machine is not None and resource.machine.field == field.name
     made = [each for each in (field.on_create, field.on_change) if each is not None]
-    if field.serial or is_state or any(not free_variables(each) & OF_REQUESTS for each in made):
+    if field.serial or resource.is_state(field.name) or any(not free_variables(each) & OF_REQUESTS for each in made):
         return False
     return field.required or not field.type.nullable or bool(made)
 
 
 def _is_a_value(record: _Stated, field: Field, node: Node, findings: Findings) -> None:
     called = f"`{record.resource.name}.{field.name}`"
-    machine = record.resource.machine
-    why = (
-        "is computed"
-        if field.computed is not None
-        else "is a number that the service gives"
-        if field.serial and field.name not in record.resource.identifier
-        else "is secret, and a contract holds no secrets"
-        if field.secret is not None
-        else "is the state, which moves by transitions alone"
-        if machine is not None and machine.field == field.name
-        else None
+    why = record.resource.made_otherwise(
+        field,
+        numbers=field.name not in record.resource.identifier,
+        secret="is secret, and a contract holds no secrets",
     )
     if why is not None:
         added = f"such a row is added where the service runs: `ninefold add FILE {record.resource.name} {field.name}=…`"
@@ -199,8 +191,7 @@ def _once(records: list[_Stated], findings: Findings) -> None:
     seen: dict[tuple[str, tuple[str, ...], tuple[str, ...]], _Stated] = {}
     for record in records:
         resource = record.resource
-        unique = [(field.name,) for field in resource.fields.values() if field.unique]
-        for group in dict.fromkeys((resource.identifier, *unique, *resource.unique)):
+        for group in resource.keys:
             if any(record.values.get(name) is None for name in group):
                 continue  # nulls are distinct
             key = resource.name, group, _told(record.values[name] for name in group)

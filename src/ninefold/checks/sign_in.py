@@ -60,9 +60,7 @@ def check_password(scheme: stated.Scheme, resources: Mapping[str, Resource], fin
 
 def _is_unique(named: Collection[str], resource: Resource) -> bool:
     """Whether values of these fields are those of one row at most."""
-    alone = ((each.name,) for each in resource.fields.values() if each.unique)
-    together = (resource.identifier, *resource.unique, *alone)
-    return any(set(group) <= set(named) for group in together)
+    return any(set(group) <= set(named) for group in resource.keys)
 
 
 def known_by_these(named: Collection[str], segments: Sequence[Segment], resource: Resource) -> bool:
