@@ -13,7 +13,6 @@ from collections.abc import Iterator
 
 from ninefold.checks.codes import CALLER_COMPUTED, NO_SUCH_SCOPE, NOBODY_CALLS, SCOPES_TWICE
 from ninefold.checks.findings import Findings
-from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.service import Contract
 from ninefold.contract.survey import Survey
 from ninefold.diagnostics.diagnostic import Label
@@ -23,6 +22,7 @@ from ninefold.expressions.ast import Ast, Binary, Invocation, Literal, Member, N
 from ninefold.expressions.ast import Name as NameAst
 from ninefold.expressions.tree import Call, Constant, Select, Typed, Variable
 from ninefold.language.authentication import Admission, Scheme
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Expression, expressions_in
 from ninefold.language.fact import Shown, StatedNone, is_open, value_of
 from ninefold.language.resources import Resource

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Diagnostic, Label, Outcome, in_order
 from ninefold.language.authentication import Authentication
+from ninefold.language.endpoints import endpoints
 from ninefold.language.errors import Errors
 from ninefold.language.expressions import terms
 from ninefold.language.limits import Limits
@@ -12,7 +13,6 @@ from ninefold.language.purpose import purpose
 from ninefold.language.reading import Reading
 from ninefold.language.records import part_of
 from ninefold.language.resources import Resources
-from ninefold.resolve.endpoints import endpoints
 from ninefold.resolve.events import events
 from ninefold.resolve.includes import taken_over
 from ninefold.resolve.names import judge

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.versioning import ENDPOINT, OF_ENDPOINT, Change, Version, Versioning, VersionScheme
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.language import leaves
 from ninefold.language.authentication import admissions
 from ninefold.language.codes import NOT_A_CHANGE, NOT_BUILT
+from ninefold.language.endpoints import Endpoint, endpoint
 from ninefold.language.errors import CODE
 from ninefold.language.expressions import Expression, expression, template
 from ninefold.language.fact import Name, Shown
@@ -18,10 +18,9 @@ from ninefold.language.quantities import full_date
 from ninefold.language.reading import Level, Read, Reading, Slot, described, spoken
 from ninefold.language.records import of_entry
 from ninefold.language.resources import View
+from ninefold.language.routes import route
 from ninefold.language.schemas import schema
-from ninefold.resolve.endpoints import endpoint
 from ninefold.resolve.events import kind
-from ninefold.resolve.routes import route
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar
 from ninefold.vocabulary.versioning import SCHEMES
 

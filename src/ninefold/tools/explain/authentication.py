@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.survey import actions
 from ninefold.language.authentication import ANY, Admission, Condition, Every, RowRule, Scheme
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Fact, Name, Shown, value_of
 from ninefold.language.verbs import kind_of
 from ninefold.meanings import GRANTED, PASSWORDS, SIGNED

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
-from ninefold.contract.endpoints import Endpoint
 from ninefold.diagnostics.source import Place, Span
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Gap, StatedNone, value_of
 from ninefold.pipeline import Loaded
 from ninefold.questions.question import OpenQuestion

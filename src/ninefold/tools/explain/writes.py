@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ninefold.contract.bodies import given
-from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.states import Transition
 from ninefold.contract.survey import actions
 from ninefold.contract.writes import (
@@ -18,6 +17,7 @@ from ninefold.contract.writes import (
     references,
     referring,
 )
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import value_of
 from ninefold.language.resources import Resource
 from ninefold.tools.explain import events, resources, states
