@@ -267,3 +267,33 @@ def test_what_the_request_alone_makes_invalid_is_told_before_a_row_that_is_not_t
         give("PATCH", f"/users/{each}/items/7{query}", {}) for each in ("ann", "eve") for query in ("", "?word=b")
     ]
     assert [each.status for each in answers(said, rows, *changed)] == [422, 404, 422, 404]
+
+
+@pytest.mark.parametrize(
+    ("otherwise", "own", "status"),
+    [
+        ({}, {}, 404),
+        ({}, {"missing path.near": "odd"}, 400),
+        ({}, {"missing item": "rare"}, 410),
+        ({}, {"missing item": "rare", "missing path.near": "odd"}, 400),
+        ({"otherwise": "odd"}, {"missing path.near": "rare"}, 400),
+    ],
+)
+def test_a_text_in_a_path_that_is_no_value(otherwise: dict[str, str], own: dict[str, str], status: int) -> None:
+    near = {"type": "integer", "maximum": 9, **otherwise}
+    get: dict[str, Any] = {
+        "does": "list item",
+        "where": "item.n >= request.path.near",
+        "sorts": {"default": ["id"]},
+        "errors": own,
+    }
+    get |= {"path": {"near": near}, "responses": {200: {"all": "page.items.map(i, i.id)", "near": "request.path.near"}}}
+    said = contract(
+        {"item": {"fields": {"id": {"type": "string"}, "n": {"type": "integer"}}}},
+        {"GET /items/{near}": get},
+        {"codes": {"odd": {"status": 400}, "rare": {"status": 410}}},
+    )
+    rows = [("item", {"id": "a", "n": 1}), ("item", {"id": "b", "n": 7})]
+    there, *refused = answers(said, rows, *(Request("GET", f"/items/{each}") for each in ("4", "10", "x", "%00")))
+    assert there.body == {"all": ["b"], "near": 4}
+    assert [each.status for each in refused] == [status] * 3
