@@ -16,7 +16,7 @@ from urllib.parse import quote, unquote
 
 from tests.reference import bodies, callers, chosen, lists, routes, shows, writes
 from tests.reference.callers import ANYONE, Caller
-from tests.reference.expressions import Chance, Reading, all_rows, at_hand, moment
+from tests.reference.expressions import Chance, Reading, TooLarge, all_rows, at_hand, moment
 from tests.reference.failures import Failure, error_value, in_written_order, invalid, refusal
 from tests.reference.lists import Page
 from tests.reference.messages import NOTHING, Request, Response
@@ -107,6 +107,12 @@ class _Asking:
     # ── From the request to its answer ────────────────────────────────────────────────────────────────────────
 
     def answer(self) -> Response:
+        try:
+            return self._answer()
+        except TooLarge:
+            return self.refused(Failure("too large"))
+
+    def _answer(self) -> Response:
         found = routes.find(self.checked, self.request.method, self.path)
         if isinstance(found, routes.NoSuchPath):
             return self.refused(Failure("no such path"))
