@@ -130,8 +130,9 @@ def read_by_nobody(contract: Contract, findings: Findings) -> None:
         admitted = survey.admitted(endpoint)
         alone = {each.who.text for each in admitted} == {ANYONE}
         line = next((each.who.span for each in admitted if each.who.text == ANYONE), endpoint.span)
+        issues = endpoint.issues is not None and not isinstance(endpoint.issues, StatedNone)
         for expression, shared in _of_endpoint(endpoint, survey) if alone else ():
-            if expression.span not in told and _reads(expression, shared, isinstance(endpoint.issues, Shown)):
+            if expression.span not in told and _reads(expression, shared, issues):
                 told.add(expression.span)
                 _say(f"`{endpoint.key}` is for anyone alone, and reads `caller`", expression, line, findings)
         ends = value_of(endpoint.ends)
