@@ -97,9 +97,11 @@ class Declared:
 
     `key` is its row, with a path that runs from the record; `group` the mapping around it that is no record of its
     own (`sizes` around `body`). `question`: the one that asks for it; `asks` its words where they are not the
-    question's, with `{}` for the subject. `main`: it is what `not shown` for the whole record leaves open. `told`: what
-    `explain` calls it, `sentence` how it tells its value, in place of the `{}`, where it does not stand after that;
-    `meanings`: the fixed ones that hold of it.
+    question's, with `{}` for the subject. `main`: it is what `not shown` for the whole record leaves open.
+
+    `told`: what `explain` calls it, `words` how it tells its value, where the shape does not say, and `sentence` where
+    the value stands in place of a `{}`, and not after what it is called; of records, what their facts stand under, with
+    the name in place of the `{}`. `meanings`: the fixed ones that hold of it.
 
     `below`: the rows below it that no record has; `beside`: other keys of the mapping that are read with it. `whole`:
     it is read from the whole mapping. A key with the path `""` is that mapping itself: names that the contract chooses
@@ -116,6 +118,7 @@ class Declared:
     read: Read[Any] | None = None
     main: bool = False
     told: str = ""
+    words: Callable[[Any], str] | None = None
     sentence: str = ""
     meanings: tuple[int, ...] = ()
     below: tuple[Key, ...] = ()

@@ -11,7 +11,7 @@ from ninefold.language import leaves, shapes
 from ninefold.language.declaration import Declared, Each, Holding, One, Several, members, of_each_record
 from ninefold.language.expressions import assignments, expression, header_values, template
 from ninefold.language.fact import Fact
-from ninefold.language.quantities import duration, full_date, size
+from ninefold.language.quantities import duration, full_date, size, waits
 from ninefold.language.reading import Level, Read, Reading, Slot, TableOfKeys, collected, spoken
 from ninefold.syntax.nodes import Entry, Node, Part, Scalar
 from ninefold.syntax.nodes import Mapping as MappingNode
@@ -124,6 +124,8 @@ def of_shape(shape: shapes.Shape) -> Read[Any]:
             return leaves.name_or_names if alone else leaves.names
         case shapes.ListOf(shapes.Word()):
             return leaves.words
+        case shapes.ListOf(shapes.Duration()):
+            return waits
         case shapes.MappingOf("headers to expressions"):
             return header_values
         case shapes.MappingOf(of) if of.endswith("to expressions"):

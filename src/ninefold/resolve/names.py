@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ninefold.contract.events import Events
 from ninefold.contract.service import Contract
 from ninefold.contract.states import ResourceStates, States, Transition
 from ninefold.contract.versioning import Change, Versioning
@@ -19,6 +18,7 @@ from ninefold.language.conditions import CONDITIONS_OF_GRANTS, parameter_of, spl
 from ninefold.language.effects import Effect
 from ninefold.language.endpoints import Endpoint, Endpoints
 from ninefold.language.errors import ConditionName, ErrorCode, Errors, not_a_condition
+from ninefold.language.events import Events
 from ninefold.language.expressions import Assignment
 from ninefold.language.fact import Fact, Name, Shown
 from ninefold.language.reading import Reading, quoted

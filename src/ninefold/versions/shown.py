@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ninefold.contract.events import EventKind
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions import ast
 from ninefold.expressions.ast import Ast
 from ninefold.language.endpoints import Endpoint
+from ninefold.language.events import EventKind
 from ninefold.language.expressions import Assignment, Expression, Items, Leaf, Members, Template
 from ninefold.language.fact import Name, Shown, value_of
 from ninefold.language.requests import Filter, Sorts

@@ -8,11 +8,11 @@ from ninefold.language.authentication import Authentication
 from ninefold.language.declaration import rows
 from ninefold.language.endpoints import Endpoints, rows_of_cases
 from ninefold.language.errors import Errors
+from ninefold.language.events import Events
 from ninefold.language.key import Key
 from ninefold.language.limits import Limits
 from ninefold.language.resources import Resources
 from ninefold.vocabulary import (
-    events,
     states,
     versioning,
 )
@@ -23,7 +23,7 @@ VOCABULARY: tuple[Key, ...] = (
     *rows(Endpoints, 4),
     *rows_of_cases(),
     *rows(Authentication, 5),
-    *events.KEYS,
+    *rows(Events, 6),
     *rows(Errors, 7),
     *rows(Limits, 8),
     *versioning.KEYS,

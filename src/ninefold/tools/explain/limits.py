@@ -11,7 +11,7 @@ from ninefold.tools.explain.told import named, told
 
 
 def rate(g: Grounds, own: Rate) -> Item:
-    return named(g, own, "rate")
+    return named(g, own, "the rate `{}`")
 
 
 def holding(g: Grounds, endpoint: Endpoint) -> list[Item]:
