@@ -30,7 +30,10 @@ def install() -> None:
     @wraps(served)
     def noted(route: Any, problems: Any, known: Any, *more: Any, **named: Any) -> Endpoint:
         whole = served(route, problems, known, *more, **named)
-        schemes, in_force = [each.name for each in known], {each.name for each in known if each.known_by is not None}
+        schemes, in_force = (
+            dict.fromkeys((each.name for each in known), ()),
+            {each.name for each in known if each.known_by is not None},
+        )
         numbers = range(1, len(route.cases.cases) + 1) if route.cases is not None else (0,)
         found = frozenset(each for number in numbers for each in of_case(route, number, schemes, in_force))
         for each in (whole, *_cases(whole)):

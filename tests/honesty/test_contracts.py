@@ -31,16 +31,11 @@ ELSEWHERE = ("orders", "orders-with-what-the-operator-gives")
 """Cases of a contract that is judged whole."""
 
 
-_NAMED_OR_NOT = (
-    "an object of which no member is named takes any member, so what `unknown members: refused` refuses hangs on what "
-    "names them, and its trace does not say so"
-)
-_BY_CHANCE = "what was an unknown version is served, and the letters of a `random(8)` are taken for a word"
-
 KNOWN = {
-    ("places-known-by-two-coordinates", "2 place > fields > birds > allOf"): _NAMED_OR_NOT,
-    ("members-inside-members-that-are-refused", "2 order > fields > open > additionalProperties"): _NAMED_OR_NOT,
-    ("a-version-pinned-by-the-account", "9 scheme"): _BY_CHANCE,
+    ("bodies-that-repeat-the-identifier", "2 board > fields > name > immutable"): (
+        "what an `immutable` identifier spares a body, to say again what the path says, a body that may change it does "
+        "not have: a replacement that leaves it out leaves the row without one, and is refused for that"
+    ),
 }
 """What breaks the law as it is worded, and why it is let be."""
 

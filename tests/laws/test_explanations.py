@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from tests.contracts import ALL, EXAMPLES, ROOT, compiled, title
 from tests.slices import examples, some
 
+from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.survey import Survey
-from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import value_of
 from ninefold.meanings import meanings
 from ninefold.pipeline import Loaded, compile_document
@@ -118,7 +118,7 @@ def test_every_condition_of_the_judge_is_told_with_the_code_of_the_service(path:
             operation = admission.operation
             if isinstance(operation, Compute | Stream):
                 continue
-            for each in of_operation(operation):
+            for each in of_operation(operation, admission.who):
                 code = problems.code(Failure(each.condition, each.subject, each.code), route.errors)
                 assert (each.condition, each.subject, code) in told, f"{route.key}: {each}"
 

@@ -1,26 +1,40 @@
-"""What may refuse a request is told alike by what the contract states, which the questions read, by the plan, which
-OpenAPI and the server read, and by `explain`, for every endpoint that is served."""
+"""What may refuse a request is told alike by what the contract states, which the questions and permissions read, by the
+plan, which OpenAPI, the trace of a response and the server read, and by `explain`, for every endpoint that is
+served."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from ninefold.language.conditions import BY_NAME, NO_ENDPOINT, Step
 from ninefold.language.fact import value_of
-from ninefold.pipeline import compile_document
+from ninefold.pipeline import Loaded, compile_document
+from ninefold.plan.problems import Condition
+from ninefold.plan.routes import Served
 from ninefold.questions.conditions import arising
 from ninefold.refusals import stated
 from ninefold.refusals.refusal import Refusal
+from ninefold.refusals.served import refusals
 from ninefold.tools.explain.grounds import Grounds
 from ninefold.tools.explain.refusals import every_refusal
+from ninefold.tools.permissions.matrix import ANYONE, Verdict, matrix
+from ninefold.trace.causes import Refusal as Told
+from ninefold.trace.identifier import Refused
+from ninefold.trace.nodes import conditions, editions
+from ninefold.trace.refusals import refusal
 
 ROOT = Path(__file__).parents[2]
 CONTRACTS = [*sorted((ROOT / "examples").glob("*.md")), *sorted((ROOT / "tests" / "cases").glob("*/contract.*"))]
 
 WIDE = ("invalid", "unauthenticated", "invariant")
 """The conditions that are told as wide as they are: of which value, scheme or row, only the plan knows for sure."""
+
+
+OF_RATES, OF_VALUES = ("rate limited",), ("invalid",)
+"""What a trace knows no cause of without the number of a rate, or the rule that a value does not keep."""
 
 
 def title(path: Path) -> str:
@@ -61,7 +75,60 @@ def test_what_may_refuse_a_request_is_told_alike(path: Path) -> None:
         if explained != {each.condition for each in planned} - NO_ENDPOINT:
             wrong.append(f"{endpoint.key}: {explained} by explain")
         wrong += [f"{endpoint.key}: {each}" for each in (*found, *planned) if not is_of_its_row(each)]
+    wrong += [*by_permissions(loaded, g), *by_traces(loaded)]
     assert wrong == []
+
+
+def by_permissions(loaded: Loaded, g: Grounds) -> Iterator[str]:
+    """Where the matrix of callers says otherwise of who is let in, and of what besides has to hold."""
+    lines = matrix(loaded.contract, loaded.checked).lines
+    for key, planned in g.planned.items():
+        own = [line for line in lines if line.endpoint.split(",")[0] == key]
+        cells = [cell for line in own for cell in line.cells]
+        # Who has no credential at all is `unauthenticated` where no more than a bad one is, too.
+        known = any(cell.who != ANYONE and cell.verdict is not Verdict.AS_ANYONE for cell in cells)
+        told = {
+            "unauthenticated": known,
+            "forbidden": any(cell.verdict is Verdict.FORBIDDEN for cell in cells),
+        }
+        derived = {each.condition for each in planned if each.step is Step.CALLER}
+        if {condition for condition, said in told.items() if said} != derived:
+            yield f"{key}: {told} by permissions"
+        besides = {"guard": any(line.guards for line in own), "forbidden": any(cell.condition for cell in cells)}
+        for condition, said in besides.items():
+            if said and not any(each.condition == condition for each in planned):
+                yield f"{key}: {condition} by permissions"
+
+
+def by_traces(loaded: Loaded) -> Iterator[str]:
+    """What the identifier of a response could name, and `explain --response` would not know, or know no cause of."""
+    assert loaded.plan is not None
+    numbers = {name: number for number, name in enumerate(BY_NAME)}
+    for edition in editions(loaded.plan):
+        for route in edition.routes:
+            if not isinstance(route, Served):
+                continue
+            derived = refusals(route, loaded.plan)
+            nodes = [
+                (number, *each)
+                for number, admission in enumerate(route.admissions)
+                for each in enumerate(conditions(admission))
+            ]
+            of_nodes = {(each.condition, each.subject, each.code) for _, _, each in nodes}
+            told: list[tuple[Refusal | Condition, Told]] = [
+                (each, refusal(edition, route, number, Refused(numbers[each.condition], node)))
+                for number, node, each in nodes
+            ]
+            for each in derived:
+                if each.of is None and each.condition not in OF_RATES:
+                    told.append((each, refusal(edition, route, -1, Refused(numbers[each.condition]))))
+                elif each.of is not None and (each.condition, each.subject, each.code) not in of_nodes:
+                    yield f"{route.key}: {each.condition} {each.subject} is no node of a trace"
+            for one, found in told:
+                if isinstance(one, Condition) and (found.condition, found.subject) != (one.condition, one.subject):
+                    yield f"{route.key}: {one} is {found} by its trace"
+                if not found.causes and found.condition not in OF_VALUES:
+                    yield f"{route.key}: {found.condition} {found.subject} {one} has no cause by its trace"
 
 
 def is_of_its_row(refusal: Refusal) -> bool:

@@ -272,8 +272,14 @@ class _Case:
             # Its own refusals: of requests, or of rows that a list leaves out. What narrows a restriction gives that
             # one more to refuse when it goes.
             own = self._is_named(change.asked.refused_for) if refuses(old) else shows_more(new, old)
-            return own or Kind.RESTRICTS in self.fact.within
+            return own or Kind.RESTRICTS in self.fact.within or self._named_members(change)
         return True
+
+    def _named_members(self, change: Change) -> bool:
+        """Whether the fact named members, which `unknown members` refuses now that nothing names them (meaning 79)."""
+        if self.fact.names[-1] not in _NAMING or self.loaded.plan is None:
+            return False
+        return any(each.rule == "unknown" for each in attributed(self.loaded.plan, change.new).refusals)
 
     def _is_wider_code(self, change: Change) -> bool:
         """Whether one refusal came for another of the same condition: `forbidden` for `forbidden lot`."""
@@ -355,5 +361,8 @@ def _newest_key(loaded: Loaded, endpoint: str | None) -> str | None:
         called |= {here: called.get(above, above) for here, above in version.moved.items()}
     return endpoint if endpoint is None else called.get(endpoint, endpoint)
 
+
+_NAMING = ("properties", "patternProperties", "additionalProperties")
+"""The keywords of a schema by which members are named (meaning 79)."""
 
 _BEFORE_BLOCKED = (STATUSES["no such path"], STATUSES["method not allowed"])

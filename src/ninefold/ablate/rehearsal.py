@@ -102,9 +102,14 @@ class Moment:
     counted: Mapping[str, Any] = field(default_factory=dict)
 
 
+_OF_DIGITS = bytes(byte for byte in range(252) if byte % 36 >= 26)
+"""The bytes of which `random(n)` makes digits (`ninefold.expressions.operations.random_text`)."""
+
+
 @dataclass
 class _Sources:
-    """The time, and bytes that depend on nothing but the request, how many are asked for and how often."""
+    """The time, and bytes that depend on nothing but the request, how many are asked for and how often. What
+    `random(n)` makes of them has no letters: they would be nobody's words, and look like somebody's."""
 
     number: int = 0
     passed: int = 0
@@ -122,7 +127,8 @@ class _Sources:
 
     def random_bytes(self, count: int) -> bytes:
         times = self._asked[count] = self._asked.get(count, 0) + 1
-        return hashlib.shake_128(f"{self.number} {count} {times}".encode()).digest(count)
+        drawn = hashlib.shake_128(f"{self.number} {count} {times}".encode()).digest(count)
+        return bytes(_OF_DIGITS[byte % len(_OF_DIGITS)] for byte in drawn)
 
 
 class Rehearsal:

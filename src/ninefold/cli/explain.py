@@ -45,7 +45,7 @@ def explain(
 
         ninefold explain contract.md
         ninefold explain contract.md "POST /orders"
-        ninefold explain contract.md --response 1.q7Rk0w3Z.nAAAAQ.f3Kd
+        ninefold explain contract.md --response 2.q7Rk0w3Z.nAAAAQ.f3Kd
         ninefold explain contract.md "GET /orders" --version 2026-01-01
         ninefold explain NF0403
 

@@ -32,9 +32,7 @@ SCHEME = "scheme"
 MEMBER = "member"
 QUERY, HEADER, PATH = PLACES = ("query", "header", "path")
 """The places of a request that hold its parameters: `invalid query.dogs`."""
-
-CONDITIONS_OF_GRANTS = ("grant_type", "scope")
-"""The parameters of a request for a token of which `invalid` may be narrowed: `invalid scope`."""
+VERSION = "the version"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +86,14 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
         status=400,
         steps=(Step.ROUTE,),
         words="there is no such version",
-        requested="the version",
+        requested=VERSION,
     ),
     Condition(
         name="retired version",
         status=410,
         steps=(Step.ROUTE,),
         words="the version has ended",
-        requested="the version",
+        requested=VERSION,
     ),
     Condition(
         name="rate limited",

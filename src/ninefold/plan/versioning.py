@@ -54,3 +54,8 @@ class Versions(msgspec.Struct, frozen=True, omit_defaults=True):
     versions: tuple[Version, ...] = ()
     trace: tuple[Place, ...] = ()
     """Where it is stated how a request names a version, and which one it asks for where it names none."""
+
+
+def places_of(versions: Versions | None) -> tuple[Place, ...]:
+    """Where the versions are stated."""
+    return () if versions is None else (*versions.trace, *(place for each in versions.versions for place in each.trace))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import field
+
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language.conditions import Step
 from ninefold.plan.places import Place
+from ninefold.plan.problems import Condition
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +16,8 @@ class Refusal:
     """A condition of the closed list, perhaps narrowed to a subject (`missing article`), with the code that is stated
     for this alone. `step`: what finds it. `after`: how many operations of the endpoint are done before it is looked
     for. `trace`: where it is stated, as the plan knows it; `fact`, as the contract does, with what the request or the
-    rows are like, in `words`, and the fixed `meanings` that have to do with it."""
+    rows are like, in `words`, and the fixed `meanings` that have to do with it. `of`: the condition of an operation in
+    the plan that it is."""
 
     condition: str
     step: Step
@@ -24,3 +28,4 @@ class Refusal:
     words: str = ""
     meanings: tuple[int, ...] = ()
     after: int = 0
+    of: Condition | None = field(default=None, compare=False)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ninefold.contract.bodies import acted_on, given
+from ninefold.contract.endpoints import Endpoint, PathName, reads_content, shows_content
 from ninefold.contract.known_by import stored_of_path
 from ninefold.contract.reach import names_in
 from ninefold.contract.survey import Survey, actions, signs_out_caller
@@ -14,12 +15,10 @@ from ninefold.diagnostics.source import Span
 from ninefold.language.amounts import size
 from ninefold.language.authentication import Scheme
 from ninefold.language.conditions import Step, of_parameter
-from ninefold.language.endpoints import Endpoint, reads_content, shows_content
+from ninefold.language.endpoints import Requests
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Fact, Name, Shown, StatedNone, value_of
 from ninefold.language.limits import narrowed
-from ninefold.language.requests import Requests
-from ninefold.language.routes import PathName
 from ninefold.language.shapes import FORM
 from ninefold.language.verbs import GRANT
 from ninefold.meanings import BESIDE_FIELDS, CASES, CHALLENGES, CHOSEN, ENDED, FORMS, GRANTED, GRANTS, PASSWORDS, PATHS
@@ -44,7 +43,8 @@ def of_callers(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
     at, first = line.endpoint.span, acted_on(endpoint)
     admitted = survey.admitted(endpoint)
     named = {each.who.text for each in admitted}
-    if named - {"anyone"}:
+    nobody = isinstance(line.admits, StatedNone)
+    if nobody or named - {"anyone"}:
         words = "a credential comes along that no scheme accepts"
         if "anyone" not in named:
             words = "no credential comes along, or one that no scheme accepts"
@@ -54,7 +54,7 @@ def of_callers(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
             meanings = (8, CHALLENGES)
             yield Refusal("unauthenticated", Step.CALLER, scheme.name, None, (), scheme.span, words, meanings)
     others = [each for each in survey.schemes if each.name not in named]
-    for other in others if named and "anyone" not in named else ():
+    for other in others if nobody or (named and "anyone" not in named) else ():
         where = survey.contract.document.source.place(at.start).line
         words = f"the caller is known by `{other.name}`, which line {where} does not admit"
         yield Refusal("forbidden", Step.CALLER, first, fact=other.span, words=words, meanings=(8,))

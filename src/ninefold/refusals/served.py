@@ -2,34 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import assert_never
 
-from ninefold.expressions.tree import Call, Constant, MakeArray, MakeObject, Select, Typed
+from ninefold.expressions.tree import Call, Constant, MakeArray, MakeObject, Select, Typed, Variable
 from ninefold.language.conditions import Step, of_parameter
+from ninefold.meanings import CASES
 from ninefold.plan.authentication import GRANT_TYPE
 from ninefold.plan.operations import Assign, Compute, List, Operation, Read, Stream, Sweep, Write, of_lack, of_values
+from ninefold.plan.places import Place
 from ninefold.plan.problems import Condition
 from ninefold.plan.routes import Admission, Body, PathParameter, Served
 from ninefold.plan.service import ServicePlan
+from ninefold.plan.versioning import places_of
 from ninefold.refusals.refusal import Refusal
 
 
 def refusals(route: Served, plan: ServicePlan, case: int | None = None) -> tuple[Refusal, ...]:
     """Everything that may refuse a request whose path is this endpoint's, in the order of the steps: in one of its
     `cases`, or in any."""
-    schemes = [each.scheme for each in plan.schemes]
+    schemes = {each.scheme: each.trace for each in plan.schemes}
     in_force = [each.scheme for each in plan.schemes if each.in_force]
     every = range(1, len(route.cases.cases) + 1) if route.cases is not None else (0,)
     found = [*_of_any(route, plan)]
     for number in every if case is None else (case,):
         found += of_case(route, number, schemes, in_force)
-    return tuple(sorted(dict.fromkeys(found), key=lambda each: each.step))
+    limits = plan.limits.places
+    stated = (replace(each, trace=(limits[each.condition],)) if each.condition in limits else each for each in found)
+    return tuple(sorted(dict.fromkeys(stated), key=lambda each: each.step))
 
 
-def of_case(route: Served, case: int, schemes: Sequence[str], in_force: Collection[str]) -> Iterator[Refusal]:
-    """What depends on the endpoint alone, in one of its cases (0: it has none). `schemes`: those of the service;
-    `in_force`: those whose credentials are accepted."""
+def of_case(
+    route: Served, case: int, schemes: Mapping[str, tuple[Place, ...]], in_force: Collection[str]
+) -> Iterator[Refusal]:
+    """What depends on the endpoint alone, in one of its cases (0: it has none). `schemes`: those of the service, with
+    where they are stated; `in_force`: those whose credentials are accepted."""
     body = route.body if case == 0 or route.cases is None else route.cases.cases[case - 1].body
     admissions = [each for each in route.admissions if each.case == case]
     resource = next((_resource(each.operation) for each in admissions), None)
@@ -39,23 +47,34 @@ def of_case(route: Served, case: int, schemes: Sequence[str], in_force: Collecti
     yield from _of_callers(route, admissions, schemes, in_force, resource)
     yield from _of_parameters(route, admissions, resource)
     if body is not None and not (body.optional and body.unknown == "ignored"):
-        yield from _of_body(body, resource)
+        yield from _of_body(route, body, resource)
     if route.idempotency_key is not None:
         yield Refusal("idempotency mismatch", Step.JUDGED)
         yield Refusal("idempotency in progress", Step.JUDGED)
     for admission in admissions:
-        yield from of_operation(admission.operation)
-        for code in () if admission.call is None else admission.call.refuses:
-            yield Refusal("guard", Step.DONE, code=code)
+        yield from of_operation(admission.operation, admission.who)
+        if admission.call is not None:
+            yield from (Refusal("guard", Step.DONE, code=code) for code in admission.call.refuses)
+
+
+def of_versions(plan: ServicePlan, name: str | None) -> Iterator[Refusal]:
+    """What may refuse a request by the version that it asks for, `name`, or that there is not."""
+    versions = plan.versions
+    if versions is None:
+        return
+    stated = places_of(versions)
+    yield Refusal("unknown version", Step.ROUTE, trace=stated)
+    for each in versions.versions:
+        if each.retired and each.name == name:
+            yield Refusal("retired version", Step.ROUTE, trace=(*each.places.values(), *stated))
 
 
 def _of_any(route: Served, plan: ServicePlan) -> Iterator[Refusal]:
     """What may refuse a request to anything that the service has."""
     versions = plan.versions
-    if versions is not None and versions.by != "path":
-        yield Refusal("unknown version", Step.ROUTE)
-    if versions is not None and any(each.retired and each.name == versions.current for each in versions.versions):
-        yield Refusal("retired version", Step.ROUTE)
+    for each in () if versions is None else of_versions(plan, versions.current):
+        if each.condition != "unknown version" or versions is None or versions.by != "path":
+            yield each  # where the path names the version, one that there is not leads to no endpoint
     if any(isinstance(each, PathParameter) for each in route.segments):
         # A value that is no UTF-8, or a literal segment elsewhere, leads to no endpoint at all.
         yield Refusal("no such path", Step.ROUTE)
@@ -72,7 +91,7 @@ def _of_path(route: Served) -> Iterator[Refusal]:
     declared = {each.name for each in route.path}
     for segment in route.segments:
         if isinstance(segment, PathParameter) and segment.name not in declared:
-            yield Refusal("missing", Step.PATH, segment.resource)
+            yield Refusal("missing", Step.PATH, segment.resource, trace=route.trace)
     for each in route.stored:
         yield Refusal("invalid", Step.PATH, code=each.code, trace=each.trace)
 
@@ -80,25 +99,29 @@ def _of_path(route: Served) -> Iterator[Refusal]:
 def _of_callers(
     route: Served,
     admissions: Sequence[Admission],
-    schemes: Sequence[str],
+    schemes: Mapping[str, tuple[Place, ...]],
     in_force: Collection[str],
     resource: str | None,
 ) -> Iterator[Refusal]:
     if admissions and not route.schemes:
         return  # it is for anyone alone: no credential is read
-    yield Refusal("unauthenticated", Step.CALLER)
+    stated = tuple(place for each in admissions for place in each.trace)
+    asked = (place for name in schemes if name in route.schemes for place in schemes[name])
+    yield Refusal("unauthenticated", Step.CALLER, trace=(*stated, *asked))
     yield from (Refusal("unauthenticated", Step.CALLER, each) for each in schemes)
     who = {each.who for each in admissions}
     if "anyone" not in who and not who.issuperset(in_force):
-        yield Refusal("forbidden", Step.CALLER, resource)
+        yield Refusal("forbidden", Step.CALLER, resource, trace=stated)
 
 
 def _of_parameters(route: Served, admissions: Sequence[Admission], resource: str | None) -> Iterator[Refusal]:
     for each in route.path:
         condition = "missing" if each.code is None else "invalid"
-        yield Refusal(condition, Step.PARAMETERS, None if each.code else resource, each.code, each.trace)
+        # By which rule a text is none that a row can have is not told: every one may be it.
+        stated = each.trace if each.code else (*route.trace, *each.trace, *(rule.place for rule in each.rules))
+        yield Refusal(condition, Step.PARAMETERS, None if each.code else resource, each.code, stated)
         if (named := of_parameter(condition, "path", each.name)) is not None:
-            yield Refusal(condition, Step.PARAMETERS, named, each.code, each.trace)
+            yield Refusal(condition, Step.PARAMETERS, named, each.code, stated)
     for place, parameters in (("query", route.query), ("header", route.headers)):
         for each in parameters:
             named = of_parameter("invalid", place, each.name)
@@ -109,8 +132,10 @@ def _of_parameters(route: Served, admissions: Sequence[Admission], resource: str
     for admission in admissions:
         if admission.condition is not None:
             yield Refusal("forbidden", Step.PARAMETERS, _resource(admission.operation), trace=admission.trace)
-    if route.cases is not None and route.cases.by is not None and all(each.name for each in route.cases.cases):
-        yield Refusal("forbidden", Step.PARAMETERS, resource, trace=route.cases.trace)
+    cases = route.cases
+    if cases is not None and cases.by is not None and all(each.name for each in cases.cases):
+        stated = (*cases.trace, *(place for each in cases.cases for place in each.trace))
+        yield Refusal("forbidden", Step.PARAMETERS, resource, trace=stated, meanings=(CASES,))
 
 
 def _takes_parameters(operation: Operation) -> bool:
@@ -129,21 +154,23 @@ def _takes_parameters(operation: Operation) -> bool:
             assert_never(operation)
 
 
-def _of_body(body: Body, resource: str | None) -> Iterator[Refusal]:
+def _of_body(route: Served, body: Body, resource: str | None) -> Iterator[Refusal]:
     for condition in ("too large", "unsupported media type", "malformed", "invalid"):
         yield Refusal(condition, Step.BODY)
     if resource is not None and body.fields:
         yield Refusal("invalid", Step.BODY, resource)
         yield from (Refusal("invalid", Step.BODY, f"{resource}.{each.field}", trace=each.trace) for each in body.fields)
     if body.edits:
-        yield Refusal("different", Step.BODY, resource)
-        yield Refusal("conflict", Step.BODY, resource)
+        stated = (route.places["patch"],) if "patch" in route.places else route.trace
+        yield Refusal("different", Step.BODY, resource, trace=stated)
+        yield Refusal("conflict", Step.BODY, resource, trace=stated)
     if body.grants:
         yield Refusal("invalid", Step.BODY, GRANT_TYPE)
 
 
-def of_operation(operation: Operation) -> Iterator[Refusal]:
-    """What an operation may be refused for: what its judge tells, and then what is found as it is done."""
+def of_operation(operation: Operation, who: str) -> Iterator[Refusal]:
+    """What an operation may be refused for to such a caller (a scheme's name, or `anyone`): what its judge tells, and
+    then what is found as it is done."""
     match operation:
         case Read() | List():
             yield from () if operation.judge is None else _told(operation.judge.conditions)
@@ -154,20 +181,20 @@ def of_operation(operation: Operation) -> Iterator[Refusal]:
             if operation.several and operation.verb != "create":
                 # Rows that are given one value, each of which may have it, collide among themselves.
                 judged = (each for each in operation.judge.conditions if each.rule == "unique")
-                yield from (Refusal("conflict", Step.DONE, operation.resource) for _ in judged)
-            yield from _told((*_lacking(operation), *_unfit(operation)))
+                yield from (Refusal("conflict", Step.DONE, operation.resource, trace=each.trace) for each in judged)
+            yield from _told((*_lacking(operation, who), *_unfit(operation)))
             yield from _told(operation.invariants, Step.DONE, len(operation.further))
             yield from _told((each.condition for each in operation.upholds), Step.DONE)
             for effect in () if operation.then is None else operation.then.effects:
                 # Where there is no such row, nothing happens (meaning 61).
-                own = of_operation(effect.write)
+                own = of_operation(effect.write, who)
                 yield from _later(each for each in own if each.condition not in ("missing", "forbidden"))
             for number, following in enumerate(operation.further, 1):
-                yield from _later(of_operation(following), number)
+                yield from _later(of_operation(following, who), number)
         case Sweep():
             yield from () if operation.judge is None else _told(operation.judge.conditions)
             # The rows were found just now: each of them is there.
-            each_row = of_operation(operation.change.write)
+            each_row = of_operation(operation.change.write, who)
             yield from (each for each in each_row if each.condition not in ("missing", "gone"))
         case Stream():
             yield from () if operation.judge is None else _told(operation.judge.conditions)
@@ -218,31 +245,34 @@ def _is_made(typed: Typed) -> bool:
             return isinstance(typed, Constant)
 
 
-def _lacking(write: Write) -> Iterator[Condition]:
+def _lacking(write: Write, who: str) -> Iterator[Condition]:
     """That a field has to have a value and is given none, where what gives it may have none."""
-    makes = (each for each in write.assigns if each.otherwise is not None and not each.type.nullable)
-    yield from (of_lack(write, each) for each in makes if each.otherwise is not None and not _is_sure(each.otherwise))
+    for each in write.assigns:
+        if each.otherwise is not None and not each.type.nullable and not _is_sure(each.otherwise, who):
+            yield of_lack(write, each)
 
 
-def _is_sure(typed: Typed) -> bool:
-    """Whether it has a value of whatever request is not refused."""
+def _is_sure(typed: Typed, who: str) -> bool:
+    """Whether it has a value of whatever request is not refused. Of who is not known nothing has."""
     match typed:
         case Call(function="?:", arguments=[Call(function="fails", arguments=[tried]), _, value]):
-            return tried == value and _is_sure(value)
+            return tried == value and _is_sure(value, who)
         case Select(operand=operand, type=type_):
-            return not type_.nullable and _is_sure(operand)
+            return not type_.nullable and _is_sure(operand, who)
+        case Variable(name="caller"):
+            return who != "anyone"
         case _:
             return not typed.type.nullable
 
 
 def _told(conditions: Iterable[Condition], step: Step = Step.JUDGED, after: int = 0) -> Iterator[Refusal]:
-    return (Refusal(each.condition, step, each.subject, each.code, each.trace, after=after) for each in conditions)
+    for each in conditions:
+        yield Refusal(each.condition, step, each.subject, each.code, each.trace, after=after, of=each)
 
 
 def _later(found: Iterable[Refusal], after: int = 0) -> Iterator[Refusal]:
     """The same, found as another operation is done: where nothing has refused the request."""
-    for each in found:
-        yield Refusal(each.condition, Step.DONE, each.subject, each.code, each.trace, after=after + each.after)
+    return (replace(each, step=Step.DONE, after=after + each.after) for each in found)
 
 
 def _resource(operation: Operation) -> str | None:

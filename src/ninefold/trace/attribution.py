@@ -8,17 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import msgspec
-
-from ninefold.expressions.tree import Select, Typed, Variable, parts
 from ninefold.plan.chosen import given
 from ninefold.plan.events import Event
-from ninefold.plan.operations import List, Operation, Read, Stream, Sweep, Write
+from ninefold.plan.operations import List, Operation, Read, Stream, Write
 from ninefold.plan.problems import ErrorCode
-from ninefold.plan.responses import ArrayOf, ChoiceOf, Content, FromExpression, ObjectOf, Response
+from ninefold.plan.responses import Response
 from ninefold.plan.routes import Admission, Route, Served
 from ninefold.plan.service import ServicePlan
-from ninefold.plan.versioning import Pin
+from ninefold.plan.versioning import Pin, places_of
 from ninefold.trace import identifier
 from ninefold.trace.causes import (
     Attribution,
@@ -29,13 +26,12 @@ from ninefold.trace.causes import (
     Http,
     Made,
     Member,
-    Occurrence,
-    Path,
     Refusal,
     Requested,
     Stored,
 )
 from ninefold.trace.identifier import NotATrace, Trace
+from ninefold.trace.members import Told, arisen, once, read_by, shown_by, stated
 from ninefold.trace.nodes import (
     OF_HTTP,
     OF_OTHER_ORIGINS,
@@ -46,14 +42,12 @@ from ninefold.trace.nodes import (
     ends,
     header_names,
 )
-from ninefold.trace.refusals import NO_NODE, refusal, versions_places
-from ninefold.trace.values import Shown, holds_more, of_both, once, read_by, stated
+from ninefold.trace.refusals import NO_NODE, refusal
 
 WITHOUT_CONTENT = frozenset({204, 304})
 """Statuses whose responses have no content, and say no length of one (RFC 9110, section 8.6)."""
 
 WHAT_IS_CHOSEN = 65
-WHAT_ERRORS_TELL = 51
 
 
 def attribution(plan: ServicePlan, text: str) -> Attribution:
@@ -80,7 +74,7 @@ def of_trace(plan: ServicePlan, trace: Trace) -> Attribution:
         causes=of.status(),
         headers=tuple(of.headers()),
         members=() if trace.head else tuple(of.members()),
-        events=tuple(of.events()),
+        events=tuple(map(arisen, of.events())),
         refusals=refusals,
         more=trace.more,
     )
@@ -199,7 +193,7 @@ class _Of:
             if key in value.blocks and isinstance(self.route, Served)
             for cause in (*stated(value.places), Given(f"operator.{value.name}, which is not given"))
         ]
-        return once(*found, *stated(versions_places(self.plan)))
+        return once(*found, *stated(places_of(self.plan.versions)))
 
     def _stated(self, *keys: str) -> tuple[Cause, ...]:
         return stated([self.places[key] for key in keys if key in self.places])
@@ -247,7 +241,7 @@ class _Of:
     def _of_response(self, name: str, response: Response) -> Iterator[tuple[tuple[Cause, ...], tuple[Cause, ...]]]:
         for own, value in response.headers:
             if own.lower() == name:
-                [member] = self._shown().members(value)
+                [member] = shown_by(self.operation).members(value)
                 yield member.causes, once(*member.causes, *member.value)
         causes = stated(response.places.get(name, ()))
         if name == "etag":
@@ -319,120 +313,22 @@ class _Of:
                 causes = stated(header.trace)
                 yield once(*causes, *rates, Fixed(27)), once(*rates, *counted, Fixed(27), Fixed(26))
 
-    # ── The body ──────────────────────────────────────────────────────────────────────────────────────────────
-
-    def _shown(self) -> Shown:
-        operation = self.operation
-        match operation:
-            case Read():
-                return Shown(operation.select.columns, operation.resource)
-            case List(paging=paging):
-                narrowed = [place for each in operation.filters for place in each.trace]
-                listed = (*operation.seen, *narrowed, *operation.sort_trace, *dict.fromkeys(paging.places.values()))
-                beside = () if operation.head is None else operation.head.columns
-                return Shown(beside, operation.resource, listed=listed, of_rows=operation.select.columns)
-            case Sweep(change=change):
-                listed = (*operation.seen, *(place for each in operation.filters for place in each.trace))
-                beside = () if operation.head is None else operation.head.columns
-                return Shown(
-                    beside,
-                    operation.resource,
-                    givers=change.write.places,
-                    listed=listed,
-                    of_rows=() if operation.items is None else operation.items.columns,
-                )
-            case Write():
-                return Shown(
-                    (operation.read or operation.statement).columns,
-                    operation.resource,
-                    operation.assigns,
-                    operation.places,
-                )
-            case None:
-                return Shown()
-            case _:
-                select = operation.select
-                return Shown(() if select is None else select.columns)
+    # ── The body, and what arose ──────────────────────────────────────────────────────────────────────────────
 
     def members(self) -> Iterator[Member]:
-        if self.trace.ended == "answered" and self.response is not None and isinstance(self.operation, Stream):
-            causes = stated(self.response.places.get("content-type", self.response.trace))
+        response, operation = self.response, self.operation
+        if self.trace.ended == "answered" and response is not None and isinstance(operation, Stream):
+            causes = stated(response.places.get("content-type", response.trace))
             yield Member((), causes, (Stored("the events that the caller may see"), Fixed(35), Fixed(34)), whole=True)
-        if self.trace.ended == "answered" and self.response is not None and self.response.content is not None:
-            yield from self._shown().members(self.response.content)
+        if self.trace.ended == "answered" and response is not None and response.content is not None:
+            yield from shown_by(operation).members(response.content)
         own = self.route.error_shape if isinstance(self.route, Served) else None
         content = self.problems.content if own is None else own.content
         if self.code is not None and content is not None:
-            yield from self._of_error(content, self.code, ())
+            yield from Told(self.code, self.problems, self.refusals).members(content)
 
-    def _of_error(self, content: Content, code: ErrorCode, path: Path) -> Iterator[Member]:
-        causes = stated(content.trace)
-        match content:
-            case ObjectOf(members=members):
-                yield Member(path, causes)
-                for name, value in members:
-                    yield from self._of_error(value, code, (*path, name))
-            case ArrayOf(items=items):
-                yield Member(path, causes)
-                for number, item in enumerate(items):
-                    yield from self._of_error(item, code, (*path, number))
-            case ChoiceOf(condition=condition, yes=yes, no=no):
-                ((holds,), *branches) = (list(self._of_error(each, code, path)) for each in (condition, yes, no))
-                for member in of_both(*branches):
-                    yield msgspec.structs.replace(member, value=once(*member.value, *holds.value))
-            case FromExpression(expression=expression):
-                told = [cause for name in _of_root(expression, "error") for cause in self._told(name, code)]
-                found, whole = once(*causes, *told, *read_by(expression)), expression.type
-                yield Member(path, causes, found, holds_more(whole))
-            case _:
-                yield Member(path, causes)
-
-    def _told(self, name: str, code: ErrorCode) -> tuple[Cause, ...]:
-        """What `error.NAME` tells."""
-        places, problems = code.places, self.problems
-        match name:
-            case "code":
-                return stated(code.trace)
-            case "status" | "title":
-                return stated([places[name]] if name in places else code.trace)
-            case "detail":
-                read = (Stored("the row"),) if code.detail is None else tuple(read_by(code.detail))
-                return once(*stated([places[name]]), *read) if name in places else ()
-            case "fields" | "messages":
-                rules = [each.rule for each in self.refusals if each.rule is not None]
-                words = [problems.places[key] for rule in rules for key in self._message(rule)]
-                about = [places[key] for key in ("about", "title") if key in places and "about" in places]
-                facts = [cause for each in self.refusals if each.rule is not None for cause in each.causes]
-                return once(*stated([*words, *about]), *facts, Fixed(11), Fixed(WHAT_ERRORS_TELL))
-            case _:
-                return ()
-
-    def _message(self, rule: str) -> Iterator[str]:
-        for key in (f"messages {rule}", "messages otherwise"):
-            if key in self.problems.places:
-                yield key
-                return
-
-    # ── Events ────────────────────────────────────────────────────────────────────────────────────────────────
-
-    def events(self) -> Iterator[Occurrence]:
+    def events(self) -> Iterator[Event]:
         """What arose with the response: the events of the operation, where it did something."""
-        operation = self.operation
         done = self.trace.ended == "answered" and self.trace.end == 0 and not self.trace.repeated
-        if done and isinstance(operation, Write):
-            for event in (*operation.before, *operation.after):
-                yield self._event(event)
-
-    def _event(self, event: Event) -> Occurrence:
-        members = Shown(event.select.columns, event.resource).members(event.content)
-        return Occurrence(event.kind, once(*stated(event.trace), Fixed(33)), tuple(members))
-
-
-def _of_root(typed: Typed, root: str) -> Iterator[str]:
-    """The members of a root that an expression reads."""
-    match typed:
-        case Select(operand=Variable(name=name), name=member) if name == root:
-            yield member
-        case _:
-            for part in parts(typed):
-                yield from _of_root(part, root)
+        if done and isinstance(self.operation, Write):
+            yield from (*self.operation.before, *self.operation.after)

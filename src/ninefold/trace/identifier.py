@@ -1,6 +1,6 @@
 """The identifier of a response's causes: `Ninefold-Trace`.
 
-    1.q7Rk0w3Z.lAAAAc0AyJCRAQ.f3Kd
+    2.q7Rk0w3Z.lAAAAc0AyJCRAQ.f3Kd
 
 The version of this form, a digest of the plan, the nodes of the plan that took part (MessagePack), and a check against
 misspelling; the last three in base64url (RFC 4648, section 5). It holds numbers of the plan's nodes, statuses and names
@@ -19,7 +19,7 @@ from ninefold.plan.service import ServicePlan
 
 HEADER = "Ninefold-Trace"
 
-FORM = "1"
+FORM = "2"
 
 LONGEST = 2_000
 """Characters of an identifier."""

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from ninefold.plan.chosen import given
 from ninefold.plan.limits import Rate
-from ninefold.plan.operations import List, Operation, Read, Stream, Sweep, Write, of_lacks, of_values
+from ninefold.plan.operations import List, Operation, Read, Stream, Sweep, Write
 from ninefold.plan.problems import Condition, Problems
 from ninefold.plan.responses import Response
-from ninefold.plan.routes import BodyField, Route, Served, bodies
+from ninefold.plan.routes import Admission, BodyField, Route, Served, bodies
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.versioning import Version
+from ninefold.refusals.served import of_operation
 
 OF_HTTP = {
     "date": "RFC 9110, section 6.6.1",
@@ -79,21 +80,9 @@ def editions(plan: ServicePlan) -> tuple[Edition, ...]:
     )
 
 
-def conditions(operation: Operation) -> tuple[Condition, ...]:
-    """What an operation can be refused for by the rows that are there, or by what the contract gives fields: the
-    conditions of its judge, then its invariants, those of other rows, those of values that the contract gives or does
-    not, then what its effects are refused for, then what follows with the same row."""
-    judge = operation.judge if isinstance(operation, Read | List | Write | Sweep) else None
-    judged = () if judge is None else judge.conditions
-    if isinstance(operation, Sweep):
-        return (*judged, *conditions(operation.change.write))
-    if not isinstance(operation, Write):
-        return judged
-    then = () if operation.then is None else operation.then.effects
-    others = (*(each.write for each in then), *operation.further)
-    behind = (condition for each in others for condition in conditions(each))
-    upheld = (each.condition for each in operation.upholds)
-    return (*judged, *operation.invariants, *upheld, *of_values(operation), *of_lacks(operation), *behind)
+def conditions(admission: Admission) -> tuple[Condition, ...]:
+    """The conditions that may refuse an operation to whom it is admitted, in the order in which they are derived."""
+    return tuple(each.of for each in of_operation(admission.operation, admission.who) if each.of is not None)
 
 
 def ends(operation: Operation) -> tuple[Response, ...]:

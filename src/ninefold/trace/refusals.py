@@ -1,10 +1,12 @@
-"""What refused a request: the facts that it ran into."""
+"""What refused a request: the facts that it ran into, as `ninefold.refusals` derives them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ninefold.language.conditions import BY_NAME
+from msgspec.structs import replace
+
+from ninefold.language.conditions import CONDITIONS, VERSION, Condition
 from ninefold.plan.chosen import given
 from ninefold.plan.held import CANNOT_BE_MADE
 from ninefold.plan.operations import List, Read, Sweep
@@ -12,13 +14,12 @@ from ninefold.plan.places import Place
 from ninefold.plan.routes import BodyField, Parameter, Rule, Served
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.versioning import Pin
+from ninefold.refusals.refusal import Refusal as Derived
+from ninefold.refusals.served import of_versions, refusals
 from ninefold.trace.causes import Cause, Fixed, Given, Http, Refusal, Requested
 from ninefold.trace.identifier import NotATrace, Refused
+from ninefold.trace.members import once, stated
 from ninefold.trace.nodes import IDEMPOTENCY_KEY, Edition, body_fields, conditions, header_parameters, query_parameters
-from ninefold.trace.values import once, stated
-
-_CONDITIONS = tuple(BY_NAME)
-"""The closed list, by whose positions identifiers name conditions."""
 
 OF_VALUES = Fixed(4)
 
@@ -29,44 +30,69 @@ NO_NODE = "it names something that is not in the plan"
 
 def refusal(edition: Edition, route: Served | None, admission: int, refused: Refused) -> Refusal:
     """One failure with its causes. Raises NotATrace where the plan has no such node."""
-    if not 0 <= refused.condition < len(_CONDITIONS):
+    if not 0 <= refused.condition < len(CONDITIONS) or refused.code >= len(edition.problems.codes):
         raise NotATrace(NO_NODE)
-    condition, subject = _CONDITIONS[refused.condition], None
-    trace: tuple[Place, ...] = ()
-    if condition == "rate limited":
-        trace = _rate(edition.plan, refused.node)
-    elif refused.node >= 0:
-        if route is None or not 0 <= admission < len(route.admissions):
-            raise NotATrace(NO_NODE)
-        nodes = conditions(route.admissions[admission].operation)
-        if refused.node >= len(nodes) or nodes[refused.node].condition != condition:
-            raise NotATrace(NO_NODE)
-        subject, trace = nodes[refused.node].subject, nodes[refused.node].trace
-    codes = edition.problems.codes
-    if refused.code >= len(codes):
-        raise NotATrace(NO_NODE)
-    code = None if refused.code < 0 else codes[refused.code].name
-    causes = stated(trace)
-    if refused.node < 0 or condition in ("rate limited", "invalid"):
-        causes = once(*causes, *_causes(edition, route, admission, condition))
-    else:
-        causes = once(*causes, *_of_condition(condition), *_asked(route, condition))
+    condition = CONDITIONS[refused.condition]
+    code = None if refused.code < 0 else edition.problems.codes[refused.code].name
+    subject, trace = _node(edition.plan, route, admission, condition, refused.node)
+    found = stated(trace)
+    if condition.name != "invalid" and (refused.node < 0 or condition.name == "rate limited"):
+        found = (*found, *_derived(edition, route, admission, condition.name))
+    facts = [] if route is None else [route.places[key] for key in condition.facts if key in route.places]
+    causes = once(*found, *stated(facts), *_beside(edition.plan, condition))
     if not refused.rule:
-        return Refusal(condition, subject, code, causes)
+        return Refusal(condition.name, subject, code, causes)
     pointer, more = _value(route, refused)
     causes = once(*stated(trace), *more) if more or trace else causes
-    return Refusal(condition, subject, code, causes, refused.where or None, pointer, refused.rule)
+    return Refusal(condition.name, subject, code, causes, refused.where or None, pointer, refused.rule)
 
 
-def _rate(plan: ServicePlan, number: int) -> tuple[Place, ...]:
-    if not 0 <= number < len(plan.limits.rates):
+def _node(
+    plan: ServicePlan, route: Served | None, admission: int, condition: Condition, number: int
+) -> tuple[str | None, tuple[Place, ...]]:
+    """What a node of the plan narrows a condition to, and where it is stated."""
+    if condition.name == "rate limited":
+        if not 0 <= number < len(plan.limits.rates):
+            raise NotATrace(NO_NODE)
+        return None, plan.limits.rates[number].trace
+    if number < 0:
+        return None, ()
+    if route is None or not 0 <= admission < len(route.admissions):
         raise NotATrace(NO_NODE)
-    return plan.limits.rates[number].trace
+    nodes = conditions(route.admissions[admission])
+    if number >= len(nodes) or nodes[number].condition != condition.name:
+        raise NotATrace(NO_NODE)
+    return nodes[number].subject, nodes[number].trace
 
 
-def _of_condition(name: str) -> Iterator[Cause]:
+def _derived(edition: Edition, route: Served | None, admission: int, condition: str) -> Iterator[Cause]:
+    """Why the server may have told a condition without asking the database, as that is derived."""
+    found = of_versions(edition.plan, None if edition.version is None else edition.version.name)
+    every = (*found, *(() if route is None else _of_route(edition, route, admission)))
+    for each in every:
+        if each.condition == condition and each.of is None:
+            yield from stated(each.trace)
+            yield from map(Fixed, each.meanings)
+    if condition == "method not allowed" and route is not None:
+        yield from stated(route.trace)
+    if condition == "too large" and condition not in edition.plan.limits.places:
+        yield Given("the largest body that is read")
+
+
+def _of_route(edition: Edition, route: Served, admission: int) -> tuple[Derived, ...]:
+    """What may refuse a request to an endpoint: one of whom it admits, in the case that was chosen."""
+    if admission < 0:
+        return refusals(route, edition.plan)
+    admitted = route.admissions[admission]
+    if route.cases is None or not admitted.case:
+        return refusals(replace(route, admissions=(admitted,)), edition.plan, 0)
+    body = route.cases.cases[admitted.case - 1].body
+    own = replace(route, admissions=(replace(admitted, case=0),), cases=None, body=body)
+    return refusals(own, edition.plan)
+
+
+def _beside(plan: ServicePlan, condition: Condition) -> Iterator[Cause]:
     """What a condition has to do with beside the contract."""
-    condition = BY_NAME[name]
     yield from map(Fixed, condition.meanings)
     if condition.requested is not None:
         yield Requested(condition.requested)
@@ -74,55 +100,8 @@ def _of_condition(name: str) -> Iterator[Cause]:
         yield Http(condition.http)
     if condition.machine is not None:
         yield Given(condition.machine)
-
-
-def _asked(route: Served | None, condition: str) -> tuple[Cause, ...]:
-    if route is None:
-        return ()
-    return stated([route.places[key] for key in BY_NAME[condition].facts if key in route.places])
-
-
-def _causes(edition: Edition, route: Served | None, admission: int, condition: str) -> tuple[Cause, ...]:
-    """The causes of a condition that the server told without asking the database."""
-    plan, found = edition.plan, list[Cause]()
-    match condition:
-        case "unauthenticated":
-            found += () if route is None else stated([place for each in route.admissions for place in each.trace])
-            named = () if route is None else route.schemes
-            found += stated([place for each in plan.schemes if each.scheme in named for place in each.trace])
-        case "forbidden" if route is not None:
-            admitted = route.admissions[admission : admission + 1] if admission >= 0 else route.admissions
-            found += stated([place for each in admitted for place in each.trace])
-            if route.cases is not None and admission >= 0 and not route.admissions[admission].case:
-                found += (*stated(_of_cases(route)), OF_CASES)
-        case "too large" | "timed out" if condition in plan.limits.places:
-            found += stated([plan.limits.places[condition]])
-        case "too large":
-            found.append(Given("the largest body that is read"))
-        case "method not allowed" | "missing" if route is not None:
-            # A text in the path that is not as its schema says is missing too; by which rule is not told.
-            values = [place for each in route.path for place in (*each.trace, *(rule.place for rule in each.rules))]
-            found += stated((*route.trace, *values))
-        case "conflict" if route is not None and admission >= 0:
-            # Rows of one change take the same value: of which field, the database does not say.
-            judged = conditions(route.admissions[admission].operation)
-            found += stated([place for each in judged if each.condition == condition for place in each.trace])
-        case "unknown version" | "retired version":
-            retired = () if edition.version is None else edition.version.places.values()
-            found += stated(
-                (*retired, *versions_places(plan)) if condition == "retired version" else versions_places(plan)
-            )
-            if plan.versions is not None and isinstance(plan.versions.default, Pin):
-                found.append(Requested("the credential"))
-        case _:
-            pass
-    return once(*found, *_asked(route, condition), *_of_condition(condition))
-
-
-def versions_places(plan: ServicePlan) -> tuple[Place, ...]:
-    """Where the versions are stated."""
-    versions = plan.versions
-    return () if versions is None else (*versions.trace, *(place for each in versions.versions for place in each.trace))
+    if condition.requested == VERSION and plan.versions is not None and isinstance(plan.versions.default, Pin):
+        yield Requested("the credential")
 
 
 # ── Values of the request ─────────────────────────────────────────────────────────────────────────────────────

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from ninefold.language.declaration import rows
-from ninefold.language.endpoints import Endpoint
 from ninefold.language.key import Key, adds, asked, names, restricts, tells
 from ninefold.language.shapes import (
     Duration,
@@ -16,6 +12,7 @@ from ninefold.language.shapes import (
     Names,
     OneOf,
 )
+from ninefold.vocabulary.effects import effects
 
 MACHINE = "machine"
 INITIAL = "initial"
@@ -53,9 +50,5 @@ KEYS: tuple[Key, ...] = (
     adds(3, f"{_TRANSITION}.after", OneOf((Duration(), Expression())),
          "The service takes it by itself when the row has been in `from` for so long; or at the time that an "
          "expression over the row gives, or once the duration that it gives has passed.", "It waits to be asked."),
-    *(
-        replace(key, path=f"{_TRANSITION}.{key.path}")
-        for key in rows(Endpoint, 3)
-        if key.path.partition(".")[0] == "then"
-    ),
+    *effects(3, f"{_TRANSITION}.then"),
 )  # fmt: skip

@@ -209,7 +209,7 @@ def _served(
             operation,
             None if each.condition is None else holds(each.condition),
             each.condition is not None and bool(of_request(each.condition)),
-            lowest(of_operation(each.operation), Step.JUDGED),
+            lowest(of_operation(each.operation, each.who), Step.JUDGED),
             each.scopes,
             None if each.call is None else Calling(each.call, functions[each.call.function]),
         )
@@ -220,7 +220,7 @@ def _served(
     if isinstance(any_operation, Read | List) and any_operation.chooser is not None:
         lists |= any_operation.chooser.names
     in_force = {each.name for each in known if each.known_by is not None}
-    refused = tuple(of_case(route, case, [each.name for each in known], in_force))
+    refused = tuple(of_case(route, case, dict.fromkeys((each.name for each in known), ()), in_force))
     return Endpoint(
         key=route.key,
         blocked=False,

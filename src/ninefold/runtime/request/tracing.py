@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ninefold.language.conditions import STATUSES
-from ninefold.plan.operations import List, Operation, Read, Sweep, Write
+from ninefold.plan.operations import Operation
 from ninefold.plan.problems import Condition, Location
 from ninefold.plan.routes import BodyField, Parameter, Served
 from ninefold.plan.service import ServicePlan
@@ -124,7 +124,8 @@ class _Version:
         first = min(x.failures, key=lambda failure: problems.rank(failure, own))
         name, rank = problems.code(first, own), problems.rank(first, own)
         code = -1 if name is None else self._codes.get(name, -1)
-        nodes = _nodes(x, route)
+        admission = _admission(x, route)
+        nodes = () if route is None or admission < 0 else conditions(route.admissions[admission])
         yield from self._refused(x, route, first, code, nodes)
         for failure in x.failures:
             if failure is not first and failure.fields:
@@ -182,11 +183,6 @@ def _end(x: Exchange, route: Served | None, status: int) -> int:
     if statuses.count(status) == 1:
         return statuses.index(status)
     return 1 if len(statuses) > 1 and x.call is not None and x.call.untouched else 0
-
-
-def _nodes(x: Exchange, route: Served | None) -> tuple[Condition, ...]:
-    operation = _operation(x, route)
-    return conditions(operation) if isinstance(operation, Read | List | Write | Sweep) else ()
 
 
 def _node(failure: Failure, nodes: Sequence[Condition]) -> int:

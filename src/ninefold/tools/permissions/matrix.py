@@ -13,15 +13,17 @@ from enum import Enum
 from ninefold.checked import endpoints as checked
 from ninefold.checked.endpoints import Endpoint as CheckedEndpoint
 from ninefold.checked.service import Checked
+from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.service import Contract
 from ninefold.contract.survey import Survey, actions
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.evaluate import holds
 from ninefold.expressions.tree import Call, Select, Typed, Variable, parts
 from ninefold.language.authentication import Every
-from ninefold.language.endpoints import Endpoint
+from ninefold.language.conditions import Step
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Fact, StatedNone, value_of
+from ninefold.refusals.requests import of_callers
 
 
 def possible(states: tuple[str, ...], field: str, resource: str, conditions: tuple[Typed, ...]) -> tuple[str, ...]:
@@ -220,11 +222,9 @@ class _Reading:
         line = self.survey.permission(endpoint)
         if line is None or (not admissions and not isinstance(line.admits, StatedNone)):
             return Cell(who, Verdict.NOT_SHOWN)
-        if who not in admissions:
-            if who == ANYONE:
-                return Cell(who, Verdict.UNAUTHENTICATED)
-            if ANYONE not in admissions:
-                return Cell(who, Verdict.FORBIDDEN)
+        refused = self.refused(endpoint, who)
+        if refused is not None:
+            return Cell(who, refused)
         verdict = Verdict.ADMITTED if who in admissions else Verdict.AS_ANYONE
         counts = who if who in admissions else ANYONE
         admission = admissions[counts]
@@ -239,6 +239,17 @@ class _Reading:
             tuple(self.rows(endpoint, counts, acted_on)),
             self.states(found, counts),
         )
+
+    def refused(self, endpoint: Endpoint, who: str) -> Verdict | None:
+        """Why such a caller is not let in, whatever the request says, as that is derived for all that tell of it."""
+        derived = [each for each in of_callers(self.survey, endpoint) if each.step is Step.CALLER]
+        if who == ANYONE:
+            admitted = any(each.who.text == ANYONE for each in self.survey.admitted(endpoint))
+            unknown = any(each.condition == "unauthenticated" for each in derived)
+            return Verdict.UNAUTHENTICATED if unknown and not admitted else None
+        own = {each.span for each in self.survey.schemes if each.name == who}
+        forbidden = any(each.condition == "forbidden" and each.fact in own for each in derived)
+        return Verdict.FORBIDDEN if forbidden else None
 
     def rows(self, endpoint: Endpoint, who: str, acted_on: str | None) -> Iterator[Rows]:
         for name in sorted(self.survey.reach[endpoint.key].sees, key=lambda name: (name != acted_on, name)):

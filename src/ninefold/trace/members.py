@@ -1,4 +1,5 @@
-"""What the values in a response come from, told by the expressions and columns that give them."""
+"""The members of a body and of a payload, with what their values come from: told by the expressions and columns that
+give them."""
 
 from __future__ import annotations
 
@@ -10,12 +11,28 @@ import msgspec
 from ninefold.expressions.functions import AT_RANDOM, NEW_EACH_TIME
 from ninefold.expressions.tree import Call, Select, Typed, Variable, parts
 from ninefold.plan import environment
-from ninefold.plan.operations import Assign
+from ninefold.plan.events import Event
+from ninefold.plan.operations import Assign, List, Operation, Read, Sweep, Write
 from ninefold.plan.places import Place
+from ninefold.plan.problems import ErrorCode, Problems
 from ninefold.plan.responses import ArrayOf, ChoiceOf, Content, EachOf, EachRow, FromColumn, FromExpression, ObjectOf
-from ninefold.plan.statement import ResultColumn
-from ninefold.trace.causes import Cause, Given, Made, Member, Path, Requested, Stated, Stored
+from ninefold.plan.statement import ResultColumn, Statement
+from ninefold.trace.causes import (
+    Cause,
+    Fixed,
+    Given,
+    Made,
+    Member,
+    Occurrence,
+    Path,
+    Refusal,
+    Requested,
+    Stated,
+    Stored,
+)
 from ninefold.values import Anything, Array, Object, Type
+
+WHAT_ERRORS_TELL = 51
 
 _ROOTS: dict[str, Cause] = {
     "now": Made("the time of the request"),
@@ -166,3 +183,97 @@ def _elements(members: Iterator[Member], causes: tuple[Cause, ...]) -> Iterator[
 def holds_more(type_: Type) -> bool:
     """Whether a value may have members or elements of its own."""
     return isinstance(type_, Anything | Array | Object)
+
+
+def shown_by(operation: Operation | None) -> Shown:
+    """What the response of an operation is shown from."""
+    match operation:
+        case Read():
+            return Shown(operation.select.columns, operation.resource)
+        case List(paging=paging):
+            narrowed = [place for each in operation.filters for place in each.trace]
+            listed = (*operation.seen, *narrowed, *operation.sort_trace, *dict.fromkeys(paging.places.values()))
+            rows = operation.select.columns
+            return Shown(_columns(operation.head), operation.resource, listed=listed, of_rows=rows)
+        case Sweep(change=change):
+            listed = (*operation.seen, *(place for each in operation.filters for place in each.trace))
+            givers, rows = change.write.places, _columns(operation.items)
+            return Shown(_columns(operation.head), operation.resource, givers=givers, listed=listed, of_rows=rows)
+        case Write():
+            columns = (operation.read or operation.statement).columns
+            return Shown(columns, operation.resource, operation.assigns, operation.places)
+        case None:
+            return Shown()
+        case _:
+            return Shown(_columns(operation.select))
+
+
+def _columns(statement: Statement | None) -> tuple[ResultColumn, ...]:
+    return () if statement is None else statement.columns
+
+
+def arisen(event: Event) -> Occurrence:
+    members = Shown(event.select.columns, event.resource).members(event.content)
+    return Occurrence(event.kind, once(*stated(event.trace), Fixed(33)), tuple(members))
+
+
+@dataclass(frozen=True)
+class Told:
+    """An error: its code, among the `problems` of a service, and what refused the request."""
+
+    code: ErrorCode
+    problems: Problems
+    refusals: Sequence[Refusal]
+
+    def members(self, content: Content, path: Path = ()) -> Iterator[Member]:
+        causes = stated(content.trace)
+        match content:
+            case ObjectOf(members=members):
+                yield Member(path, causes)
+                for name, value in members:
+                    yield from self.members(value, (*path, name))
+            case ArrayOf(items=items):
+                yield Member(path, causes)
+                for number, item in enumerate(items):
+                    yield from self.members(item, (*path, number))
+            case ChoiceOf(condition=condition, yes=yes, no=no):
+                ((holds,), *branches) = (list(self.members(each, path)) for each in (condition, yes, no))
+                for member in of_both(*branches):
+                    yield msgspec.structs.replace(member, value=once(*member.value, *holds.value))
+            case FromExpression(expression=expression):
+                told = [cause for name in _of_root(expression, "error") for cause in self.value(name)]
+                yield Member(path, causes, once(*causes, *told, *read_by(expression)), holds_more(expression.type))
+            case _:
+                yield Member(path, causes)
+
+    def value(self, name: str) -> tuple[Cause, ...]:
+        """What `error.NAME` tells."""
+        places = self.code.places
+        match name:
+            case "code":
+                return stated(self.code.trace)
+            case "status" | "title":
+                return stated([places[name]] if name in places else self.code.trace)
+            case "detail":
+                read = (Stored("the row"),) if self.code.detail is None else tuple(read_by(self.code.detail))
+                return once(*stated([places[name]]), *read) if name in places else ()
+            case "fields" | "messages":
+                ruled = [each for each in self.refusals if each.rule is not None]
+                keys = [(f"messages {each.rule}", "messages otherwise") for each in ruled]
+                found = [next((key for key in each if key in self.problems.places), None) for each in keys]
+                words = [self.problems.places[key] for key in found if key is not None]
+                about = [places[key] for key in ("about", "title") if key in places and "about" in places]
+                facts = [cause for each in ruled for cause in each.causes]
+                return once(*stated([*words, *about]), *facts, Fixed(11), Fixed(WHAT_ERRORS_TELL))
+            case _:
+                return ()
+
+
+def _of_root(typed: Typed, root: str) -> Iterator[str]:
+    """The members of a root that an expression reads."""
+    match typed:
+        case Select(operand=Variable(name=name), name=member) if name == root:
+            yield member
+        case _:
+            for part in parts(typed):
+                yield from _of_root(part, root)
