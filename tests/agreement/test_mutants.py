@@ -18,8 +18,8 @@ from ninefold.expressions.sql_rows import Parts
 from ninefold.language import conditions
 from ninefold.plan.problems import Condition
 from ninefold.runtime.messages import choices, decode, parameters
-from ninefold.runtime.request import steps
-from ninefold.runtime.request.authenticate import Scheme
+from ninefold.runtime.request import admit
+from ninefold.runtime.request.schemes import Scheme
 from ninefold.runtime.sources import Sources
 from ninefold.sql.fragment import Fragment
 
@@ -233,7 +233,7 @@ def a_bad_credential_is_as_good_as_none(patch: Patch) -> None:
 
 @mutant
 def a_parameter_that_is_not_known_is_ignored(patch: Patch) -> None:
-    patch.setattr(steps, "_unknown", lambda query, known: [])
+    patch.setattr(admit, "_unknown", lambda query, known: [])
 
 
 @mutant

@@ -26,7 +26,7 @@ from ninefold.pipeline import compile_document
 from ninefold.runtime.messages.message import Response
 from ninefold.runtime.messages.patches import CannotBeDone, edited, in_body, origin
 from ninefold.runtime.messages.problems import FieldFailure
-from ninefold.runtime.request.exchange import Exchange
+from ninefold.runtime.request.exchange import NOT_TAKEN, Exchange
 
 WRONG: tuple[Any, ...] = (None, 7, -0.5, "", "x", "\0", True, [], [None], {}, {"x": {"y": [1]}}, 10**20, "é" * 5000)
 MOST = 10
@@ -126,10 +126,11 @@ def test_a_pointer_points_into_what_was_sent(directory: Path, tmp_path: Path, mo
 
     def watched(self: Exchange) -> Response:
         response = answer(self)
+        content = NOT_TAKEN if self.asked is None else self.asked.content
         for failure in self.failures:
             for field in failure.fields:
-                if field.place == "body" and self.content:
-                    told.add((self.content, self.form, in_body(field, self.document, self.edits)))
+                if field.place == "body" and content.raw:
+                    told.add((content.raw, content.form, in_body(field, content.document, content.edits)))
         return response
 
     monkeypatch.setattr(Exchange, "answer", watched)

@@ -37,8 +37,7 @@ from ninefold.runtime.operations.flow import (
 from ninefold.runtime.request.exchange import Exchange, arrived, finished, only, open_to_origins, timed_out
 from ninefold.runtime.request.service import ready
 from ninefold.runtime.request.standing import followed
-from ninefold.runtime.request.steps import start
-from ninefold.runtime.request.taking import recovered, taken
+from ninefold.runtime.request.steps import recovered, start, taken
 from ninefold.runtime.request.tracing import Tracer
 from ninefold.runtime.sources import Sources
 from ninefold.runtime.store.memory import Memory, State
@@ -262,7 +261,7 @@ class Rehearsal:
         """The same request, which has come as far as its idempotency key and no further."""
         x = arrived(self._service, Request(told.method, told.path, told.query, dict(told.headers), ADDRESS))
         step: Next = taken(x, lambda: start(x))
-        while isinstance(step, Wait) and not x.holds:
+        while isinstance(step, Wait) and not (x.asked is not None and x.asked.holds):
             step = step.resume(self._done(step.work, told))
         return x
 

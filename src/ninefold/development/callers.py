@@ -33,8 +33,8 @@ from ninefold.runtime.messages.problems import Failure
 from ninefold.runtime.operations.credentials import is_password
 from ninefold.runtime.operations.execute import Call
 from ninefold.runtime.operations.judge import NothingFound, Refusal
-from ninefold.runtime.request import authenticate
-from ninefold.runtime.request.authenticate import Passwords, Tokens
+from ninefold.runtime.request import schemes
+from ninefold.runtime.request.schemes import Passwords, Tokens
 from ninefold.runtime.request.service import constants
 from ninefold.runtime.sources import Sources
 from ninefold.runtime.store.protocol import Session, Unavailable
@@ -202,10 +202,10 @@ class _Maker:
                 adding.stored(call, session)
         raise _NoRow(f"a row of {resource} cannot be found by its user-id")
 
-    def _ready(self, scheme: Scheme, kind: type[_Known]) -> tuple[authenticate.Scheme, _Known]:
+    def _ready(self, scheme: Scheme, kind: type[_Known]) -> tuple[schemes.Scheme, _Known]:
         owner = None if scheme.of_row is None else scheme.of_row.resource
         table = next(table for table in self.plan.schema.tables if table.name == owner)
-        ready = authenticate.Scheme(scheme, table.key)
+        ready = schemes.Scheme(scheme, table.key)
         assert isinstance(ready.known_by, kind)
         return ready, ready.known_by
 

@@ -17,7 +17,7 @@ from ninefold.plan import environment
 from ninefold.plan import events as plan
 from ninefold.runtime.background.sender import Failed
 from ninefold.runtime.operations import signing
-from ninefold.runtime.request.authenticate import Scheme
+from ninefold.runtime.request.schemes import Scheme
 from ninefold.runtime.request.service import Service
 from ninefold.runtime.store.protocol import Database, Row, Stored
 from ninefold.runtime.store.statements import Prepared

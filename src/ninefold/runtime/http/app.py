@@ -47,8 +47,7 @@ from ninefold.runtime.request.exchange import (
 )
 from ninefold.runtime.request.service import Service
 from ninefold.runtime.request.standing import followed
-from ninefold.runtime.request.steps import start
-from ninefold.runtime.request.taking import recovered, taken
+from ninefold.runtime.request.steps import recovered, start, taken
 from ninefold.runtime.store.bell import Bell, Job
 from ninefold.runtime.store.protocol import Database, Session
 
@@ -345,7 +344,7 @@ class Application:
             else:
                 take = partial(taken, x, partial(step.resume, result))
                 # Up to its call a request counts, and is counted: all of that is done on one thread.
-                if not much and x.call is not None:
+                if not much and x.asked is not None:
                     much = isinstance(step.work, flow.Beside) or is_much(result, perf_counter() - began)
                 try:
                     step = await self._thread.taken(take, deadline) if much else take()

@@ -1,319 +1,220 @@
-"""Credentials: where a request carries them, and whose one is (RFC 9110 11)."""
+"""The steps that find out who calls: the schemes are asked one after another, whose credential it is that came."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import field
-from hashlib import sha256
-from types import MappingProxyType
-from typing import Any, TypeAlias, assert_never
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TypeAlias, assert_never
 
-from ninefold.diagnostics.frozen import dataclass
-from ninefold.expressions.evaluate import Env, EvaluationError, compile
-from ninefold.plan import authentication as plan
-from ninefold.plan.environment import CREDENTIAL, ROW
-from ninefold.runtime.messages.message import Request, header_value
-from ninefold.runtime.messages.parameters import Query
-from ninefold.runtime.operations.credentials import digest
+import msgspec
+
+from ninefold.runtime.messages.problems import Failure
+from ninefold.runtime.operations import credentials
+from ninefold.runtime.operations.credentials import UserAndPassword, basic, is_password
+from ninefold.runtime.operations.flow import Compute, Fetch, Fetched, Next, Select, Unreachable, Wait
+from ninefold.runtime.request.admit import admit, count_it, counted
 from ninefold.runtime.request.certificates import Certificate
+from ninefold.runtime.request.certificates import read as read_certificate
+from ninefold.runtime.request.exchange import RATE_LIMITED, Exchange, unavailable
 from ninefold.runtime.request.issuers import Issuer, Verified
-from ninefold.runtime.request.tokens import LEEWAY, claim_values, scopes_of
+from ninefold.runtime.request.schemes import (
+    ANYONE,
+    NOBODY,
+    AnyCertificate,
+    Caller,
+    Certificates,
+    Passwords,
+    Scheme,
+    Tokens,
+)
 from ninefold.runtime.store.protocol import Row, Stored
-from ninefold.runtime.store.statements import Prepared, RowReader
-from ninefold.values import Invalid, from_text
 
-NOTHING: Mapping[str, Any] = MappingProxyType({})
+Pin: TypeAlias = Callable[["Recognition", Caller], Next]
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """`who` is the scheme that accepted the credential. `values` is the root `caller`: the row that the credential
-    belongs to, under its resource's name, and what the scheme adds. `identity` tells callers of a scheme apart: it
-    is the row's identifier, or made of who a token is about. `until`: when the credential ends by itself, in seconds
-    since 1970. `logged`: the identity as logs show it, what is `sensitive` masked. `credential` is as it was presented;
-    `proof`, the root `$credential`, by which its row is found as long as it is good."""
+class Recognition(msgspec.Struct, eq=False):
+    """Whom schemes have recognised so far. `pin`: the step that takes the caller, where it depends on who calls of
+    which version the request is: every scheme is asked then, whichever the endpoint admits. `callers`: what schemes
+    have made of their credentials, by their numbers. `unreachable`: an issuer could not be asked for its keys."""
 
-    who: str
-    values: Mapping[str, Any]
-    identity: str | None = None
-    until: float | None = None
-    logged: str | None = None
-    credential: str | None = None
-    proof: Mapping[str, Stored] = field(default_factory=dict)
-
-    @property
-    def root(self) -> Mapping[str, Any]:
-        """What expressions read as `caller`."""
-        return self.values if self.credential is None else {"credential": self.credential, **self.values}
+    pin: Pin | None = None
+    callers: dict[int, Caller | None] = {}
+    unreachable: bool = False
 
 
-MASK = "***"
-"""What logs show of a sensitive value."""
-
-ANYONE = "anyone"
-
-NOBODY = Caller(ANYONE, {})
-"""Who calls without a credential."""
-
-
-class Rows:
-    """Credentials that belong to rows, made ready: by what each is found, and what is read of its row."""
-
-    def __init__(self, verified: plan.OfRow, key: tuple[str, ...], sensitive: Collection[str]) -> None:
-        """`key`: the fields that identify a row; `sensitive`: those that no log shows."""
-        self.resource = verified.resource
-        self._key = key
-        self._sensitive = frozenset(sensitive)
-        self.scopes = verified.scopes if isinstance(verified, plan.Issued) else ()
-        """Those that a credential may have been granted: what `find` gives begins with these then."""
-        self._find = Prepared(verified.find)
-        self._again = Prepared(verified.again)
-        self._read = RowReader(verified.again)
-
-    def find(self, proof: Mapping[str, Stored], env: Env) -> tuple[str, list[Stored]]:
-        """The statement that finds the row, as long as the credential is good."""
-        return self._find.bound({**env, CREDENTIAL: proof}, self._find.switches)
-
-    def again(self, values: Mapping[str, Any], env: Env) -> tuple[str, list[Stored]]:
-        """The statement that finds the row of a caller whose `values` were noted before, as it is now."""
-        return self._again.bound({**env, ROW: values.get(self.resource, {})})
-
-    def read(self, row: Row) -> dict[str, Any]:
-        return self._read(row)
-
-    def granted(self, found: Row) -> tuple[Row, tuple[str, ...]]:
-        """The row that `find` gives, as `again` gives it, and the scopes of the credential."""
-        if not self.scopes:
-            return found, ()
-        kept = json.loads(found[0]) if isinstance(found[0], str) else []
-        return found[1:], tuple(each for each in self.scopes if each in kept)
-
-    def identity(self, found: Mapping[str, Any]) -> str | None:
-        return "/".join(str(found.get(field, "")) for field in self._key) or None
-
-    def logged(self, found: Mapping[str, Any]) -> str | None:
-        return "/".join(MASK if each in self._sensitive else str(found.get(each, "")) for each in self._key) or None
+def authenticate(x: Exchange, known: Recognition, first: int = 0) -> Next:
+    """Look up or verify the credential of the first scheme, from `first` on, that there is one of."""
+    # A rate counts a request whatever becomes of it, and may count it by its caller.
+    if x.settled(x.endpoint.lowest.authentication) and not x.endpoint.rates:
+        return x.answer()
+    if x.endpoint.for_anyone:
+        return admit(x)
+    schemes = x.service.schemes
+    for index in range(first, len(schemes)):
+        if index in known.callers:
+            caller = known.callers[index]
+            if caller is None:
+                continue
+            return _identified(x, known, index, caller)
+        known_by = schemes[index].known_by
+        credential = None if known_by is None else schemes[index].credential(x.request, x.query)
+        if credential is None or _is_clients(x, schemes[index]):
+            continue
+        go_on = partial(_identified, x, known, index)
+        match known_by:
+            case Tokens():
+                proof = known_by.proof(credential)
+                found = partial(_looked_up, x, schemes[index], credential, proof, go_on)
+                return Wait(Select(*known_by.find(proof, x.env)), found)
+            case Passwords():
+                given = basic(credential)
+                if given is not None:
+                    found = partial(_check_password, x, schemes[index], known_by, given, go_on)
+                    return Wait(Select(*known_by.named(given.user, x.env)), found)
+            case Issuer():
+                return _verify(x, known, schemes[index], known_by, credential, go_on)
+            case Certificates() | AnyCertificate():
+                return _hold(x, schemes[index], known_by, credential, go_on)
+            case None:
+                pass
+            case _:
+                assert_never(known_by)
+    return _unidentified(x, known)
 
 
-class Tokens(Rows):
-    """Credentials that are random, and found by their digest."""
-
-    @staticmethod
-    def proof(credential: str) -> Mapping[str, Stored]:
-        """What is compared is the SHA-256 digest, so how long a comparison takes tells nothing of the credential."""
-        return {"digest": digest(credential)}
+Identified: TypeAlias = Callable[[Caller | None], Next]
+"""The step that goes on with the caller whom a scheme knows by a credential; None: it knows none."""
 
 
-class Passwords(Rows):
-    """Credentials of a user-id and a password."""
-
-    def __init__(self, verified: plan.Password, key: tuple[str, ...], sensitive: Collection[str]) -> None:
-        super().__init__(verified, key, sensitive)
-        self._type = verified.type
-        self._normalise = None if verified.normalise is None else compile(verified.normalise)
-
-    def named(self, user: str, env: Env) -> tuple[str, list[Stored]]:
-        """The statement that finds the hash of the password and then the row, by the user-id; where nobody can be
-        called so, it finds nothing."""
-        return self._find.bound({**env, CREDENTIAL: {"user": self.user(user, env)}})
-
-    def user(self, user: str, env: Env) -> Any:
-        """The user-id as the field holds it; None: no row can be called so."""
-        try:
-            value = from_text(self._type, user)
-            return value if self._normalise is None else self._normalise({**env, "value": value})
-        except (Invalid, EvaluationError):
-            return None
+def _looked_up(
+    x: Exchange,
+    scheme: Scheme,
+    credential: str,
+    proof: Mapping[str, Stored],
+    identified: Identified,
+    rows: Sequence[Row],
+) -> Next:
+    if not rows or scheme.rows is None:
+        return identified(None)
+    row, scopes = scheme.rows.granted(rows[0])
+    return identified(scheme.caller(row, x.env, credential, proof, scopes))
 
 
-class Certificates(Rows):
-    """Certificates of clients, of which something is in a row."""
+def _check_password(
+    x: Exchange,
+    scheme: Scheme,
+    known_by: Passwords,
+    given: UserAndPassword,
+    identified: Identified,
+    rows: Sequence[Row],
+) -> Next:
+    """Hold the password to the hash of the row's; where there is no row, to nobody's, which takes as long. A password
+    is nothing that anybody reads, not even who sent it: there is no `caller.credential`."""
 
-    def __init__(self, verified: plan.CertificateOf, key: tuple[str, ...], sensitive: Collection[str]) -> None:
-        super().__init__(verified, key, sensitive)
-        self._presented = compile(verified.presented)
+    def checked(is_right: bool) -> Next:
+        if not is_right:
+            return identified(None)
+        proof = {"user": known_by.user(given.user, x.env), "hash": rows[0][0]}
+        return identified(scheme.caller(rows[0][1:], x.env, proof=proof))
 
-    def proof(self, certificate: Certificate, env: Env) -> Mapping[str, Stored] | None:
-        """What is looked up; None: the certificate does not say it."""
-        try:
-            presented = self._presented({**env, "claims": certificate.claims})
-        except EvaluationError:
-            return None
-        return {"presented": presented} if isinstance(presented, str) else None
-
-
-class AnyCertificate:
-    """Certificates of clients, each of which is known by what it says."""
-
-
-class Scheme:
-    """A plan's scheme made ready. `known_by`: how a good credential is told from a bad one; None: it cannot be, and
-    none is accepted."""
-
-    def __init__(
-        self,
-        scheme: plan.Scheme,
-        key: tuple[str, ...],
-        given: Mapping[str, object] = NOTHING,
-        sensitive: Collection[str] = (),
-    ) -> None:
-        """`key`: the fields that identify a row of the scheme's resource; `sensitive`: those that no log shows.
-        `given`: what the operator gives. Raises `ninefold.runtime.request.issuers.Unusable`."""
-        self.name = scheme.scheme
-        self.challenge = _challenges(scheme.challenge)
-        self.where = scheme.where
-        self.parameter = scheme.name
-        self._field = scheme.name.lower()
-        self.known_by = _known_by(scheme.verified, key, given, sensitive)
-        self._adds = tuple((name, compile(value)) for name, value in scheme.adds)
-
-    @property
-    def rows(self) -> Rows | None:
-        """The rows that its credentials belong to, if they do."""
-        return self.known_by if isinstance(self.known_by, Rows) else None
-
-    @property
-    def adds_any(self) -> bool:
-        """Whether it adds members to `caller`."""
-        return bool(self._adds)
-
-    def presented(self, request: Request, query: Query) -> bool:
-        """Whether the request carries something where this scheme looks for a credential."""
-        match self.where:
-            case "authorization":
-                return "authorization" in request.headers
-            case "header":
-                return self._field in request.headers
-            case "query":
-                return self.parameter in query
-            case "cookie":
-                return self.parameter in cookies(request)
-            case "certificate":
-                return request.certificate is not None
-
-    def credential(self, request: Request, query: Query) -> str | None:
-        """The credential as sent; None: there is none, or nothing that could be one of this scheme."""
-        match self.where:
-            case "authorization":
-                return after_scheme(request.headers.get("authorization", ""), self._field)
-            case "header":
-                return request.headers.get(self._field) or None
-            case "query":
-                given = query.get(self.parameter, ())
-                return given[0] if len(given) == 1 and given[0] else None
-            case "cookie":
-                return cookies(request).get(self.parameter) or None
-            case "certificate":
-                return request.certificate
-
-    def caller(
-        self,
-        row: Row,
-        env: Env,
-        credential: str | None = None,
-        proof: Mapping[str, Stored] = NOTHING,
-        scopes: Sequence[str] = (),
-    ) -> Caller:
-        """The caller to whom the row belongs, which is given as `again` gives it. `scopes`: those of the credential."""
-        rows = self.rows
-        assert rows is not None
-        found = rows.read(row)
-        return Caller(
-            self.name,
-            self._added({rows.resource: found} | ({"scopes": list(scopes)} if rows.scopes else {}), env),
-            rows.identity(found),
-            logged=rows.logged(found),
-            credential=credential,
-            proof=proof,
-        )
-
-    def holder(self, certificate: Certificate, row: Row | None, env: Env, proof: Mapping[str, Stored]) -> Caller:
-        """The caller whose certificate it is. `row`: as `again` gives it, where the scheme looks one up."""
-        rows, env = self.rows, {**env, "claims": certificate.claims}
-        if rows is None or row is None:
-            identity = about({"iss": certificate.claims["issuer"], "sub": certificate.claims["subject"]}, "")
-            return Caller(self.name, self._added({}, env), identity, certificate.until, identity)
-        found = rows.read(row)
-        values = self._added({rows.resource: found}, env)
-        return Caller(self.name, values, rows.identity(found), certificate.until, rows.logged(found), proof=proof)
-
-    def bearer(self, token: str, verified: Verified, env: Env) -> Caller:
-        """The caller whom a good token is about."""
-        claims = claim_values(verified.claims)
-        identity = about(verified.claims, token)
-        granted = self.known_by.scopes if isinstance(self.known_by, Issuer) else ()
-        scopes = {"scopes": [each for each in scopes_of(claims) if each in granted]} if granted else {}
-        values = self._added(scopes, {**env, "claims": claims})
-        return Caller(self.name, values, identity, verified.until + LEEWAY, identity, token)
-
-    def _added(self, values: dict[str, Any], env: Env) -> dict[str, Any]:
-        for name, value in self._adds:
-            try:
-                values[name] = value({**env, "caller": values})
-            except EvaluationError:
-                continue  # a caller without it: conditions that read it do not hold
-        return values
+    return Wait(Compute(partial(is_password, rows[0][0] if rows else None, given.password)), checked)
 
 
-def _challenges(challenge: str) -> tuple[bytes, bytes] | None:
-    """The challenge as it is stated, and to who came with a bearer token (RFC 6750 3)."""
-    if not challenge:
-        return None
-    name, _, parameters = challenge.partition(" ")
-    if name.lower() != "bearer":
-        return header_value(challenge), header_value(challenge)
-    bad = ", ".join(filter(None, (parameters, 'error="invalid_token"')))
-    return header_value(challenge), header_value(f"{name} {bad}")
+def _hold(
+    x: Exchange, scheme: Scheme, known_by: Certificates | AnyCertificate, pem: str, identified: Identified
+) -> Next:
+    """Read a certificate that the TLS handshake has verified, and look its row up where it has one."""
+    certificate = read_certificate(pem)
+    if certificate is None or certificate.until <= x.service.sources.clock().timestamp():
+        return identified(None)
+    if isinstance(known_by, AnyCertificate):
+        return identified(scheme.holder(certificate, None, x.env, {}))
+    proof = known_by.proof(certificate, x.env)
+    if proof is None:
+        return identified(None)
+    return Wait(Select(*known_by.find(proof, x.env)), partial(_held, x, scheme, certificate, proof, identified))
 
 
-KnownBy: TypeAlias = Tokens | Passwords | Issuer | Certificates | AnyCertificate
+def _held(
+    x: Exchange,
+    scheme: Scheme,
+    certificate: Certificate,
+    proof: Mapping[str, Stored],
+    identified: Identified,
+    rows: Sequence[Row],
+) -> Next:
+    return identified(scheme.holder(certificate, rows[0], x.env, proof) if rows else None)
 
 
-def _known_by(
-    verified: plan.Verification | None, key: tuple[str, ...], given: Mapping[str, object], sensitive: Collection[str]
-) -> KnownBy | None:
-    match verified:
-        case plan.LookedUp() | plan.Issued():
-            return Tokens(verified, key, sensitive)
-        case plan.Password():
-            return Passwords(verified, key, sensitive)
-        case plan.CertificateOf():
-            return Certificates(verified, key, sensitive)
-        case plan.AnyCertificate():
-            return AnyCertificate()
-        case plan.Signed():
-            try:
-                return Issuer(verified, given)
-            except EvaluationError:
-                return None  # the operator does not say who it is
+def _verify(
+    x: Exchange, known: Recognition, scheme: Scheme, issuer: Issuer, token: str, identified: Identified
+) -> Next:
+    """Verify a token that an issuer has signed; where something of the issuer's is needed first, wait for that."""
+    outcome = issuer.verify(token, x.service.sources)
+    match outcome:
+        case Fetch():
+
+            def fetched(result: Fetched | Unreachable) -> Next:
+                issuer.take(outcome, result, x.service.sources)
+                return _verify(x, known, scheme, issuer, token, identified)
+
+            return Wait(outcome, fetched)
+        case Unreachable():
+            known.unreachable = True
+            return identified(None)
+        case Verified():
+            return identified(scheme.bearer(token, outcome, x.env))
         case None:
-            return None
+            return identified(None)
         case _:
-            assert_never(verified)
+            assert_never(outcome)
 
 
-def about(claims: Mapping[str, Any], token: str) -> str:
-    """Who a token is about, without saying it: of the issuer and its name for the caller, which may be an address of
-    theirs, the beginning of a SHA-256 digest. A token that names nobody is about its bearer alone."""
-    subject = claims.get("sub")
-    named = f"{claims['iss']} {subject}" if subject is not None else token
-    return sha256(named.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+def _identified(x: Exchange, known: Recognition, index: int, caller: Caller | None) -> Next:
+    """Go on with the caller whom a scheme knows by the credential; None: it knows none, and the next one is asked."""
+    known.callers[index] = caller
+    if caller is None:
+        return authenticate(x, known, index + 1)
+    if known.pin is not None:
+        return known.pin(known, caller)
+    if caller.who in (x.endpoint.admissions or {}):
+        x.caller = caller
+        return admit(x)
+    x.stranger = x.stranger or caller
+    return authenticate(x, known, index + 1)
 
 
-def after_scheme(authorization: str, scheme: str) -> str | None:
-    """The credential in an Authorization field of this auth-scheme (RFC 9110 11.4: case-insensitive, then 1*SP)."""
-    name, _, credential = authorization.strip(" \t").partition(" ")
-    credential = credential.strip(" ")
-    return credential if name.lower() == scheme and credential else None
+def _unidentified(x: Exchange, known: Recognition) -> Next:
+    """No scheme that the endpoint admits accepted a credential."""
+    if known.pin is not None:
+        return unavailable(x) if known.unreachable else known.pin(known, NOBODY)
+    if known.unreachable:
+        # Whether the credential is good nobody can tell now: neither answer would be true.
+        count_it(x)
+        return x.answer() if RATE_LIMITED in x.failures else unavailable(x)
+    anyone = ANYONE in (x.endpoint.admissions or {})
+    if x.stranger is not None and not anyone:
+        x.refuse(Failure("forbidden", x.endpoint.resource))
+    elif x.stranger is None and (not anyone or any(_presents(x))):
+        x.refuse(Failure("unauthenticated", _bad(x)))
+    else:
+        return admit(x)
+    return counted(x)
 
 
-def cookies(request: Request) -> dict[str, str]:
-    """The cookies of a request (RFC 6265 4.2.1). Of several with one name the first counts, which browsers send
-    for the longest path."""
-    found: dict[str, str] = {}
-    for pair in request.headers.get("cookie", "").split(";"):
-        name, equals, value = pair.strip(" \t").partition("=")
-        if equals:
-            found.setdefault(name, value.removeprefix('"').removesuffix('"'))
-    return found
+def _bad(x: Exchange) -> str | None:
+    """Of which scheme the credential is that came and was not good: the first one that looks where it is, of those
+    that the endpoint admits, or of all. None: no credential came."""
+    names = [scheme.name for scheme in _presents(x)]
+    return next((name for name in names if name in (x.endpoint.admissions or {})), next(iter(names), None))
+
+
+def _presents(x: Exchange) -> Iterator[Scheme]:
+    """The schemes that find something where they look for a credential."""
+    schemes = x.service.schemes
+    return (each for each in schemes if each.presented(x.request, x.query) and not _is_clients(x, each))
+
+
+def _is_clients(x: Exchange, scheme: Scheme) -> bool:
+    """Whether what is where a scheme looks is no caller's credential, but says to which client a token is granted."""
+    return x.endpoint.grants and scheme.where == "authorization" and credentials.is_clients(x.request)

@@ -22,8 +22,8 @@ from ninefold.runtime.operations.call import Calling, Function
 from ninefold.runtime.operations.execute import List, Read
 from ninefold.runtime.operations.operation import Operation, ready
 from ninefold.runtime.operations.sweep import Sweep
-from ninefold.runtime.request.authenticate import Scheme
 from ninefold.runtime.request.rates import Rate
+from ninefold.runtime.request.schemes import Scheme
 from ninefold.values import Type, Value
 
 
@@ -98,6 +98,11 @@ class Endpoint:
     lowest: Lowest = Lowest(0, 0, 0)
     for_anyone: bool = False
     """It is for `anyone` alone: no credential is read (fixed meaning 8)."""
+
+    @property
+    def resource(self) -> str | None:
+        """Which it is about, whoever calls."""
+        return None if self.any_operation is None else self.any_operation.resource
 
 
 @dataclass(frozen=True, slots=True)

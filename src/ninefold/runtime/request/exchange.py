@@ -1,11 +1,15 @@
-"""A request on its way, what is known of it so far, and the answers that need no step."""
+"""A request on its way: what is known of each, what is known of one whose endpoint is asked, and the answers that need
+no step."""
 
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
+
+import msgspec
 
 from ninefold.runtime.messages.message import HeaderFields, Request, Response, header_value
 from ninefold.runtime.messages.parameters import Query, parse_query
@@ -13,11 +17,11 @@ from ninefold.runtime.messages.patches import Edit, blamed, in_body
 from ninefold.runtime.messages.problems import Failure
 from ninefold.runtime.operations.execute import Call
 from ninefold.runtime.operations.flow import Follow
-from ninefold.runtime.request.authenticate import NOBODY, Caller, after_scheme
 from ninefold.runtime.request.endpoints import Admission, Endpoint
 from ninefold.runtime.request.idempotency import Held
 from ninefold.runtime.request.match import Found
 from ninefold.runtime.request.rates import TRY_AGAIN, Told
+from ninefold.runtime.request.schemes import NOBODY, Caller, after_scheme
 from ninefold.runtime.request.service import Service
 from ninefold.runtime.request.versions import Version
 
@@ -32,60 +36,90 @@ TOO_LARGE = Failure("too large")
 RATE_LIMITED = Failure("rate limited")
 
 
-@dataclass(slots=True)
-class Exchange:
-    """A request on its way. `version`: the one that it asks for; `values`: the texts of its path's names. `rank` is the
-    lowest of the failures. `recognised`: what schemes have made of their credentials, by their numbers; `unplaced`: of
-    which version it is depends on who calls, and is not known yet. `stranger` is whose credential was good, and not of
-    a kind that the endpoint admits. `unreachable`: an issuer could not be asked for the keys of a credential.
-    `addressable`: the path's values can be of rows. `told`: how the rates stand that counted the request; `limited`:
-    the answer refuses it for one of them. `key`: the idempotency key that came; `content`: the body as it came, None
-    where it was not read; `document`: the body as JSON; `becomes`: what it gives, once that is merged or edited;
-    `edits`: what a JSON Patch did, where it could be done; `holds`: the key is in progress by this request; `repeated`:
-    the answer is that of an earlier one with the key."""
+class Content(msgspec.Struct, frozen=True, eq=False):
+    """A body as far as it was read. `raw`: as it came; None: it was to be read, and was not. `form`: it is a form.
+    `document`: as JSON; `becomes`: what it gives, once that is merged or edited; `edits`: what a JSON Patch did, where
+    it could be done."""
+
+    raw: bytes | None
+    form: bool = False
+    document: Any = NO_DOCUMENT
+    becomes: Any = NO_DOCUMENT
+    edits: tuple[Edit, ...] | None = None
+
+
+NOT_TAKEN = Content(b"")
+"""The endpoint takes no body."""
+
+NOT_READ = Content(None)
+
+
+class Asked(msgspec.Struct, eq=False):
+    """What a request asks of its endpoint. `key`: the idempotency key that came, and `held` the request under it;
+    `holds`: the key is in progress by this request; `repeated`: the answer is that of an earlier one with the key.
+    `called`: the function that comes before the operation has been called. `attempts`: how often a row was looked at
+    that others changed meanwhile."""
+
+    call: Call
+    key: str | None
+    content: Content = NOT_TAKEN
+    held: Held | None = None
+    holds: bool = False
+    repeated: bool = False
+    called: bool = False
+    attempts: int = 0
+
+    def repeats(self) -> None:
+        self.repeated = True
+
+
+class Exchange(msgspec.Struct, eq=False):
+    """A request on its way. `version` and `endpoint`: of which the answer is; until that is known, the newest, and one
+    that has nothing of its own. `values`: the texts of its path's names; `addressable`: they can be of rows. `allow`:
+    what the path may be asked for, where that is the answer. `caller`: who is admitted, or nobody; `admission`: as what
+    kind of caller; None: nobody is. `stranger`: whose credential was good, and not of a kind that the endpoint admits.
+    `told`: how the rates stand that counted the request; `limited`: the answer refuses it for one of them. `rank`: the
+    lowest of the failures; `details`: what else their codes tell. `asked`: None: it has not come so far that its
+    parameters were read."""
 
     service: Service
     request: Request
     query: Query
     env: dict[str, Any]
     version: Version
-    values: tuple[str, ...] = ()
     endpoint: Endpoint = _NO_ENDPOINT
-    recognised: dict[int, Caller | None] = field(default_factory=dict)
-    unplaced: bool = False
-    caller: Caller = NOBODY
-    stranger: Caller | None = None
-    unreachable: bool = False
-    admission: Admission | None = None
-    call: Call | None = None
-    failures: list[Failure] = field(default_factory=list)
-    details: dict[str, Any] = field(default_factory=dict)
-    rank: int = 0
+    values: tuple[str, ...] = ()
     addressable: bool = True
     allow: HeaderFields = ()
-    attempts: int = 0
+    caller: Caller = NOBODY
+    admission: Admission | None = None
+    stranger: Caller | None = None
     told: tuple[Told, ...] = ()
     limited: bool = False
-    key: str | None = None
-    content: bytes | None = b""
-    document: Any = NO_DOCUMENT
-    becomes: Any = NO_DOCUMENT
-    edits: tuple[Edit, ...] | None = None
-    form: bool = False
-    """The body is a form."""
-    held: Held | None = None
-    holds: bool = False
-    repeated: bool = False
-    called: bool = False
-    """The function that comes before the operation has been called."""
+    failures: list[Failure] = []
+    details: dict[str, Any] = {}
+    rank: int = 0
+    asked: Asked | None = None
 
-    def refuse(self, failure: Failure) -> None:
-        rank = self.version.problems.rank(failure, self.endpoint.errors or {})
-        self.rank = min(rank, self.rank) if self.failures else rank
-        self.failures.append(failure)
+    @property
+    def errors(self) -> Mapping[str, str]:
+        """The codes of the endpoint's own, by condition."""
+        return self.endpoint.errors or {}
 
-    def repeats(self) -> None:
-        self.repeated = True
+    def rank_of(self, failure: Failure) -> int:
+        return self.version.problems.rank(failure, self.endpoint.errors or {})
+
+    def refuse(self, *failures: Failure) -> None:
+        for failure in failures:
+            rank = self.rank_of(failure)
+            self.rank = min(rank, self.rank) if self.failures else rank
+            self.failures.append(failure)
+
+    def in_case(self, endpoint: Endpoint) -> None:
+        """It is known of which case of its endpoint the request is."""
+        self.endpoint = endpoint
+        if self.admission is not None:
+            self.admission = (endpoint.admissions or {})[self.admission.who]
 
     def settled(self, lowest: int) -> bool:
         """Whether something has failed that nothing of this rank comes before."""
@@ -93,18 +127,17 @@ class Exchange:
 
     def answer(self) -> Response:
         """The answer to what has failed, with the headers that its status asks for (RFC 9110 15.5)."""
+        content = NOT_TAKEN if self.asked is None else self.asked.content
         if self.endpoint.body is not None:
-            self.failures = self.endpoint.body.in_order([blamed(each, self.becomes) for each in self.failures])
-        self.limited = RATE_LIMITED in self.failures and self.rank == self.version.problems.rank(
-            RATE_LIMITED, self.endpoint.errors or {}
-        )
+            self.failures = self.endpoint.body.in_order([blamed(each, content.becomes) for each in self.failures])
+        self.limited = RATE_LIMITED in self.failures and self.rank == self.rank_of(RATE_LIMITED)
         response = self.version.problems.answer(
             self.failures,
-            self.endpoint.errors or {},
+            self.errors,
             self.env,
             self.details,
             self.endpoint.shape,
-            partial(in_body, document=self.document, edits=self.edits),
+            partial(in_body, document=content.document, edits=content.edits),
         )
         match response.status:
             case 401:
@@ -127,7 +160,7 @@ class Exchange:
     def _insufficient(self) -> HeaderFields:
         """The challenge to a good token that lacks a scope (RFC 6750 3.1), where that is what is answered."""
         needed = () if self.admission is None else self.admission.scopes
-        counts = min(self.failures, key=lambda each: self.version.problems.rank(each, self.endpoint.errors or {}))
+        counts = min(self.failures, key=self.rank_of)
         if counts.condition != "forbidden" or set(needed) <= set(self.caller.values.get("scopes", ())):
             return ()
         challenge = f'Bearer error="insufficient_scope", scope="{" ".join(needed)}"'
@@ -135,8 +168,9 @@ class Exchange:
 
     def release(self) -> None:
         """The request is answered, or nobody waits for it any more: its key is no longer in progress."""
-        if self.holds and self.held is not None and self.service.keys is not None:
-            self.service.keys.end(self.held)
+        asked = self.asked
+        if asked is not None and asked.holds and asked.held is not None and self.service.keys is not None:
+            self.service.keys.end(asked.held)
 
     @property
     def route(self) -> str | None:

@@ -23,7 +23,7 @@ from ninefold.expressions.tree import free_variables
 from ninefold.plan import limits as plan
 from ninefold.runtime.messages.message import HeaderFields, header_value
 from ninefold.runtime.request.algorithms import Algorithm, FixedWindow, Gcra, SlidingWindow, Standing, TokenBucket
-from ninefold.runtime.request.authenticate import Caller
+from ninefold.runtime.request.schemes import Caller
 
 MOST = 4_000_000
 """Numbers that the states of one rate hold at most, of some 16 bytes each with what finds them."""

@@ -22,11 +22,11 @@ from ninefold.runtime.operations.pages import Cursors
 from ninefold.runtime.operations.signing import signing_key
 from ninefold.runtime.operations.timers import Timer, Timers
 from ninefold.runtime.request import endpoints, rates
-from ninefold.runtime.request.authenticate import Scheme
 from ninefold.runtime.request.cross_origin import CrossOrigin
 from ninefold.runtime.request.endpoints import NO_CHALLENGE, Challenges, Endpoint
 from ninefold.runtime.request.idempotency import Keys
 from ninefold.runtime.request.match import Routes
+from ninefold.runtime.request.schemes import Scheme
 from ninefold.runtime.request.versions import Link, Version, Versions, headers_of, link
 from ninefold.runtime.sources import Sources
 

@@ -13,7 +13,10 @@ from typing import Any, assert_never
 
 from ninefold.plan.environment import CREDENTIAL
 from ninefold.runtime.operations.flow import Asks, Fetch, Fetched, Follow, Holds, Over, Select, Standing, Unreachable
-from ninefold.runtime.request.authenticate import (
+from ninefold.runtime.request.certificates import read as read_certificate
+from ninefold.runtime.request.exchange import Exchange
+from ninefold.runtime.request.issuers import Issuer, Verified
+from ninefold.runtime.request.schemes import (
     ANYONE,
     AnyCertificate,
     Caller,
@@ -22,9 +25,6 @@ from ninefold.runtime.request.authenticate import (
     Scheme,
     Tokens,
 )
-from ninefold.runtime.request.certificates import read as read_certificate
-from ninefold.runtime.request.exchange import Exchange
-from ninefold.runtime.request.issuers import Issuer, Verified
 from ninefold.runtime.store.protocol import Row
 
 

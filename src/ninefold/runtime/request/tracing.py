@@ -93,7 +93,7 @@ class _Version:
             others=others,
             head=x.request.method == "HEAD",
             more=len(refusals) > MOST_REFUSALS,
-            repeated=x.repeated,
+            repeated=x.asked is not None and x.asked.repeated,
         )
 
     def _key(self, x: Exchange) -> str:
@@ -158,7 +158,7 @@ def _outcome(x: Exchange, response: Response) -> Outcome:
         return "not modified"
     if response.status == 408:
         return "stalled"
-    if x.call is not None:
+    if x.asked is not None:
         return "answered"
     return "methods" if x.request.method == "OPTIONS" else "not in force"
 
@@ -182,7 +182,7 @@ def _end(x: Exchange, route: Served | None, status: int) -> int:
     statuses = [] if operation is None else [each.status for each in ends(operation)]
     if statuses.count(status) == 1:
         return statuses.index(status)
-    return 1 if len(statuses) > 1 and x.call is not None and x.call.untouched else 0
+    return 1 if len(statuses) > 1 and x.asked is not None and x.asked.call.untouched else 0
 
 
 def _node(failure: Failure, nodes: Sequence[Condition]) -> int:

@@ -1,0 +1,139 @@
+"""The steps that say whether a request is taken: what kind of caller it comes from, its rates, its parameters."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any
+
+from ninefold.plan import environment
+from ninefold.runtime.messages.parameters import Declared, Query
+from ninefold.runtime.messages.problems import Failure, invalid, no_value
+from ninefold.runtime.messages.violations import MOST
+from ninefold.runtime.operations.execute import Call, List, Read
+from ninefold.runtime.operations.flow import Next
+from ninefold.runtime.operations.sweep import Sweep
+from ninefold.runtime.request.decode import read_body
+from ninefold.runtime.request.exchange import RATE_LIMITED, Asked, Exchange
+from ninefold.runtime.request.idempotency import HEADER, read_key
+from ninefold.runtime.request.perform import operate
+from ninefold.runtime.request.rates import Asking, count
+from ninefold.runtime.request.schemes import NOBODY
+
+
+def admit(x: Exchange) -> Next:
+    """The caller is of a kind that the endpoint admits."""
+    assert x.endpoint.admissions is not None
+    x.admission = x.endpoint.admissions[x.caller.who]
+    x.env |= {"caller": x.caller.root, environment.CREDENTIAL: x.caller.proof}
+    return counted(x)
+
+
+def counted(x: Exchange) -> Next:
+    count_it(x)
+    return _parameters(x)
+
+
+def count_it(x: Exchange) -> None:
+    """The rates of the endpoint count the request; one of them may refuse it."""
+    rates = x.endpoint.rates
+    if rates:
+        if any(rate.reads_request for rate in rates):
+            _read_own(x)
+        caller = x.caller if x.stranger is None or x.caller is not NOBODY else x.stranger
+        asking = Asking(caller, x.request.address, {**x.env, "caller": caller.values})
+        x.told = count(rates, asking, x.service.sources.elapsed())
+        if any(told.refused for told in x.told):
+            x.refuse(RATE_LIMITED)
+
+
+def _parameters(x: Exchange) -> Next:
+    """Query parameters and headers, then what the operation says of the request alone."""
+    if x.settled(x.endpoint.lowest.parameters):
+        return x.answer()
+    endpoint, failures = x.endpoint, list[Failure]()
+    if endpoint.known_parameters is not None:
+        failures.extend(_unknown(x.query, endpoint.known_parameters))
+    misread = _read_own(x)
+    if misread:
+        x.env[environment.REFUSED] = {"parameters": True}
+    failures.extend(misread)
+    key, wrong = _key(x)
+    failures.extend(wrong)
+    of_no_case = not failures and not _is_of_a_case(x)
+    caller, service = x.caller, x.service
+    call = Call(x.request, x.env, service.sources, service.cursors, endpoint.scope, caller.who, caller.identity)
+    call.log = service.log
+    x.asked = asked = Asked(call, key)
+    _read_operations(x, call, failures)
+    x.refuse(*failures)
+    # What reads of the request what it is refused for is not asked.
+    admission = None if x.admission is None or (misread and x.admission.reads_request) else x.admission
+    if admission is not None and admission.admits is not None and not admission.admits(x.env):
+        x.refuse(Failure("forbidden", admission.operation.resource))
+    if of_no_case:
+        x.refuse(Failure("forbidden", x.endpoint.resource))
+        return operate(x, asked)
+    return read_body(x, asked)
+
+
+def _is_of_a_case(x: Exchange) -> bool:
+    """Go on in the case that the request is of, where that is known without its body; False: it is of none."""
+    cases = x.endpoint.cases
+    if cases is None or cases.member is not None or x.admission is None:
+        return True
+    found = cases.of_request(x.env)
+    if found is not None:
+        x.in_case(found)
+    return found is not None
+
+
+def _read_operations(x: Exchange, call: Call, failures: list[Failure]) -> None:
+    """Read the parameters that the operation has: what is chosen of the response, of a list what page, and filters."""
+    operation = x.endpoint.any_operation if x.admission is None else x.admission.operation
+    if isinstance(operation, Read | List) and operation.chooser is not None:
+        x.env[environment.CHOSEN] = operation.chooser.read(x.query, failures)
+    if isinstance(operation, List):
+        call.page = operation.pages.read(x.query, x.env, failures)
+        if x.admission is not None:
+            not_ours = operation.cursor(call)
+            failures.extend(() if not_ours is None else (not_ours,))
+    if isinstance(operation, Sweep):
+        x.env[environment.FILTER] = operation.filters.read(x.query, x.env, failures)
+
+
+def _read_own(x: Exchange) -> list[Failure]:
+    """Read the endpoint's own parameters and headers, the root `request`; and what is wrong with them."""
+    endpoint, headers, failures = x.endpoint, x.request.headers, list[Failure]()
+    read: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "headers": {}}
+    if endpoint.path is not None:
+        read["path"] = _read_path(x, endpoint.path, failures)
+    if endpoint.query is not None:
+        read["query"] = endpoint.query.read(x.query, failures)
+    if endpoint.headers is not None:
+        given = {name: [headers[name.lower()]] for name in endpoint.header_names if name.lower() in headers}
+        read["headers"] = endpoint.headers.read(given, failures)
+    x.env["request"] = read
+    return failures
+
+
+def _read_path(x: Exchange, declared: Declared, failures: list[Failure]) -> dict[str, Any]:
+    """The values in the path that are no fields. A text that is none is `missing`, or the code stated for it."""
+    wrong: list[Failure] = []
+    texts = zip(x.endpoint.names, x.values, strict=True)
+    read = declared.read({name: [text] for (name, _, _), text in texts}, wrong)
+    failures += dict.fromkeys(told for each in wrong for told in no_value(each, x.endpoint.resource))
+    return read
+
+
+def _key(x: Exchange) -> tuple[str | None, list[Failure]]:
+    """The idempotency key, where the endpoint takes one; and what is wrong with it."""
+    stated, field = x.endpoint.idempotency_key, x.request.headers.get(HEADER.lower())
+    if stated is None or (field is None and stated == "optional"):
+        return None, []
+    key, rule = read_key(field) if field is not None else (None, "required")
+    return key, [] if rule is None else [invalid("header", HEADER, rule)]
+
+
+def _unknown(query: Query, known: frozenset[str]) -> list[Failure]:
+    unknown = (invalid("query", name, "unknown") for name in query if name not in known)
+    return [*islice(unknown, MOST + 1)]

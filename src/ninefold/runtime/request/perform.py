@@ -1,0 +1,198 @@
+"""The steps that do what is asked for, once; or, where the request is refused, ask whether more refuses it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+
+from ninefold.plan import environment
+from ninefold.runtime.messages.message import Response
+from ninefold.runtime.operations.call import Calling
+from ninefold.runtime.operations.credentials import PasswordCheck
+from ninefold.runtime.operations.execute import Call, List, Write
+from ninefold.runtime.operations.flow import Failed, Gave, Next, Select, Wait
+from ninefold.runtime.operations.judge import Judge, Refusal
+from ninefold.runtime.operations.sweep import Sweep
+from ninefold.runtime.request.endpoints import Admission
+from ninefold.runtime.request.exchange import Asked, Exchange
+from ninefold.runtime.request.idempotency import MISMATCH, Held, once, opened, stored
+from ninefold.runtime.store.protocol import Row
+
+
+def operate(x: Exchange, asked: Asked) -> Next:
+    """Perform the operation; or, if the request is refused already, ask the judge where it may know better."""
+    admission = x.admission
+    if admission is None:
+        return x.answer()
+    asked.held = held = _held(x, asked)
+    if not x.failures and held is not None and x.service.keys is not None and not asked.holds:
+        clash = x.service.keys.begin(held)
+        if clash is not None:
+            x.refuse(clash)
+            return judged(x, asked, admission)
+        asked.holds = True
+    return perform(x, asked) if not x.failures else _compared_first(x, asked, admission)
+
+
+def _held(x: Exchange, asked: Asked) -> Held | None:
+    """The request under its idempotency key. A caller without a credential shares its keys with all the others."""
+    raw = asked.content.raw
+    if asked.key is None or raw is None or x.service.keys is None:
+        return None
+    content: tuple[bytes, ...] = (x.request.path, x.request.query, raw)
+    if x.endpoint.grants:  # whose token it is may stand there, and not in the body
+        content = (*content, x.request.headers.get("authorization", "").encode("utf-8", "surrogateescape"))
+    caller, now = x.caller, x.service.sources.clock()
+    return x.service.keys.held(asked.key, caller.who, caller.identity, x.endpoint.scope, content, now)
+
+
+def _compared_first(x: Exchange, asked: Asked, admission: Admission) -> Next:
+    """The request is refused; that its key came with another one before may count more."""
+    held = asked.held
+    if held is None or x.settled(x.rank_of(MISMATCH) + 1):
+        return judged(x, asked, admission)
+
+    def compared(rows: Sequence[Row]) -> Next:
+        if rows and not held.is_of(rows[0][0]):
+            x.refuse(MISMATCH)
+        return judged(x, asked, admission)
+
+    return Wait(Select(*held.finding), compared)
+
+
+# ── What is called first ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def perform(x: Exchange, asked: Asked) -> Next:
+    """Call what is called first, if anything is; then perform the operation."""
+    admission = x.admission
+    assert admission is not None
+    calling, held = admission.call, asked.held
+    if calling is None or asked.called:
+        return _perform_once(x, asked, admission)
+    if held is None:
+        return _admitted_first(x, asked, admission, calling)
+
+    def called_before(rows: Sequence[Row]) -> Next:
+        """What came with the key before is answered as it was, and nothing is called."""
+        if not rows:
+            return _admitted_first(x, asked, admission, calling)
+        request, sealed = rows[0]
+        if not held.is_of(request):
+            return _mismatched(x, asked, admission)
+        asked.repeats()
+        return opened(held, sealed)
+
+    return Wait(Select(*held.finding), called_before)
+
+
+def _admitted_first(x: Exchange, asked: Asked, admission: Admission, calling: Calling) -> Next:
+    """Nothing is called for a request that is refused for what rows hold already."""
+    operation, call = admission.operation, asked.call
+    judge = operation.judge
+    if judge is None:
+        return _invoke(x, asked, admission, calling)
+    with suppress(Refusal):  # what cannot be made is told once the function has given its part
+        operation.prepare(call)
+
+    def judged_so(rows: Sequence[Row]) -> Next:
+        refusal = judge.refusal(rows, x.env)
+        return _invoke(x, asked, admission, calling) if refusal is None else refused(x, refusal)
+
+    return _on_condition(asked, admission, lambda: Wait(Select(*judge.bound(x.env, False)), judged_so))
+
+
+def _invoke(x: Exchange, asked: Asked, admission: Admission, calling: Calling) -> Next:
+    def gave(outcome: Gave | Failed) -> Next:
+        x.env[environment.RESULT] = calling.result(outcome)
+        asked.called = True
+        return _perform_once(x, asked, admission)
+
+    return Wait(calling.invoked(x.env, asked.call.body), gave)
+
+
+# ── The operation ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _perform_once(x: Exchange, asked: Asked, admission: Admission) -> Next:
+    """Perform the operation; with an idempotency key, once."""
+    operation, held = admission.operation, asked.held
+    try:
+        operation.prepare(asked.call)
+    except Refusal as refusal:
+        x.refuse(*refusal.failures)
+        return _compared_first(x, asked, admission)
+    step = operation.perform(asked.call)
+    if held is None:
+        return step
+    if asked.called:
+        step = stored(step)
+    return once(step, held, partial(_mismatched, x, asked, admission), asked.repeats)
+
+
+def _mismatched(x: Exchange, asked: Asked, admission: Admission) -> Next:
+    x.refuse(MISMATCH)
+    return judged(x, asked, admission)
+
+
+# ── What else refuses it ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def judged(x: Exchange, asked: Asked, admission: Admission) -> Next:
+    """The request is refused; the judge is asked where it may know something that counts before."""
+    operation, call = admission.operation, asked.call
+    judge = operation.judge
+    if judge is None or not x.addressable or x.rank < admission.lowest:
+        return x.answer()
+    is_refused = any(x.env.get(environment.REFUSED, {}).values())
+    values = call.body is not None and not is_refused
+    if isinstance(operation, Write) and operation.password is not None:
+        return _judged_sign_in(x, call, operation, operation.password, judge)
+    if call.body is None:
+        call.body = call.valid
+    try:
+        if not isinstance(operation, List | Sweep):
+            operation.prepare(call)
+    except Refusal as refusal:
+        # What cannot be made is told beside what else is wrong. Where not all is known that the request gives, nobody
+        # knows what cannot.
+        x.refuse(*(refusal.failures if values else ()))
+        values = False
+    partly = not values and call.body is not None
+    wrong = operation.wrong(call) if partly and isinstance(operation, Write) else None
+    return _on_condition(asked, admission, lambda: _asked_of(judge, x, values, wrong))
+
+
+def _asked_of(judge: Judge, x: Exchange, values: bool, wrong: frozenset[str] | None = None) -> Next:
+    return Wait(Select(*judge.bound(x.env, values, wrong)), lambda rows: refused(x, judge.refusal(rows, x.env)))
+
+
+def _on_condition(asked: Asked, admission: Admission, ask: Callable[[], Next]) -> Next:
+    """Where the request has a condition on what GET shows, whether it holds is known before the judge is asked."""
+    operation, call = admission.operation, asked.call
+    if not (isinstance(operation, Write) and operation.is_conditional(call)):
+        return ask()
+
+    def compared(shown: Sequence[Row]) -> Next:
+        operation.compare(call, shown)
+        return ask()
+
+    return Wait(Select(*operation.shown(call)), compared)
+
+
+def _judged_sign_in(x: Exchange, call: Call, operation: Write, password: PasswordCheck, judge: Judge) -> Next:
+    """Whether the password is right may count before what the request is refused for; and of its row nothing is told to
+    anybody else. Without a body that can be read there is no password, and nothing to tell."""
+    if call.body is None:
+        return x.answer()
+    operation.prepare(call)
+    return password.step(x.env, lambda _: _asked_of(judge, x, True))
+
+
+def refused(x: Exchange, refusal: Refusal | None) -> Response:
+    """The operation is refused, for what the request is refused for already or for something that comes first."""
+    if refusal is not None:
+        x.refuse(*refusal.failures)
+        x.details |= refusal.details
+    return x.answer()
