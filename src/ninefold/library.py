@@ -30,7 +30,7 @@ from ninefold.plan.service import ServicePlan
 from ninefold.runtime.background.jobs import jobs
 from ninefold.runtime.http import app
 from ninefold.runtime.http.access_log import Observe
-from ninefold.runtime.http.app import Message, Receive, Send
+from ninefold.runtime.http.cycle import Message, Receive, Send
 from ninefold.runtime.operations.call import Refused, unfit
 from ninefold.runtime.request.issuers import unusable
 from ninefold.runtime.request.service import ready

@@ -17,7 +17,7 @@ from ninefold.compile.perspective import Perspective
 from ninefold.expressions.sql_rows import Parts
 from ninefold.language import conditions
 from ninefold.plan.problems import Condition
-from ninefold.runtime.messages import choices, decode, parameters
+from ninefold.runtime.messages import decode, parameters
 from ninefold.runtime.request import admit
 from ninefold.runtime.request.schemes import Scheme
 from ninefold.runtime.sources import Sources
@@ -238,25 +238,25 @@ def a_parameter_that_is_not_known_is_ignored(patch: Patch) -> None:
 
 @mutant
 def what_a_request_leaves_out_is_expanded(patch: Patch) -> None:
-    named = choices.Chooser.read
+    named = parameters.Chooser.read
 
     def expanding(self: Any, query: Any, failures: Any) -> Any:
         on = named(self, query, failures)
         every = () if self._expansion is None else self._expansion.offered
         return frozenset(each for each in on if each.removeprefix("hide ") not in every)
 
-    patch.setattr(choices.Chooser, "read", expanding)
+    patch.setattr(parameters.Chooser, "read", expanding)
 
 
 @mutant
 def a_name_may_be_given_twice(patch: Patch) -> None:
-    texts = choices._texts
+    texts = parameters._texts
 
     def once(values: Any, written: Any) -> Any:
         found = texts(values, written)
         return found if found is None else list(dict.fromkeys(found))
 
-    patch.setattr(choices, "_texts", once)
+    patch.setattr(parameters, "_texts", once)
 
 
 @pytest.mark.slow

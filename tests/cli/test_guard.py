@@ -11,7 +11,7 @@ import httpx
 import pytest
 from tests.cli.test_serving import Refused, Serving, refused, serving
 
-from ninefold.operator.guard import HEADERS, guard
+from ninefold.operator.port import HEADERS, guard
 
 __all__ = ["refused"]
 

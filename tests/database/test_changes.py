@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import apsw
 import pytest
 
-from ninefold.runtime.store.changes import Changes, tables_read
+from ninefold.runtime.store.connections import Changes, tables_read
 
 CHANGES = {
     "INSERT INTO child (parent) VALUES (1)": {"child"},

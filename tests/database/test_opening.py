@@ -120,8 +120,8 @@ def named_again(path: Path, how: str) -> Path:
 def said_by_another_process(call: str, path: Path) -> str:
     program = (
         "import sys; from ninefold.runtime.store.sqlite import Refused, open_sqlite\n"
-        "from ninefold.runtime.store.reading import open_to_read\n"
-        "from ninefold.runtime.store.beside import open_beside\n"
+        "from ninefold.runtime.store.guests import open_to_read\n"
+        "from ninefold.runtime.store.guests import open_beside\n"
         "from ninefold.plan.schema import Schema\n"
         f"found = {call}(sys.argv[1], Schema())\n"
         "print(found.message if isinstance(found, Refused) else 'opened')"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ninefold.runtime.store.url import NotBuilt, database_path
+from ninefold.runtime.store.file import NotBuilt, database_path
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,14 @@ from collections.abc import MutableMapping
 from typing import Any
 
 from ninefold.development import reload as module
-from ninefold.development.reload import Application, Receive, Scope, Send, Switch
+from ninefold.development.reload import Switch
+from ninefold.runtime.http.cycle import Asgi, Message, Receive, Send
 
 SCOPE = {"type": "http"}
 
 
-def answering(status: int, until: asyncio.Event | None = None) -> Application:
-    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+def answering(status: int, until: asyncio.Event | None = None) -> Asgi:
+    async def application(scope: Message, receive: Receive, send: Send) -> None:
         if until is not None:
             await until.wait()
         await send({"type": "http.response.start", "status": status})

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.events.service import running
 
-from ninefold.runtime.http.beside import AT_ONCE, LITTLE_SECONDS, Beside, is_much
+from ninefold.runtime.http.work import AT_ONCE, LITTLE_SECONDS, Beside, is_much
 from ninefold.runtime.messages.schemas import Schemas
 from ninefold.runtime.sources import Sources
 

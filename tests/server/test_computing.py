@@ -17,8 +17,8 @@ from ninefold.runtime.http.addresses import client_address
 from ninefold.runtime.http.app import Application
 from ninefold.runtime.http.capacity import Capacity
 from ninefold.runtime.http.run import Stop, serve
-from ninefold.runtime.http.works import MOST_COMPUTATIONS as THREADS
-from ninefold.runtime.http.works import Computations
+from ninefold.runtime.http.work import MOST_COMPUTATIONS as THREADS
+from ninefold.runtime.http.work import Computations
 from ninefold.runtime.request.service import ready
 from ninefold.runtime.store.protocol import Unavailable
 from ninefold.runtime.store.sqlite import Opened, open_sqlite

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.server.identity import part
 
 from ninefold.plan.authentication import ASYMMETRIC, SYMMETRIC
-from ninefold.runtime.http.works import kept_seconds
+from ninefold.runtime.http.work import kept_seconds
 from ninefold.runtime.request.tokens import Expected, Key, claim_values, fitting, read, read_keys
 
 JSON = st.recursive(

@@ -35,8 +35,8 @@ from ninefold.runtime.operations.flow import (
     Work,
 )
 from ninefold.runtime.request.exchange import Exchange, arrived, finished, only, open_to_origins, timed_out
+from ninefold.runtime.request.review import followed
 from ninefold.runtime.request.service import ready
-from ninefold.runtime.request.standing import followed
 from ninefold.runtime.request.steps import recovered, start, taken
 from ninefold.runtime.request.tracing import Tracer
 from ninefold.runtime.sources import Sources

@@ -9,7 +9,7 @@ import socket
 from collections.abc import Sequence
 
 from ninefold.cli.terminal import Unusable
-from ninefold.operator.guard import Guard, guard
+from ninefold.operator.port import Guard, guard
 
 _ADDRESS = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.%\w]+)\]|(?P<host>[^\s:\[\]]+)):(?P<port>[0-9]{1,5})")
 

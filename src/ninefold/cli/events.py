@@ -15,12 +15,11 @@ from ninefold.cli.parameter import AcceptProposals, File, Parameter
 from ninefold.cli.row_table import rows_as_text
 from ninefold.cli.terminal import Unusable, remark, say, show
 from ninefold.diagnostics.diagnostic import Severity
-from ninefold.operator import events as log
+from ninefold.operator.rows import counts, dead, logged, replay, rotate
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.sources import Sources
-from ninefold.runtime.store.beside import open_beside
+from ninefold.runtime.store.guests import open_beside, open_to_read
 from ninefold.runtime.store.protocol import Unavailable
-from ninefold.runtime.store.reading import open_to_read
 from ninefold.runtime.store.sqlite import Refused
 
 LARGEST = 1_000_000
@@ -110,8 +109,8 @@ def _show(
         raise Unusable(reading.message, *reading.help, details=reading.details)
     with reading:
         found: list[dict[str, Any]]
-        found = log.logged(reading, after, limit) if action == "list" else log.dead(reading, plan, limit)
-        waiting, given_up = log.counts(reading) if plan.schema.subscriptions else (0, 0)
+        found = logged(reading, after, limit) if action == "list" else dead(reading, plan, limit)
+        waiting, given_up = counts(reading) if plan.schema.subscriptions else (0, 0)
     if format == "json":
         sys.stdout.writelines(msgspec.json.encode(row).decode() + "\n" for row in found)
         return
@@ -126,7 +125,7 @@ def _replay(plan: ServicePlan, url: str, positions: Sequence[int], subscription:
     if isinstance(opened, Refused):
         raise Unusable(opened.message, *opened.help, details=opened.details)
     with opened as session:
-        made = log.replay(session, plan, Sources().now(), positions, subscription)
+        made = replay(session, plan, Sources().now(), positions, subscription)
     say(f"{_counted(made)} to be made again")
 
 
@@ -143,7 +142,7 @@ def _rotate(plan: ServicePlan, url: str, subscription: str | None, hours: int) -
     if isinstance(opened, Refused):
         raise Unusable(opened.message, *opened.help, details=opened.details)
     with opened as session:
-        secret = log.rotate(session, opened.key("cursors"), subscription, until)
+        secret = rotate(session, opened.key("cursors"), subscription, until)
     if secret is None:
         raise Unusable(f"there is no subscription {subscription}")
     say(secret)

@@ -21,8 +21,8 @@ from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.operator.rows import Caller, Looked, filters_of, look
 from ninefold.plan.operator import OperatorOperations
+from ninefold.runtime.store.guests import open_to_read
 from ninefold.runtime.store.protocol import Unavailable
-from ninefold.runtime.store.reading import open_to_read
 from ninefold.runtime.store.sqlite import Refused
 from ninefold.values import Invalid, Value
 

@@ -27,10 +27,8 @@ from ninefold.cli.terminal import Unusable, complain, is_coloured, say, show
 from ninefold.cli.tls import tls_context
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import visible
-from ninefold.operator.app import application
 from ninefold.operator.audit import Counted, counted
-from ninefold.operator.guard import Guard
-from ninefold.operator.metrics import Metrics
+from ninefold.operator.port import Guard, Metrics, application
 from ninefold.operator.rows import Caller, stated_rows
 from ninefold.operator.trouble import Causes
 from ninefold.plan.service import ServicePlan

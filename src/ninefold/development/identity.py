@@ -11,11 +11,11 @@ replace every claim. Its answer is that of RFC 6749 5.1.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 import msgspec
@@ -23,16 +23,13 @@ import msgspec
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.authentication import WELL_KNOWN, Discovered, Scheme
 from ninefold.plan.service import ServicePlan
+from ninefold.runtime.http.cycle import Asgi, Message, Receive, Send
 from ninefold.runtime.messages.json_text import parse
 from ninefold.runtime.request.issuers import is_this_machine, operator_value
 
 if TYPE_CHECKING:
     from joserfc.jwk import ECKey
 
-Scope: TypeAlias = MutableMapping[str, Any]
-Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-Application: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 SECONDS = 24 * 60 * 60
 """How long a token is good: a day of work."""
@@ -118,11 +115,11 @@ class Identity:
         found = self._answer({"path": parts.path, "method": "GET", "headers": []}, b"")
         return msgspec.json.encode(found.body) if found.status == 200 else None
 
-    def beside(self, operator: Application) -> Application:
+    def beside(self, operator: Asgi) -> Asgi:
         """The operator's application, with the provider under `/identity/`: for what stands behind its
         guard."""
 
-        async def answer_request(scope: Scope, receive: Receive, send: Send) -> None:
+        async def answer_request(scope: Message, receive: Receive, send: Send) -> None:
             if scope["type"] != "http" or not scope["path"].startswith(_ROOT):
                 await operator(scope, receive, send)
                 return
@@ -138,7 +135,7 @@ class Identity:
 
         return answer_request
 
-    def _answer(self, scope: Scope, body: bytes | None) -> _Answer:
+    def _answer(self, scope: Message, body: bytes | None) -> _Answer:
         headers = dict(scope["headers"])
         name, slash, rest = scope["path"].removeprefix(_ROOT).partition("/")
         scheme, path = unquote(name) if name not in self.audiences else name, slash + rest

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
+
+from ninefold.runtime.http.cycle import Asgi, Message, Receive, Send
 
 SECONDS = 0.2
 """How often a file is looked at: soon enough for whoever saved it, seldom enough to cost nothing."""
@@ -47,11 +49,6 @@ class Watch:
         return found.st_mtime_ns, found.st_size, found.st_ino
 
 
-Scope: TypeAlias = MutableMapping[str, Any]
-Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-Application: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
-
 PATIENCE = 5.0
 """Seconds that an exchange waits for the requests that are in flight. Those that take longer find their database
 closed: in development a save counts more than they do."""
@@ -62,14 +59,14 @@ class Switch:
     bare 503."""
 
     def __init__(self) -> None:
-        self.application: Application | None = None
+        self.application: Asgi | None = None
         self._in_flight = 0
         self._open = asyncio.Event()
         self._open.set()
         self._idle = asyncio.Event()
         self._idle.set()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await _live(receive, send)
             return

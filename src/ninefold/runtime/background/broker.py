@@ -20,7 +20,7 @@ from nats.errors import Error
 from nats.js import JetStreamContext
 
 from ninefold.plan import events as plan
-from ninefold.runtime.background.receivers import rows
+from ninefold.runtime.background.sender import rows
 from ninefold.runtime.operations.events import Form, Logged
 from ninefold.runtime.store.bell import Bell
 from ninefold.runtime.store.protocol import Database, Row, Session, Unavailable

@@ -19,8 +19,20 @@ from datetime import datetime, timedelta
 from typing import Any, assert_never
 
 from ninefold.plan import events as plan
-from ninefold.runtime.background.receivers import OfRows, OfSubscriptions, Receiver, Receivers, rows
-from ninefold.runtime.background.sender import CONNECTIONS, Delivered, Failed, Gone, Network, Outcome, Sender
+from ninefold.runtime.background.sender import (
+    CONNECTIONS,
+    Delivered,
+    Failed,
+    Gone,
+    Network,
+    OfRows,
+    OfSubscriptions,
+    Outcome,
+    Receiver,
+    Receivers,
+    Sender,
+    rows,
+)
 from ninefold.runtime.operations import signing
 from ninefold.runtime.operations.events import Form, Logged, lane
 from ninefold.runtime.request.service import Service

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from asyncio import Future
-from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from time import perf_counter
@@ -17,11 +17,12 @@ from urllib.parse import quote
 
 from ninefold.runtime.http.access_log import Observe, Reason, Record
 from ninefold.runtime.http.addresses import ClientAddress, client_address
-from ninefold.runtime.http.beside import Beside, is_much
+from ninefold.runtime.http.body import Body, Disconnected, Stalled, headers_of, is_last
 from ninefold.runtime.http.capacity import LITTLE_BYTES, Capacity
-from ninefold.runtime.http.following import HEARTBEAT, Streams
-from ninefold.runtime.http.works import Callers, Computations, Fetcher
-from ninefold.runtime.messages.message import HeaderFields, Request, Response, joined
+from ninefold.runtime.http.cycle import Message, Receive, Send
+from ninefold.runtime.http.streams import HEARTBEAT, Streams
+from ninefold.runtime.http.work import Beside, Callers, Computations, Fetcher, is_much
+from ninefold.runtime.messages.message import Request, Response, joined
 from ninefold.runtime.operations import flow
 from ninefold.runtime.operations.flow import (
     Fetch,
@@ -30,7 +31,6 @@ from ninefold.runtime.operations.flow import (
     ReadBody,
     Select,
     Sweep,
-    TooLarge,
     Transact,
     Wait,
     Work,
@@ -45,17 +45,13 @@ from ninefold.runtime.request.exchange import (
     timed_out,
     unavailable,
 )
+from ninefold.runtime.request.review import followed
 from ninefold.runtime.request.service import Service
-from ninefold.runtime.request.standing import followed
 from ninefold.runtime.request.steps import recovered, start, taken
 from ninefold.runtime.store.bell import Bell, Job
 from ninefold.runtime.store.protocol import Database, Session
 
 log = logging.getLogger("ninefold.server")
-
-Message: TypeAlias = MutableMapping[str, Any]
-Receive: TypeAlias = Callable[[], Awaitable[Message]]
-Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
 Watch: TypeAlias = Callable[[Exchange, Response | None, bytes], None]
 Trace: TypeAlias = Callable[[Exchange, Response | Follow], Response | Follow]
@@ -72,18 +68,6 @@ SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
 
 PIECE_BYTES = 256 * 1024
 """Bytes of a response that are sent at once."""
-
-_WITHOUT_CONTENT = frozenset((204, 304))
-"""Statuses whose responses have no content, and say no length of one (RFC 9110 8.6)."""
-
-
-class Disconnected(Exception):
-    """The client went away while its body was read."""
-
-
-class Stalled(Exception):
-    """Nothing came of the body for too long."""
-
 
 _STALLED = Response(408, ((b"connection", b"close"),))
 """RFC 9110 15.5.9."""
@@ -219,7 +203,7 @@ class Application:
             _certificate(scope),
         )
         x = arrived(self._service, request)
-        body = _Body(receive, self._capacity, kept=self._watch is not None)
+        body = Body(receive, self._capacity, kept=self._watch is not None)
         used_up = self._capacity.is_used_up
         self._capacity.requests += 1
         try:
@@ -260,12 +244,12 @@ class Application:
         size = len(response.body)
         return size <= LITTLE_BYTES or method not in SAFE or self._capacity.has_room_for(size)
 
-    async def _follow(self, request: Request, response: Follow, body: _Body, receive: Receive, send: Send) -> int:
+    async def _follow(self, request: Request, response: Follow, body: Body, receive: Receive, send: Send) -> int:
         """Give the head at once, and then what there is to say for as long as the client listens."""
         if request.method == "HEAD":
             return await self._send(request, response.head, body, send)
         head = response.head
-        last = [(b"connection", b"close")] if _is_last(request, body) else []
+        last = [(b"connection", b"close")] if is_last(request, body) else []
         await send({"type": "http.response.start", "status": head.status, "headers": [*head.headers, *last]})
         await send({"type": "http.response.body", "body": HEARTBEAT, "more_body": True})
         return await self._streams.follow(response, receive, partial(self._counted, send))
@@ -279,11 +263,11 @@ class Application:
         finally:
             self._capacity.release(size)
 
-    async def _send(self, request: Request, response: Response, body: _Body, send: Send) -> int:
+    async def _send(self, request: Request, response: Response, body: Body, send: Send) -> int:
         """The bytes of content that were sent. All of them count until they are taken: whoever runs us waits with each
         piece until the one before is."""
         await send(
-            {"type": "http.response.start", "status": response.status, "headers": _headers(request, response, body)}
+            {"type": "http.response.start", "status": response.status, "headers": headers_of(request, response, body)}
         )
         content = b"" if request.method == "HEAD" else response.body
         body.answered(len(content))
@@ -318,7 +302,7 @@ class Application:
             )
         )
 
-    async def _answer(self, x: Exchange, body: _Body) -> Response | Follow:
+    async def _answer(self, x: Exchange, body: Body) -> Response | Follow:
         """Take the request's steps until there is a response. The time-out counts while something is waited for;
         what is being committed is committed."""
         seconds = x.service.seconds
@@ -357,7 +341,7 @@ class Application:
         future.add_done_callback(lambda _: self._bell.ring())
         return future
 
-    def _begun(self, work: Work, body: _Body | None, now: str, address: str = "") -> Any:
+    def _begun(self, work: Work, body: Body | None, now: str, address: str = "") -> Any:
         """The result of a work, or what to await for it. `now`: the time as of which it is done; `address`: for
         whom."""
         match work:
@@ -404,73 +388,3 @@ async def _unless_given_up(done: Awaitable[Any], given_up: Callable[[], None]) -
     except BaseException:
         given_up()
         raise
-
-
-class _Body:
-    """The body of one request. `read_to_the_end`: nothing of it is still on its way. `content`: what was read, if it is
-    `kept`. `size`: the bytes of it, and of its response, that count for the service's capacity."""
-
-    __slots__ = ("_capacity", "_kept", "_receive", "content", "read_to_the_end", "size")
-
-    def __init__(self, receive: Receive, capacity: Capacity, kept: bool) -> None:
-        self._receive = receive
-        self._capacity = capacity
-        self._kept = kept
-        self.size = 0
-        self.content = b""
-        self.read_to_the_end = False
-
-    async def read(self, limit: int) -> bytes | TooLarge:
-        """All of it, of at most `limit` bytes. Raises Disconnected, Stalled or Unavailable."""
-        chunks: list[bytes] = []
-        size = 0
-        while True:
-            message = await self._message()
-            if message["type"] == "http.disconnect":
-                raise Disconnected
-            chunk = message.get("body", b"")
-            size += len(chunk)
-            if size > limit:
-                return TooLarge.TOO_LARGE
-            self._capacity.hold(len(chunk))
-            self.size += len(chunk)
-            chunks.append(chunk)
-            if not message.get("more_body", False):
-                self.read_to_the_end = True
-                content = b"".join(chunks)
-                if self._kept:
-                    self.content = content
-                return content
-
-    def answered(self, size: int) -> None:
-        """So many bytes of its response count with it, however many there are already."""
-        if size > LITTLE_BYTES:
-            self._capacity.bytes += size
-            self.size += size
-
-    async def _message(self) -> Message:
-        waiting = asyncio.timeout(self._capacity.stalled_seconds)
-        try:
-            async with waiting:
-                return await self._receive()
-        except TimeoutError:
-            raise Stalled from None
-
-
-def _headers(request: Request, response: Response, body: _Body) -> HeaderFields:
-    headers = response.headers
-    if response.status not in _WITHOUT_CONTENT:
-        headers = (*headers, (b"content-length", str(len(response.body)).encode("ascii")))
-    return (*headers, (b"connection", b"close")) if _is_last(request, body) else headers
-
-
-def _is_last(request: Request, body: _Body) -> bool:
-    """Whether it is in doubt where the next request of the connection begins."""
-    if not request.has_content:
-        return False
-    if "upgrade" in request.headers:
-        # The server that we are mounted in may have taken the body for another protocol (RFC 9110 7.8), and what comes
-        # of it for requests. Our own does not hand the header on.
-        return True
-    # Whether the body still comes is the client's choice (RFC 9110 10.1.1).
-    return "expect" in request.headers and not body.read_to_the_end

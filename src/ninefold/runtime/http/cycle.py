@@ -13,9 +13,9 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.runtime.http.framing import Head, Refused, Requests, fields_are_sound
 
 Message: TypeAlias = MutableMapping[str, Any]
-Asgi: TypeAlias = Callable[
-    [Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]], Awaitable[None]
-]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
+Asgi: TypeAlias = Callable[[Message, Receive, Send], Awaitable[None]]
 
 log = logging.getLogger("ninefold.server")
 

@@ -1,16 +1,17 @@
-"""Query parameters and headers: from text to values, and what is wrong with them."""
+"""Query parameters and headers: from text to values, what they choose of a response, and what is wrong with them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from itertools import islice
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 from urllib.parse import unquote
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.plan import operations as plan
+from ninefold.plan.chosen import Choices, Expansion, Projection, Written, expanded, given, hidden
 from ninefold.plan.responses import In
 from ninefold.plan.routes import Parameter
 from ninefold.runtime.messages.problems import Failure, invalid
@@ -20,10 +21,6 @@ from ninefold.values import GREATEST_INTEGER, Array, Integer, Invalid, Type, Val
 
 Query: TypeAlias = Mapping[str, Sequence[str]]
 """The values of each parameter, in the order in which they came."""
-
-
-Written: TypeAlias = Literal["repeated", "comma separated"]
-"""How a parameter gives several values."""
 
 
 def parse_query(query: bytes) -> dict[str, list[str]]:
@@ -231,3 +228,53 @@ class PageReader:
     def not_ours(self) -> Failure:
         """The failure of a cursor that the service did not make for this list."""
         return invalid("query", self._paging.next or "", "format")
+
+
+NOTHING: frozenset[str] = frozenset()
+
+
+class Chooser:
+    """The choices of one operation. `names` are their query parameters."""
+
+    __slots__ = ("_expansion", "_projection", "names")
+
+    def __init__(self, choices: Choices) -> None:
+        self._projection = choices.projection
+        self._expansion = choices.expansion
+        self.names = frozenset(each.parameter for each in given(choices))
+
+    def read(self, query: Query, failures: list[Failure]) -> frozenset[str]:
+        """The switches that are on; what is wrong with the parameters is added to `failures`."""
+        projection, expansion = self._projection, self._expansion
+        on: set[str] = set()
+        left_out: set[str] = set()
+        if projection is not None and projection.parameter in query:
+            left_out = set(projection.members).difference(_named(projection, query, failures))
+            on |= {hidden(name) for name in left_out}
+        if expansion is not None and expansion.parameter in query:
+            on |= {expanded(name) for name in _named(expansion, query, failures) if name not in left_out}
+        return frozenset(on) if on else NOTHING
+
+
+def _named(choice: Projection | Expansion, query: Query, failures: list[Failure]) -> Sequence[str]:
+    """The names that a parameter gives, each once; what is wrong is a failure (rules `enum`, `uniqueItems`,
+    `repeated`)."""
+    names = _texts(query[choice.parameter], choice.written)
+    rules = []
+    if names is None:
+        rules.append("repeated")
+    elif not all(name in choice.offered for name in names):
+        rules.append("enum")
+    if names is not None and len(set(names)) < len(names):
+        rules.append("uniqueItems")
+    failures.extend(invalid("query", choice.parameter, rule) for rule in rules)
+    return () if rules or names is None else names
+
+
+def _texts(values: Sequence[str], written: Written | None) -> Sequence[str] | None:
+    """The single names; None: there are several values where one is meant."""
+    if written == "repeated":
+        return values
+    if len(values) > 1:
+        return None
+    return values[0].split(",") if written == "comma separated" else values

@@ -2,7 +2,7 @@
 grant of a token to a client (RFC 6749, section 4.4).
 
 To hash or to verify a password (Argon2id, RFC 9106) takes tens of milliseconds and 64 MiB, on purpose. So it is done
-beside the event loop (`ninefold.runtime.http.works`), and only so much of it waits at once as `Capacity` says.
+beside the event loop (`ninefold.runtime.http.work`), and only so much of it waits at once as `Capacity` says.
 """
 
 from __future__ import annotations

@@ -21,10 +21,9 @@ from ninefold.plan import environment
 from ninefold.plan import operations as plan
 from ninefold.plan.events import SECRET
 from ninefold.runtime.messages import conditional
-from ninefold.runtime.messages.choices import NOTHING, Chooser
 from ninefold.runtime.messages.encode import NO_ROW, Shape
 from ninefold.runtime.messages.message import Request, Response
-from ninefold.runtime.messages.parameters import Page, PageReader
+from ninefold.runtime.messages.parameters import NOTHING, Chooser, Page, PageReader
 from ninefold.runtime.messages.problems import Failure, failed_condition
 from ninefold.runtime.operations import constraints, credentials, flow, signing
 from ninefold.runtime.operations.bulk import Asking, Several

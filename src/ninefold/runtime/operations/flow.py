@@ -61,7 +61,7 @@ class Compute:
 @dataclass(frozen=True, slots=True)
 class Beside:
     """What may make much of little that a request brings, done beside the other requests; gives what it returns. With
-    much, all is done beside them anyway (`http/beside.py`)."""
+    much, all is done beside them anyway (`http/work.py`)."""
 
     work: Callable[[], Any]
 

@@ -22,7 +22,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.environment import REVISION_COLUMN
 from ninefold.plan.schema import Column, Schema, Table
 from ninefold.runtime.store import left_behind, record, shape, tables
-from ninefold.runtime.store.failures import words
+from ninefold.runtime.store.connections import words
 from ninefold.runtime.store.left_behind import Cells, Left, LeftBehind, LeftOfRows
 from ninefold.runtime.store.protocol import Stored
 from ninefold.sql import credentials

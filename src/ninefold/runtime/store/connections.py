@@ -1,12 +1,16 @@
-"""Connections to a database file, and how those of ours behave."""
+"""Connections to a database file: how those of ours behave, what SQLite's errors mean to a request, and which tables a
+statement reads and the writer has changed."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import apsw
 
 from ninefold.runtime.store.checkpoints import KEPT
+from ninefold.runtime.store.protocol import Conflicting, NoValue, Stored, TooLong, Unavailable
 
 STATEMENTS = 1_000
 """Prepared statements that are kept; a plan has a fixed list of texts."""
@@ -52,3 +56,100 @@ def configure(connection: apsw.Connection) -> str | None:
     connection.pragma("journal_size_limit", KEPT)
     connection.wal_autocheckpoint(0)
     return None if mode == "wal" else mode
+
+
+CONSTRAINTS = frozenset(
+    (
+        apsw.SQLITE_CONSTRAINT_UNIQUE,
+        apsw.SQLITE_CONSTRAINT_PRIMARYKEY,
+        apsw.SQLITE_CONSTRAINT_ROWID,
+        apsw.SQLITE_CONSTRAINT_FOREIGNKEY,
+        # ON DELETE RESTRICT is kept by a trigger of SQLite's own, and ours are the only tables here.
+        apsw.SQLITE_CONSTRAINT_TRIGGER,
+    )
+)
+"""The constraints that other rows can make a statement break: another has the value, another refers to it."""
+
+PASSING = (apsw.FullError, apsw.IOError, apsw.ReadOnlyError, apsw.CantOpenError, apsw.BusyError, apsw.LockedError)
+"""Errors of the machine and not of the work: the same work may succeed later."""
+
+
+def meaning(error: apsw.Error) -> Exception:
+    """Conflicting, NoValue, TooLong, Unavailable, or the error itself, which is then our fault."""
+    if isinstance(error, apsw.ConstraintError):
+        match getattr(error, "extendedresult", None):
+            case apsw.SQLITE_CONSTRAINT_NOTNULL:
+                return NoValue("a field that has to have a value would have none")
+            case constraint if constraint in CONSTRAINTS:
+                return Conflicting()
+    if isinstance(error, apsw.TooBigError):
+        return TooLong()
+    if isinstance(error, PASSING):
+        return Unavailable(words(error))
+    return error
+
+
+def words(error: apsw.Error) -> str:
+    """What happened to the file, for the operator. Texts of SQLite that may hold names or values stay inside."""
+    match error:
+        case apsw.FullError():
+            return "the disk is full"
+        case apsw.ReadOnlyError() | apsw.PermissionsError():
+            return "it may not be written"
+        case apsw.CantOpenError():
+            return "it cannot be opened"
+        case apsw.BusyError() | apsw.LockedError():
+            return "another program has it locked"
+        case apsw.NotADBError():
+            return "it is not a SQLite database"
+        case apsw.CorruptError() | apsw.FormatError():
+            return "it is damaged"
+        case apsw.IOError():
+            return "it cannot be read or written (input/output error)"
+        case _:
+            return f"SQLite reports {type(error).__name__}"
+
+
+class Changes:
+    """Counts by table. Whoever reads a table, and finds the same number before a later read as before this one, would
+    read the same again: a table counts as being changed from its first change on until that is committed, or undone,
+    and counted. SQLite tells of each row (https://sqlite.org/c3ref/update_hook.html), in the writer's thread."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._counts: Counter[str] = Counter()
+        self._changing: set[str] = set()
+        connection.set_update_hook(self._changes)
+
+    def _changes(self, kind: int, database: str, table: str, row: int) -> None:
+        self._changing.add(table)
+
+    def settled(self) -> None:
+        """What was changed is committed, or undone."""
+        self._counts.update(self._changing)
+        self._changing.clear()
+
+    def state(self, tables: Collection[str]) -> int | None:
+        """A number that is another one once one of these tables has changed. None: one of them is being changed."""
+        if not self._changing.isdisjoint(tables):
+            return None
+        return sum([self._counts[each] for each in tables])
+
+
+def tables_read(connection: apsw.Connection, text: str, binds: Sequence[Stored]) -> frozenset[str]:
+    """The tables that a statement reads, as SQLite itself tells (https://sqlite.org/c3ref/set_authorizer.html). It is
+    not run. Raises Unavailable."""
+    found: set[str] = set()
+
+    def reads(action: int, table: str | None, *_: object) -> int:
+        if action == apsw.SQLITE_READ and table is not None:
+            found.add(table)
+        return apsw.SQLITE_OK
+
+    connection.authorizer = reads
+    try:
+        connection.execute("EXPLAIN " + text, binds).fetchall()
+    except apsw.Error as error:
+        raise meaning(error) from error
+    finally:
+        connection.authorizer = None
+    return frozenset(found)

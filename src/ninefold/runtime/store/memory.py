@@ -14,7 +14,7 @@ import apsw
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.schema import Schema
 from ninefold.runtime.store import record, shape, tables
-from ninefold.runtime.store.failures import meaning
+from ninefold.runtime.store.connections import meaning
 from ninefold.runtime.store.protocol import Row, Session, Stored, Unavailable
 from ninefold.runtime.store.writer import Transaction
 from ninefold.sql.fragment import identifier

@@ -22,7 +22,7 @@ from time import perf_counter
 
 import apsw
 
-from ninefold.runtime.store.failures import meaning
+from ninefold.runtime.store.connections import meaning
 from ninefold.runtime.store.protocol import Row, Stored, Unavailable
 
 BUDGET = 0.005

@@ -20,14 +20,20 @@ import msgspec
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.schema import Schema
 from ninefold.runtime.store import record, shape, tables
-from ninefold.runtime.store.changes import tables_read
 from ninefold.runtime.store.checkpoints import Checkpoints
-from ninefold.runtime.store.connections import STATEMENTS, WAIT, bound, configure, connect, connect_to_read
-from ninefold.runtime.store.failures import words
-from ninefold.runtime.store.lock import Held, Lock, lock
+from ninefold.runtime.store.connections import (
+    STATEMENTS,
+    WAIT,
+    bound,
+    configure,
+    connect,
+    connect_to_read,
+    tables_read,
+    words,
+)
+from ninefold.runtime.store.file import Held, Lock, NotBuilt, database_path, lock
 from ninefold.runtime.store.protocol import Row, Session, Stored, Unavailable
 from ninefold.runtime.store.reads import Brief, Long, TooLong
-from ninefold.runtime.store.url import NotBuilt, database_path
 from ninefold.runtime.store.writer import Transaction, Writer
 from ninefold.values import LONGEST_SUM, json_text
 

@@ -15,9 +15,8 @@ from typing import Any, TypeAlias
 import apsw
 
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.runtime.store.changes import Changes
 from ninefold.runtime.store.checkpoints import Checkpoints
-from ninefold.runtime.store.failures import meaning, words
+from ninefold.runtime.store.connections import Changes, meaning, words
 from ninefold.runtime.store.protocol import Row, Session, Stored, Unavailable
 
 QUEUE = 10_000

@@ -14,13 +14,14 @@ import asyncio
 import logging
 from asyncio import Future, Task
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Hashable, Iterable, MutableMapping
+from collections.abc import Awaitable, Callable, Hashable, Iterable
 from itertools import chain, takewhile
 from time import perf_counter
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from ninefold.runtime.http.waiting import NOT_YET, Audience, Listener, Waiting
-from ninefold.runtime.http.works import Fetcher
+from ninefold.runtime.http.audiences import NOT_YET, Audience, Listener, Waiting
+from ninefold.runtime.http.cycle import Receive, Send
+from ninefold.runtime.http.work import Fetcher
 from ninefold.runtime.operations.audience import Concerns, Index
 from ninefold.runtime.operations.flow import Asks, Chunk, Fetch, Follow, Holds, Over, Select
 from ninefold.runtime.store.bell import SOON, Bell
@@ -29,9 +30,6 @@ from ninefold.sql.events import LAST
 
 log = logging.getLogger("ninefold.server")
 
-Message: TypeAlias = MutableMapping[str, Any]
-Receive: TypeAlias = Callable[[], Awaitable[Message]]
-Send: TypeAlias = Callable[[Message], Awaitable[None]]
 Reading: TypeAlias = Callable[[Select], Awaitable[list[Row]]]
 
 HEARTBEAT = b":\n"

@@ -1,0 +1,91 @@
+"""The body of a request as it comes, what counts of it, and how a response to it is framed."""
+
+from __future__ import annotations
+
+import asyncio
+
+from ninefold.runtime.http.capacity import LITTLE_BYTES, Capacity
+from ninefold.runtime.http.cycle import Message, Receive
+from ninefold.runtime.messages.message import HeaderFields, Request, Response
+from ninefold.runtime.operations.flow import TooLarge
+
+_WITHOUT_CONTENT = frozenset((204, 304))
+"""Statuses whose responses have no content, and say no length of one (RFC 9110 8.6)."""
+
+
+class Disconnected(Exception):
+    """The client went away while its body was read."""
+
+
+class Stalled(Exception):
+    """Nothing came of the body for too long."""
+
+
+class Body:
+    """The body of one request. `read_to_the_end`: nothing of it is still on its way. `content`: what was read, if it is
+    `kept`. `size`: the bytes of it, and of its response, that count for the service's capacity."""
+
+    __slots__ = ("_capacity", "_kept", "_receive", "content", "read_to_the_end", "size")
+
+    def __init__(self, receive: Receive, capacity: Capacity, kept: bool) -> None:
+        self._receive = receive
+        self._capacity = capacity
+        self._kept = kept
+        self.size = 0
+        self.content = b""
+        self.read_to_the_end = False
+
+    async def read(self, limit: int) -> bytes | TooLarge:
+        """All of it, of at most `limit` bytes. Raises Disconnected, Stalled or Unavailable."""
+        chunks: list[bytes] = []
+        size = 0
+        while True:
+            message = await self._message()
+            if message["type"] == "http.disconnect":
+                raise Disconnected
+            chunk = message.get("body", b"")
+            size += len(chunk)
+            if size > limit:
+                return TooLarge.TOO_LARGE
+            self._capacity.hold(len(chunk))
+            self.size += len(chunk)
+            chunks.append(chunk)
+            if not message.get("more_body", False):
+                self.read_to_the_end = True
+                content = b"".join(chunks)
+                if self._kept:
+                    self.content = content
+                return content
+
+    def answered(self, size: int) -> None:
+        """So many bytes of its response count with it, however many there are already."""
+        if size > LITTLE_BYTES:
+            self._capacity.bytes += size
+            self.size += size
+
+    async def _message(self) -> Message:
+        waiting = asyncio.timeout(self._capacity.stalled_seconds)
+        try:
+            async with waiting:
+                return await self._receive()
+        except TimeoutError:
+            raise Stalled from None
+
+
+def headers_of(request: Request, response: Response, body: Body) -> HeaderFields:
+    headers = response.headers
+    if response.status not in _WITHOUT_CONTENT:
+        headers = (*headers, (b"content-length", str(len(response.body)).encode("ascii")))
+    return (*headers, (b"connection", b"close")) if is_last(request, body) else headers
+
+
+def is_last(request: Request, body: Body) -> bool:
+    """Whether it is in doubt where the next request of the connection begins."""
+    if not request.has_content:
+        return False
+    if "upgrade" in request.headers:
+        # The server that we are mounted in may have taken the body for another protocol (RFC 9110 7.8), and what comes
+        # of it for requests. Our own does not hand the header on.
+        return True
+    # Whether the body still comes is the client's choice (RFC 9110 10.1.1).
+    return "expect" in request.headers and not body.read_to_the_end

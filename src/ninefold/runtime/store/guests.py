@@ -1,0 +1,187 @@
+"""A database that a service may have open, used beside it: looked at, or changed a little in one short transaction.
+
+In write-ahead mode a reader sees what was committed when it began, and holds nobody up (https://sqlite.org/wal.html).
+The lock of ours (`file.py`) says who writes rows, since the service knows of every row that it has written; what the
+service reads anew each time, such as what is to be delivered, may be changed beside it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, TypeAlias, TypeVar
+
+import apsw
+import msgspec
+
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.plan.schema import Schema
+from ninefold.runtime.store import record, shape
+from ninefold.runtime.store.connections import meaning, words
+from ninefold.runtime.store.file import NotBuilt, database_path, is_held_by_another_name
+from ninefold.runtime.store.protocol import Row, Stored, Unavailable
+from ninefold.runtime.store.sqlite import Refused, unusable
+
+_READER_WAITS = 2_000
+"""Milliseconds to wait for a program that is bringing the log into the file."""
+
+_WRITER_WAITS = 5_000
+"""Milliseconds to wait for the service's own transaction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One snapshot of a database (`protocol.Session`), to be used in a `with`."""
+
+    connection: apsw.Connection
+
+    def run(self, text: str, binds: Sequence[Stored]) -> list[Row]:
+        return _run(self.connection, text, binds)
+
+    def __enter__(self) -> Reading:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.connection.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """One transaction (`protocol.Session`), to be used in a `with`; undone where the block raises."""
+
+    connection: apsw.Connection
+    secret: bytes
+
+    def run(self, text: str, binds: Sequence[Stored]) -> list[Row]:
+        return _run(self.connection, text, binds)
+
+    def key(self, name: str) -> bytes:
+        """What `SQLite.key` gives."""
+        return record.derive(self.secret, name)
+
+    def __enter__(self) -> Beside:
+        self.run("BEGIN IMMEDIATE", ())
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if kind is None:
+                self.run("COMMIT", ())
+        finally:
+            self.connection.close()
+
+
+def _run(connection: apsw.Connection, text: str, binds: Sequence[Stored]) -> list[Row]:
+    try:
+        return connection.execute(text, binds).fetchall()
+    except apsw.Error as error:
+        raise meaning(error) from error
+
+
+def open_to_read(url: str, schema: Schema) -> Reading | Refused:
+    """Open a database that was made for a schema. Nothing is made and nothing is added: what the schema has and the
+    database has not is a refusal."""
+
+    def begun(connection: apsw.Connection, found: record.Record) -> Reading:
+        connection.execute("BEGIN")
+        return Reading(connection)
+
+    # Opened for writing where that is allowed, and used for reading: whoever closes a database last may then tidy up
+    # the log. SQLite itself falls back where the file may only be read.
+    made = "`serve` makes it when it starts, `add` with the first row; "
+    return _opened(url, schema, made, "rb", {"busy_timeout": _READER_WAITS, "query_only": True}, begun)
+
+
+def open_beside(url: str, schema: Schema) -> Beside | Refused:
+    """Open a database that was made for a schema. Nothing is made and nothing is added."""
+    settings: _Settings = {"busy_timeout": _WRITER_WAITS, "foreign_keys": True, "synchronous": "full"}
+    return _opened(url, schema, "", "r+b", settings, lambda connection, found: Beside(connection, found.key))
+
+
+G = TypeVar("G", Reading, Beside)
+_Settings: TypeAlias = dict[str, bool | int | str]
+
+
+def _opened(
+    url: str,
+    schema: Schema,
+    made: str,
+    mode: Literal["r+b", "rb"],
+    settings: _Settings,
+    use: Callable[[apsw.Connection, record.Record], G],
+) -> G | Refused:
+    """`made`: what makes a database that is not there. `mode`: in which the file must be usable."""
+    try:
+        path = database_path(url)
+    except NotBuilt as error:
+        return Refused(str(error))
+    if not path.exists():
+        return Refused(f"there is no database {path}", help=(f"{made}--database names another file",))
+    try:
+        if why := unusable(path, mode):
+            return Refused(f"the database {path} cannot be used: {why}")
+        if is_held_by_another_name(path.resolve()):
+            # What is beside the file belongs to the other name, and with it what has been written last.
+            return Refused(
+                f"the database {path} is served under another name of the file",
+                help=("name it as the service does: what was written last is found beside that name",),
+            )
+        return _connected(path, schema, settings, use)
+    except apsw.Error as error:
+        return Refused(f"the database {path} cannot be used: {words(error)}")
+    except OSError as error:
+        return Refused(f"the database {path} cannot be used: {(error.strerror or str(error)).lower()}")
+
+
+def _connected(
+    path: Path, schema: Schema, settings: _Settings, use: Callable[[apsw.Connection, record.Record], G]
+) -> G | Refused:
+    connection = apsw.Connection(os.path.realpath(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        for name, value in {**settings, "trusted_schema": False}.items():
+            connection.pragma(name, value)
+        found = record.read(connection)
+        refused = _why_not(found, path, schema)
+        if refused is None and isinstance(found, record.Record):
+            return use(connection, found)
+    except BaseException:
+        connection.close()
+        raise
+    connection.close()
+    if refused is None:
+        raise Unavailable("what the database notes of itself is not there")
+    return refused
+
+
+def _why_not(found: record.Empty | record.Foreign | record.Record, path: Path, schema: Schema) -> Refused | None:
+    """Why a database, which may not be changed, is not one of this schema."""
+    match found:
+        case record.Foreign(words=why):
+            return Refused(f"the database {path} cannot be used: {why}")
+        case record.Empty():
+            return Refused(f"the database {path} is empty", help=("`serve` makes its tables when it starts",))
+    try:
+        stored = shape.decode_shape(found.shape)
+    except msgspec.DecodeError:
+        return Refused(f"the database {path} cannot be used: the shape that is stored in it cannot be read")
+    match shape.compare(stored, schema):
+        case shape.Same():
+            return None
+        case shape.Additions(additions=additions):
+            return Refused(
+                f"the database {path} was made before the contract had what is new in it",
+                tuple(f"{addition.words} is not there yet" for addition in additions),
+                ("`serve` adds it when it starts, and so does `add`",),
+            )
+        case shape.Differences(words=details):
+            return Refused(
+                f"the database {path} was made for another contract",
+                details,
+                ("name the contract that made it, or another file with --database",),
+            )
