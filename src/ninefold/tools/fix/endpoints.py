@@ -1,0 +1,198 @@
+"""Part 4 in the second words: what an endpoint does, whom it answers, and what a request may ask for."""
+
+from __future__ import annotations
+
+from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar
+from ninefold.tools.fix import words
+from ninefold.tools.fix.layout import key_of
+from ninefold.tools.fix.rewriting import Rewriting, action_of, entries_of, is_none, text_of
+
+
+def endpoints(fix: Rewriting, facts: Mapping) -> None:
+    for entry in facts.entries:
+        value = entry.value
+        match entry.name:
+            case "responses" if isinstance(value, Mapping) and (type_ := value.get("media type")):
+                fix.layout.merge(facts, [entry], "produces", fix.layout.scalar(type_.value))
+            case "cross origin":
+                fix.layout.rename(entry, "cors")
+                if isinstance(value, Mapping):
+                    fix.rename(value, "cors")
+                    fix.words(value.get("origins"), lambda text: "all" if text == "any" else text)
+                    if value.entries and not value.get("preflight"):
+                        fix.layout.add(value, value.entries[-1], "preflight", "204")
+            case "calls":
+                fix.layout.rename(entry, "functions")
+            case _ if isinstance(value, Mapping) and " " in entry.name:
+                endpoint(fix, value)
+
+
+def endpoint(fix: Rewriting, mapping: Mapping) -> None:
+    does = mapping.get("does")
+    verb, resource = action_of(does)
+    for case in entries_of(mapping.get("cases")):
+        if case.name == "otherwise":
+            fix.layout.rename(case, "all others")
+        if isinstance(case.value, Mapping):
+            fix.effects(case.value, resource)
+            fix.check(case.value, f"no_{case.name}")
+            outcomes(fix, case.value, verb)
+    fix.words(does, words.action)
+    fix.effects(mapping, resource)
+    fix.check(mapping, f"cannot_{(verb or 'do').replace(' ', '_')}")
+    outcomes(fix, mapping, verb)
+    fix.row(mapping, resource)
+    if (validators := mapping.get("validators")) is not None:
+        if isinstance(validators.value, Scalar) and validators.value.text == "etag":
+            fix.layout.merge(mapping, [validators], "etag", "true")
+        else:
+            fix.layout.drop(mapping, validators)
+    narrowed(fix, mapping)
+    parameters(fix, mapping)
+    if (pages := mapping.get("pages")) is not None and isinstance(pages.value, Mapping):
+        sizes(fix, pages.value)
+    for entry in entries_of(mapping.get("errors")):
+        if words.condition(entry.name) != entry.name:
+            fix.layout.rename(entry, words.condition(entry.name))
+
+
+def outcomes(fix: Rewriting, mapping: Mapping, verb: str) -> None:
+    """One answer to all good ends is told by their names now."""
+    responses = mapping.get("responses")
+    if verb in words.OUTCOMES and responses is not None and isinstance(responses.value, Mapping):
+        if all(entry.name.isdigit() for entry in responses.value.entries):
+            fix.layout.wrap(responses, words.OUTCOMES[verb])
+
+
+def narrowed(fix: Rewriting, mapping: Mapping) -> None:
+    """`otherwise` of a parameter as a code of the endpoint's `errors`."""
+    told: list[tuple[str, Node]] = []
+    for key, name in (
+        ("path", "not found path"),
+        ("query", "invalid query"),
+        ("request headers", "invalid header"),
+    ):
+        for parameter in entries_of(mapping.get(key)):
+            if isinstance(parameter.value, Mapping) and (otherwise := parameter.value.get("otherwise")):
+                told.append((f"{name}.{parameter.name}", otherwise.value))
+                fix.layout.drop(parameter.value, otherwise)
+    if told:
+        appended(fix, mapping, mapping.get("errors"), {name: fix.layout.scalar(code) for name, code in told}, "errors")
+
+
+def appended(fix: Rewriting, mapping: Mapping, entry: Entry | None, pairs: dict[str, str], key: str = "query") -> None:
+    """Entries at the end of the mapping that is an entry's value; where there is none, one of the key is made."""
+    if entry is not None and isinstance(entry.value, Mapping) and entry.value.entries:
+        for name, value in pairs.items():
+            fix.layout.add(entry.value, entry.value.entries[-1], name, value)
+    elif entry is not None:
+        fix.layout.merge(mapping, [entry], key, pairs)
+    else:
+        fix.layout.add(mapping, mapping.entries[-1], key, pairs)
+
+
+def parameters(fix: Rewriting, mapping: Mapping) -> None:
+    """`filters`, `sorts`, `projection` and `expand` as parameters under `query`."""
+    query, filters = mapping.get("query"), mapping.get("filters")
+    for entry in entries_of(filters):
+        filtered(fix, entry)
+    more: dict[str, str] = {}
+    dropped: list[Entry] = []
+    if filters is not None and query is not None:
+        dropped.append(filters)
+        for entry in entries_of(filters):
+            narrows(fix, query, entry, more)
+    for key, word in (("projection", "selects"), ("expand", "expands")):
+        chosen = mapping.get(key)
+        if chosen is not None and isinstance(chosen.value, Mapping):
+            name = text_of(chosen.value, "parameter") or word
+            if query is not None and isinstance(query.value, Mapping) and query.value.get(name):
+                fix.leave(chosen, f"the parameter `{name}` stands under `query` already")
+                continue
+            more[key_of(name)] = choice(fix, chosen.value, word)
+            dropped.append(chosen)
+    if (sorts := mapping.get("sorts")) is not None and isinstance(sorts.value, Mapping):
+        parameter, offered, default = (sorts.value.get(key) for key in ("parameter", "offered", "default"))
+        if (
+            parameter is not None
+            and offered is not None
+            and not is_none(parameter.value)
+            and not is_none(offered.value)
+        ):
+            more[fix.layout.scalar(parameter.value)] = f"{{sorts: {fix.layout.scalar(offered.value)}}}"
+        if default := sorts.value.get("default"):
+            fix.layout.merge(mapping, [sorts], "sort", fix.layout.scalar(default.value))
+    if filters is not None and query is None:
+        fix.layout.rename(filters, "query")
+        query = filters
+    if more and query is not None:
+        appended(fix, mapping, query, more)
+    elif more and dropped:
+        fix.layout.merge(mapping, dropped, "query", more)
+        return
+    elif more and sorts is not None:
+        fix.layout.add(mapping, sorts, "query", more)
+    for each in dropped:
+        fix.layout.drop(mapping, each)
+
+
+def narrows(fix: Rewriting, query: Entry | None, filter_: Entry, more: dict[str, str]) -> None:
+    """A filter beside `query`: where the parameter has its schema there, it is the schema's `where`."""
+    stated = query.value.get(filter_.name) if query is not None and isinstance(query.value, Mapping) else None
+    text = fix.layout.scalar(filter_.value)
+    if stated is None:
+        more[fix.layout.key(filter_)] = text
+    elif isinstance(stated.value, Mapping) and stated.value.entries:
+        last = stated.value.entries[-1]
+        inner = filter_.value.entries if isinstance(filter_.value, Mapping) else ()
+        for each in inner:
+            fix.layout.add(stated.value, last, fix.layout.key(each), fix.layout.scalar(each.value))
+        if not inner:
+            fix.layout.add(stated.value, last, "where", text)
+
+
+def filtered(fix: Rewriting, entry: Entry) -> None:
+    if isinstance(entry.value, Mapping):
+        for each in entry.value.entries:
+            if each.name == "is":
+                fix.layout.rename(each, "where")
+            elif each.name == "written":
+                fix.layout.rename(each, "explode")
+                fix.words(each, _exploded)
+
+
+def choice(fix: Rewriting, value: Mapping, word: str) -> str:
+    """What `projection` or `expand` says, as the parameter that it names."""
+    pairs: list[str] = []
+    for each in value.entries:
+        text = fix.layout.scalar(each.value)
+        if each.name == "offered":
+            pairs.append(f"{word}: {text}")
+        elif each.name == "written":
+            pairs.append(f"explode: {_exploded(text)}")
+        elif each.name != "parameter":
+            pairs.append(f"{each.name}: {text}")
+    return f"{{{', '.join(pairs)}}}"
+
+
+def sizes(fix: Rewriting, mapping: Mapping) -> None:
+    fix.rename(mapping, "pages")
+    parameters = mapping.get("parameters")
+    if parameters is None:
+        return
+    if not isinstance(parameters.value, Mapping):
+        fix.layout.drop(mapping, parameters)
+        return
+    flat: dict[str, str] = {}
+    for each in parameters.value.entries:
+        name = "size" if each.name == "size" else "at"
+        flat[name] = fix.layout.scalar(each.value)
+        if each.name in ("start", "index"):
+            flat["first"] = "0"
+        elif each.name == "number":
+            flat["first"] = "1"
+    fix.layout.splice(mapping, parameters, flat)
+
+
+def _exploded(text: str) -> str:
+    return {"repeated": "true", "comma separated": "false"}.get(text, text)

@@ -1,0 +1,41 @@
+"""Expressions of the first words in the second ones: which of their names are others, each with its place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+_TEXT: Final = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"")
+_PLACE: Final = re.compile(r"(?<=[\w)])\[(?:'in'|\"in\")\]")
+_LOOSER: Final = re.compile(r"[?:]|&&|\|\||[<>=!]=|[<>]|\bin\b")
+"""Operators that bind no closer than `==`."""
+
+
+class Said(NamedTuple):
+    """`text[start:end]` is `word` in the second words."""
+
+    start: int
+    end: int
+    word: str
+
+
+def renamed(text: str) -> Iterator[Said]:
+    """`f['in']` of an error's fields is `f.place`: `in` is a word of CEL."""
+    for found in _PLACE.finditer(text):
+        yield Said(found.start(), found.end(), ".place")
+
+
+def row(text: str, old: str, new: str) -> Iterator[Said]:
+    """The name `old` where it stands for a row: not in a text, not as a member, not as a view."""
+    bare = _TEXT.sub(lambda found: " " * len(found[0]), text)
+    for found in re.finditer(rf"(?<![\w.$]){re.escape(old)}(?![\w(])", bare):
+        yield Said(found.start(), found.end(), new)
+
+
+def compared(text: str, resource: str) -> Iterator[Said]:
+    """`R == E` of an expression that gave a row."""
+    loose = _LOOSER.search(_TEXT.sub("", text)) is not None
+    yield Said(0, 0, f"{resource} == {'(' if loose else ''}")
+    if loose:
+        yield Said(len(text), len(text), ")")

@@ -1,0 +1,194 @@
+"""The parts but the endpoints, in the second words; each function takes the facts of its part."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from ninefold.syntax.nodes import Entry, Mapping, Scalar, Sequence
+from ninefold.tools.fix import expressions, words
+from ninefold.tools.fix.endpoints import sizes
+from ninefold.tools.fix.rewriting import Rewriting, entries_of, scalars_of, text_of
+
+_READS_CALLER: Final = re.compile(r"(?<![\w.])caller\b")
+
+
+def resources(fix: Rewriting, facts: Mapping) -> None:
+    for entry in facts.entries:
+        if entry.name == "types":
+            for type_ in entries_of(entry):
+                shared_type(fix, type_)
+        elif entry.name != "terms" and isinstance(entry.value, Mapping):
+            resource(fix, entry.value)
+
+
+def shared_type(fix: Rewriting, entry: Entry) -> None:
+    if isinstance(entry.value, Mapping) and (fields := entry.value.get("fields")):
+        fix.layout.rename(fields, "properties")
+        fix.layout.add_before(entry.value, fields, "type", "object")
+
+
+def resource(fix: Rewriting, mapping: Mapping) -> None:
+    fix.rename(mapping, "resource")
+    for each in entries_of(mapping.get("fields")):
+        if isinstance(each.value, Mapping):
+            field_of(fix, each.value)
+    fix.check(mapping, "")
+    if (records := mapping.get("records")) is not None and isinstance(records.value, Mapping):
+        rows = fix.layout.items([each.value for each in records.value.entries])
+        fix.layout.write(mapping, records, rows)
+    expires = mapping.get("expires")
+    if expires is not None and isinstance(expires.value, Mapping) and (at := expires.value.get("at")):
+        fix.layout.write(mapping, expires, fix.layout.scalar(at.value))
+
+
+def field_of(fix: Rewriting, mapping: Mapping) -> None:
+    fix.rename(mapping, "field")
+    fix.words(mapping.get("on delete"), lambda text: words.ON_DELETE.get(text, text))
+    again, value = mapping.get("again on"), mapping.get("on create")
+    if again is not None and value is not None and isinstance(again.value, Sequence):
+        fields = " or ".join(each.text for each in again.value.items if isinstance(each, Scalar))
+        fix.layout.merge(mapping, [value, again], "on change", {fields: value.value})
+    computed = mapping.get("computed")
+    if computed is not None and isinstance(computed.value, Scalar) and _READS_CALLER.search(computed.value.text):
+        fix.leave(computed, "a field has one value, whoever asks: what reads `caller` is a member of a view")
+
+
+def states(fix: Rewriting, facts: Mapping) -> None:
+    for entry in facts.entries:
+        if not isinstance(entry.value, Mapping):
+            continue
+        for key in ("field", "final"):
+            if dropped := entry.value.get(key):
+                fix.layout.drop(entry.value, dropped)
+        for transition in entries_of(entry.value.get("transitions")):
+            if isinstance(transition.value, Mapping):
+                fix.effects(transition.value, entry.name)
+                fix.check(transition.value, f"cannot_{transition.name}")
+
+
+def authentication(fix: Rewriting, facts: Mapping) -> None:
+    for scheme in entries_of(facts.get("schemes")):
+        if isinstance(scheme.value, Mapping):
+            fix.rename(scheme.value, "scheme")
+            if flows := scheme.value.get("flows"):
+                fix.layout.drop(scheme.value, flows)
+            fix.words(scheme.value.get("matches"), _any)
+    rows = facts.get("rows")
+    if rows is not None and isinstance(rows.value, Scalar):
+        fix.words(rows, _any)
+    for resource in entries_of(rows):
+        if isinstance(resource.value, Scalar):
+            fix.words(resource, _any)
+        for caller in entries_of(resource):
+            fix.words(caller, lambda text: {"any": "true", "none": "false"}.get(text, text))
+    fix.words(facts.get("unseen rows"), words.condition)
+    if (permissions := facts.get("permissions")) is not None and isinstance(permissions.value, Scalar):
+        fix.words(permissions, lambda text: "anyone" if text == "any" else text)
+    for line in entries_of(permissions):
+        fix.words(line, lambda text: "anyone" if text == "any" else text)
+
+
+def events(fix: Rewriting, facts: Mapping) -> None:
+    for kind in entries_of(facts.get("kinds")):
+        if isinstance(kind.value, Mapping):
+            fix.rename(kind.value, "kind")
+            fix.words(kind.value.get("upon"), words.action)
+    delivery, log = facts.get("delivery"), facts.get("log")
+    kept: str | None = None
+    if log is not None and isinstance(log.value, Mapping) and (lasts := log.value.get("lasts")):
+        kept = fix.layout.scalar(lasts.value)
+    if delivery is not None and isinstance(delivery.value, Mapping):
+        kept = delivery_of(fix, delivery.value) or kept
+    if log is not None:
+        fix.layout.drop(facts, log)
+    if kept is not None and facts.entries:
+        fix.layout.add(facts, delivery or facts.entries[-1], "kept", "all" if kept == "none" else kept)
+
+
+def delivery_of(fix: Rewriting, mapping: Mapping) -> str | None:
+    """How long the log is kept, where the stream says it."""
+    kept = None
+    webhooks, stream = mapping.get("webhooks"), mapping.get("stream")
+    if webhooks is not None and isinstance(webhooks.value, Mapping):
+        fix.rename(webhooks.value, "webhooks")
+        if webhooks.value.get("to") is None and webhooks.value.entries:
+            fix.layout.add_before(webhooks.value, webhooks.value.entries[0], "to", "subscription")
+    if stream is not None and isinstance(stream.value, Mapping):
+        if (lasts := stream.value.get("kept")) is not None:
+            kept = fix.layout.scalar(lasts.value)
+        format_ = text_of(stream.value, "format")
+        if format_ is not None or kept is not None:
+            fix.layout.write(mapping, stream, format_ or "not shown")
+    for key in ("order", "broker"):
+        if dropped := mapping.get(key):
+            fix.layout.drop(mapping, dropped)
+            if key == "broker":
+                fix.leave(dropped, "the broker is an option of `ninefold serve` now: `--broker`")
+    return kept
+
+
+def errors(fix: Rewriting, facts: Mapping) -> None:
+    fix.rename(facts, "errors")
+    for part in (facts.get("shape"), facts.get("error shape")):
+        for node in scalars_of(part.value) if part is not None else ():
+            fix.say(node, expressions.renamed(node.text))
+    for code in entries_of(facts.get("codes")):
+        if isinstance(code.value, Mapping):
+            fix.rename(code.value, "code")
+            fix.words(code.value.get("when"), words.condition)
+    for message in entries_of(facts.get("messages")):
+        if message.name == "otherwise":
+            fix.layout.rename(message, "all others")
+    if (precedence := facts.get("precedence")) is not None:
+        fix.words(precedence, words.condition)
+
+
+def limits(fix: Rewriting, facts: Mapping) -> None:
+    for rate in entries_of(facts.get("rates")):
+        if isinstance(rate.value, Mapping):
+            fix.words(rate.value.get("algorithm"), lambda text: "token bucket" if text == "gcra" else text)
+    if headers := facts.get("headers"):
+        fix.layout.rename(headers, "rate headers")
+    for old, inner, new in (
+        ("sizes", "body", "body size"),
+        ("time-outs", "request", "timeout"),
+        ("idempotency keys", "kept", "idempotency keys kept"),
+    ):
+        entry = facts.get(old)
+        if entry is None:
+            continue
+        if isinstance(entry.value, Mapping) and (value := entry.value.get(inner)):
+            fix.layout.merge(facts, [entry], new, fix.layout.scalar(value.value))
+        elif isinstance(entry.value, Scalar):
+            fix.layout.rename(entry, new)
+    if (pages := facts.get("pages")) is not None and isinstance(pages.value, Mapping):
+        sizes(fix, pages.value)
+
+
+def versioning(fix: Rewriting, facts: Mapping) -> None:
+    scheme = facts.get("scheme")
+    if scheme is not None and isinstance(scheme.value, Mapping) and len(scheme.value.entries) == 1:
+        where = scheme.value.entries[0]
+        name = fix.layout.scalar(where.value)
+        fix.layout.merge(facts, [scheme], "in", where.name)
+        fix.layout.add(facts, scheme, "name", name)
+    elif scheme is not None:
+        fix.layout.rename(scheme, "in")
+    for version in entries_of(facts.get("versions")):
+        changes = version.value.get("changes") if isinstance(version.value, Mapping) else None
+        for change in changes.value.items if changes is not None and isinstance(changes.value, Sequence) else ():
+            if isinstance(change, Mapping):
+                change_of(fix, change)
+
+
+def change_of(fix: Rewriting, mapping: Mapping) -> None:
+    for key in ("schema", "endpoint", "view", "kind", "code"):
+        if entry := mapping.get(key):
+            fix.become(mapping, entry, "was")
+    if permissions := mapping.get("permissions"):
+        fix.leave(permissions, "who may call an endpoint of an older version is a line of part 5 now")
+
+
+def _any(text: str) -> str:
+    return "all" if text == "any" else text

@@ -1,0 +1,208 @@
+"""A contract of the first words becomes one of the second: what changes, and that nothing else does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ninefold.diagnostics.source import Source
+from ninefold.syntax.nodes import Document
+from ninefold.syntax.parser import form_of, parse
+from ninefold.tools.fix.fix import Fixed, fixed
+
+ROOT = Path(__file__).parents[2]
+CONTRACTS = sorted([*(ROOT / "examples").glob("*.md"), *(ROOT / "tests" / "cases").glob("*/contract.*")])
+
+
+def document(name: str, text: str) -> tuple[Document, set[str]]:
+    """With the codes of what is wrong with how it is written."""
+    source = Source(name, text)
+    outcome = parse(source, form_of(name, text))
+    return outcome.value, {str(each.code) for each in outcome.diagnostics}
+
+
+def fix(part: str, old: str) -> Fixed:
+    indented = "".join(f"  {line}\n" for line in old.splitlines())
+    return fixed(document("contract.yaml", f"{part}:\n{indented}")[0])
+
+
+REWRITTEN = [
+    pytest.param(
+        "resources",
+        """note:
+  identifier: id   # who made it: the client
+  fields:
+    owner: {refers to: user, back: notes, on delete: clear}
+    slug:  {type: string, on create: slug(note.title) + '-1', again on: [title]}
+  invariants:
+    short: {when: "note.text != '', note", otherwise: too_long}
+    calm: {when: "!note.text.endsWith('!')"}
+  expires: {at: note.end}
+  records:
+    first: {id: "'a'"}
+    second: {id: "'b'"}
+types:
+  line:
+    fields: {sku: {type: string}}
+    required: [sku]
+""",
+        """note:
+  primary key: id   # who made it: the client
+  fields:
+    owner: {references: user, inverse: notes, on delete: set null}
+    slug:  {type: string, on change: {title: slug(note.title) + '-1'}}
+  check: [{that: "note.text != '', note", else: too_long}, {that: "!note.text.endsWith('!')", else: calm}]
+  expires: note.end
+  records: [{id: "'a'"}, {id: "'b'"}]
+types:
+  line:
+    type: object
+    properties: {sku: {type: string}}
+    required: [sku]
+""",
+        id="resources",
+    ),
+    pytest.param(
+        "states",
+        """order:
+  # how it goes
+  field: status
+  initial: open
+  final: [done]   # nothing leaves it
+  transitions:
+    close:
+      from: open
+      to: done
+      when: >
+        order.total > 0
+        && order.paid
+      otherwise: unpaid
+      then:
+        - {update: product, row: order.product, sets: {stock: product.stock - order.n}}
+        - {take: release seat, where: seat.order == order}
+        - {create: order, sets: {n: this.n}}
+""",
+        """order:
+  # how it goes
+  initial: open
+  # nothing leaves it
+  transitions:
+    close:
+      from: open
+      to: done
+      check:
+        that: >
+          order.total > 0
+          && order.paid
+        else: unpaid
+      also:
+        - {does: update product, where: product == this.product, sets: {stock: product.stock - this.n}}
+        - {does: release seat, where: seat.order == this}
+        - {does: create order, sets: {n: this.n}}
+""",
+        id="states",
+    ),
+    pytest.param(
+        "endpoints",
+        """responses: {media type: application/json}
+cross origin: {origins: any, kept: PT1H}
+GET /user: {does: read user, row: caller.user, responses: {200: user}}
+PUT /user: {does: ensure follow, body: none, responses: {200: user}}
+GET /orders:
+  does: list order
+  query:
+    dogs: {type: integer, otherwise: too_many_dogs}
+  filters:
+    status: order.status == value
+    tags: {is: value in order.tags, written: repeated}
+  sorts: {parameter: sort, default: [-at], offered: [at, -at]}
+  pages: {by: page, default: 9, largest: none, parameters: {size: n, number: p}}
+  validators: etag
+  responses: {200: page.items}
+POST /hooks: {does: subscribe, body: [url], when: a || b, responses: {201: subscription}}
+""",
+        """produces: application/json
+cors: {origins: all, max age: PT1H, preflight: 204}
+GET /user: {does: read user, where: user == caller.user, responses: {200: user}}
+PUT /user: {does: put follow, body: none, responses: {created or unchanged: {200: user}}}
+GET /orders:
+  does: list order
+  query:
+    dogs: {type: integer}
+    status: order.status == value
+    tags: {where: value in order.tags, explode: true}
+    sort: {sorts: [at, -at]}
+  sort: [-at]
+  pages: {by: page, default: 9, maximum: none, size: n, at: p, first: 1}
+  etag: true
+  responses: {200: page.items}
+  errors: {invalid query.dogs: too_many_dogs}
+POST /hooks: {does: create subscription, body: [url], check: {that: a || b, else: cannot_subscribe}, """
+        """responses: {201: subscription}}
+""",
+        id="endpoints",
+    ),
+    pytest.param(
+        "events",
+        """kinds: {order.paid: {upon: pay order, when: order.total > 0, payload: order}}
+log: {lasts: P1D}
+delivery:
+  webhooks: {when: "true", attempts: 3}
+  stream: {format: server-sent events, resume: Last-Event-ID, kept: P7D}
+  order: per resource
+""",
+        """kinds: {order.paid: {upon: pay order, where: order.total > 0, payload: order}}
+delivery:
+  webhooks: {to: subscription, where: "true", attempts: 3}
+  stream: server-sent events
+kept: P7D
+""",
+        id="events",
+    ),
+    pytest.param(
+        "limits",
+        """headers: [RateLimit]
+sizes: {body: 64 KiB}
+time-outs: none
+idempotency keys: {kept: PT24H}
+pages: {default: 20, largest: 100, by: cursor, parameters: {size: limit, next: cursor}}
+""",
+        """rate headers: [RateLimit]
+body size: 64 KiB
+timeout: none
+idempotency keys kept: PT24H
+pages: {default: 20, maximum: 100, by: cursor, size: limit, at: cursor}
+""",
+        id="limits",
+    ),
+]
+
+
+@pytest.mark.parametrize(("part", "old", "new"), REWRITTEN)
+def test_a_part_is_said_in_the_second_words(part: str, old: str, new: str) -> None:
+    result = fix(part, old)
+    assert result.text == f"{part}:\n" + "".join(f"  {line}\n" for line in new.splitlines())
+    assert result.left == ()
+
+
+def test_what_cannot_be_rewritten_is_told_with_its_place() -> None:
+    result = fix("resources", 'note: {fields: {mine: {type: boolean, computed: "note.owner == caller.user"}}}\n')
+    (left,) = result.left
+    assert "whoever asks" in left.message
+    assert result.text[left.span.start : left.span.end].startswith("computed")
+
+
+def test_every_contract_is_rewritten_once_and_stays_one_that_can_be_read() -> None:
+    """Reading the result finds nothing wrong that was not wrong before, and rewriting it changes nothing."""
+    offenders = []
+    for path in CONTRACTS:
+        text = path.read_bytes().decode("utf-8", "replace")
+        before, codes = document(path.name, text)
+        result = fixed(before)
+        after, still = document(path.name, result.text)
+        if still - codes or fixed(after).text != result.text:
+            offenders.append(f"{path.parent.name}: {sorted(still - codes)}")
+        if result.text.count("#") < text.count("#"):
+            offenders.append(f"{path.parent.name}: a comment is lost")
+    assert offenders == []
