@@ -29,6 +29,8 @@ class Maker:
         self.choices = Random()
         self.choices.setstate(random.getstate())
         """Of what a request may choose: it leaves the other throws as they are, too."""
+        self.paths = Random(f"paths {random.getstate()}")
+        """Of values in paths: likewise."""
         self.schemes: dict[str, Any] = {}
         self.made: dict[str, Made] = {}
         self.codes: dict[str, dict[str, Any]] = {}
@@ -282,6 +284,7 @@ class Maker:
             found = {"base": "/api/v0", **found}
         for made in self.made.values():
             self._endpoints_of(made, found)
+        self._by_path_values(found)
         if self.schemes and self.often(0.5):
             self._of_the_caller(found)
         if self.often(0.3):
@@ -397,6 +400,33 @@ class Maker:
                     found[f"POST {nested}"] = self._guarded(made, endpoint | {"responses": {201: self._content(made)}})
                 if made.identifier == ["id"] and self.often(0.5):
                     found[f"GET {nested}/" + "{id}"] = {"does": f"read {name}", "responses": {200: self._content(made)}}
+
+    def _by_path_values(self, found: dict[str, Any]) -> None:
+        """Endpoints with a name in braces that is no field; what is wrong with it may have a code, in three ways."""
+        throws = self.paths
+        for made in self.made.values():
+            if throws.random() < 0.5:
+                continue
+            numbers = [name for name, kind in made.kinds.items() if kind.type == "integer"]
+            near: dict[str, Any] = {"type": "string", "maxLength": 4}
+            endpoint: dict[str, Any] = {"does": "compute", "responses": {200: {"near": "request.path.near"}}}
+            if numbers:
+                near = {"type": "integer", "minimum": 0, "maximum": 40}
+                endpoint = {
+                    "does": f"list {made.name}",
+                    "sorts": {"default": made.identifier},
+                    "where": f"{made.name}.{throws.choice(numbers)} >= request.path.near",
+                    "responses": {200: {"data": "page.items", "near": "request.path.near"}},
+                }
+            codes = sorted(self.codes)
+            match throws.randint(0, 3):
+                case 0 if codes:
+                    near["otherwise"] = throws.choice(codes)
+                case 1 if codes:
+                    endpoint["errors"] = {"missing path.near": throws.choice(codes)}
+                case 2 if codes and "data" in endpoint["responses"][200]:
+                    endpoint["errors"] = {f"missing {made.name}": throws.choice(codes)}
+            found[f"GET /{made.name}s/near/{{near}}"] = {**endpoint, "path": {"near": near}}
 
     def _to_all(self, made: Made, found: dict[str, Any], changeable: list[str]) -> None:
         """What is done to all rows."""

@@ -195,7 +195,6 @@ class Asker:
         row = self._row(endpoint)
         path = self._base()
         for segment in endpoint.segments:
-            assert not isinstance(segment, PathValue)  # `worlds` makes none yet
             path += "/" + (segment if isinstance(segment, str) else quote(self._path_text(segment, row), safe=""))
         headers: dict[str, str] = {}
         pairs = self._query(endpoint)
@@ -229,7 +228,9 @@ class Asker:
         found = self.interpreter.rows.of.get(endpoint.resource or "", [])
         return self.random.choice(found) if found else None
 
-    def _path_text(self, name: PathName, row: Row | None) -> str:
+    def _path_text(self, name: PathName | PathValue, row: Row | None) -> str:
+        if isinstance(name, PathValue):
+            return self.random.choice(["0", "1", "3", "40", "41", "-1", "x", "words", "é"])
         if row is not None and self._often(0.88):
             at: Row | None = row
             for reference in name.through:

@@ -267,3 +267,68 @@ def test_what_the_request_alone_makes_invalid_is_told_before_a_row_that_is_not_t
         give("PATCH", f"/users/{each}/items/7{query}", {}) for each in ("ann", "eve") for query in ("", "?word=b")
     ]
     assert [each.status for each in answers(said, rows, *changed)] == [422, 404, 422, 404]
+
+
+@pytest.mark.parametrize(
+    ("otherwise", "own", "status"),
+    [
+        ({}, {}, 404),
+        ({}, {"missing path.near": "odd"}, 400),
+        ({}, {"missing item": "rare"}, 410),
+        ({}, {"missing item": "rare", "missing path.near": "odd"}, 400),
+        ({"otherwise": "odd"}, {"missing path.near": "rare"}, 400),
+    ],
+)
+def test_a_text_in_a_path_that_is_no_value(otherwise: dict[str, str], own: dict[str, str], status: int) -> None:
+    near = {"type": "integer", "maximum": 9, **otherwise}
+    get: dict[str, Any] = {
+        "does": "list item",
+        "where": "item.n >= request.path.near",
+        "sorts": {"default": ["id"]},
+        "errors": own,
+    }
+    get |= {"path": {"near": near}, "responses": {200: {"all": "page.items.map(i, i.id)", "near": "request.path.near"}}}
+    said = contract(
+        {"item": {"fields": {"id": {"type": "string"}, "n": {"type": "integer"}}}},
+        {"GET /items/{near}": get},
+        {"codes": {"odd": {"status": 400}, "rare": {"status": 410}}},
+    )
+    rows = [("item", {"id": "a", "n": 1}), ("item", {"id": "b", "n": 7})]
+    there, *refused = answers(said, rows, *(Request("GET", f"/items/{each}") for each in ("4", "10", "x", "%00")))
+    assert there.body == {"all": ["b"], "near": 4}
+    assert [each.status for each in refused] == [status] * 3
+
+
+@pytest.mark.parametrize(("times", "of_each"), [(17, 1), (8, 2), (9, 2)])
+def test_what_grows_beyond_all_bounds_is_too_large(times: int, of_each: int) -> None:
+    """A text that `+` makes has a bound, and so has a row of several texts; what is refused is not done."""
+    fields = {name: {"type": "string"} for name in ("id", "a", "b")}
+    sets = {name: " + ".join(["item.a"] * times) for name in ("a", "b")[:of_each]}
+    patch = {"does": "update item", "patch": "merge", "sets": sets, "responses": {200: {"id": "item.id"}}}
+    read = {"does": "read item", "responses": {200: {"size": "item.a.size()"}}}
+    said = contract(
+        {"item": {"fields": fields}}, {"PATCH /items/{id}": patch | {"body": NONE}, "GET /items/{id}": read}
+    )
+    rows = [("item", {"id": "x", "a": "a" * 1_000_000})]
+    changed, shown = answers(said, rows, give("PATCH", "/items/x", {}), Request("GET", "/items/x"))
+    grown = times * of_each <= 16
+    assert (changed.status, shown.body) == ((200, {"size": times * 1_000_000}) if grown else (413, {"size": 1_000_000}))
+
+
+@pytest.mark.parametrize("verb", ["update", "replace"])
+@pytest.mark.parametrize("order", [("a", "b"), ("b", "a")])
+@pytest.mark.parametrize("first", ["item.a + 1", "7", "item.c"])
+def test_what_is_set_reads_what_the_row_had_and_not_what_else_is_set(
+    verb: str, order: tuple[str, str], first: str
+) -> None:
+    """What is made on change comes after, and reads the row as it becomes."""
+    fields: dict[str, Any] = {"id": {"type": "string"}, **{name: {"type": "integer"} for name in ("a", "b", "c")}}
+    fields["sum"] = {"type": "integer", "on change": "item.a + item.b"}
+    sets = {name: {"a": first, "b": "item.a + 10"}[name] for name in order}
+    endpoint = {"does": f"{verb} item", "body": ["c"], "sets": sets, "responses": {200: "item"}}
+    method, more = ("PATCH", {"patch": "merge"}) if verb == "update" else ("PUT", {})
+    said = contract({"item": {"fields": fields}}, {f"{method} /items/{{id}}": endpoint | more})
+    row = {"id": "x", "a": 1, "b": 2, "c": 3, "sum": 3}
+    (response,) = answers(said, [("item", row)], give(method, "/items/x", {"c": 5}))
+    a = {"item.a + 1": 2, "7": 7, "item.c": 5}[first]
+    assert response.body == {"id": "x", "a": a, "b": 11, "c": 5, "sum": a + 11}

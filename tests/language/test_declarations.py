@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 
 import pytest
 
@@ -69,7 +69,7 @@ def test_a_key_is_declared_once(record: type) -> None:
 @pytest.mark.parametrize("record", RECORDS, ids=_called)
 def test_what_is_not_written_is_none(record: type) -> None:
     """A record can be made of its name and place alone: each of its facts is then that nothing is written."""
-    own = [each for each in fields(record) if each.name in ("name", "span")]
+    own = [each for each in fields(record) if each.default is MISSING]
     made = record(*(None for _ in own))
     assert all(not getattr(made, each.attribute) for each in members(record))
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from tests.contracts import ALL, EXAMPLES, ROOT, compiled, title
 from tests.slices import examples, some
 
-from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.survey import Survey
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import value_of
 from ninefold.meanings import meanings
 from ninefold.pipeline import Loaded, compile_document

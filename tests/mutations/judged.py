@@ -13,10 +13,10 @@ import msgspec
 from tests.statements import statements
 
 from ninefold.cli.listing import listing
-from ninefold.contract.endpoints import Endpoint
 from ninefold.diagnostics.diagnostic import Severity, has_errors
 from ninefold.diagnostics.render import render, to_json_lines
 from ninefold.diagnostics.sarif import result_of
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import value_of
 from ninefold.pipeline import Loaded, compile_document
 from ninefold.plan.service import ServicePlan

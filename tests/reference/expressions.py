@@ -36,6 +36,10 @@ class Fails(Exception):
     """What CEL calls an error."""
 
 
+class TooLarge(Exception):
+    """More than anything may grow to (fixed meaning 78): the whole request is `too large`, whatever else it is."""
+
+
 def called(value: Any, type_: Type) -> str | None:
     """What CEL calls the type of a value."""
     if value is None:
@@ -46,6 +50,10 @@ def called(value: Any, type_: Type) -> str | None:
         return "double"
     names = {bool: "bool", int: "int", str: "string", list: "list", dict: "map"}
     return names[type(value)]
+
+
+LARGEST = 16 * 1024 * 1024
+"""Code points of a text, items of an array; and bytes of a row that is written, unless a body may have half as many."""
 
 
 class Chance(Protocol):
@@ -284,6 +292,13 @@ class Reading:
         return self.chance.uuid() if call.function == "uuid" else self.chance.token()
 
 
+def bounded(joined: Any) -> Any:
+    """A text or an array that `+` makes."""
+    if len(joined) > LARGEST:
+        raise TooLarge
+    return joined
+
+
 def needed(value: Any) -> Any:
     if value is None:
         raise Fails("no value where one is needed")
@@ -375,7 +390,7 @@ def apply(function: str, values: list[Any], types: list[Type]) -> Any:
                 return moved(a, b)
             if kinds == (Duration, Timestamp):
                 return moved(b, a)
-            return finite(a + b) if isinstance(a, float) else within(a + b) if isinstance(a, int) else a + b
+            return finite(a + b) if isinstance(a, float) else within(a + b) if isinstance(a, int) else bounded(a + b)
         case "-", [a, b]:
             if kinds == (Timestamp, Timestamp):
                 return (moment(a) - moment(b)) // timedelta(microseconds=1)

@@ -16,7 +16,7 @@ from urllib.parse import quote, unquote
 
 from tests.reference import bodies, callers, chosen, lists, routes, shows, writes
 from tests.reference.callers import ANYONE, Caller
-from tests.reference.expressions import Chance, Reading, all_rows, at_hand, moment
+from tests.reference.expressions import Chance, Reading, TooLarge, all_rows, at_hand, moment
 from tests.reference.failures import Failure, error_value, in_written_order, invalid, refusal
 from tests.reference.lists import Page
 from tests.reference.messages import NOTHING, Request, Response
@@ -25,7 +25,7 @@ from tests.reference.rows import Row, Rows
 from tests.reference.values import Broken, broken_rules, from_text
 
 from ninefold.checked.endpoints import Admission, Endpoint
-from ninefold.checked.operations import TRANSITION, Update
+from ninefold.checked.operations import TRANSITION, PathName, PathValue, Update
 from ninefold.checked.resources import Transition
 from ninefold.checked.service import Checked, Scheme
 from ninefold.expressions.tree import Variable
@@ -80,7 +80,7 @@ class _Asking:
         self.query = parameters_of(query)
         self.failures: list[Failure] = []
         self.caller = Caller()
-        self.names: dict[str, Any] = {"now": now, "caller": {}, "request": {"query": {}, "headers": {}}}
+        self.names: dict[str, Any] = {"now": now, "caller": {}, "request": {"path": {}, "query": {}, "headers": {}}}
         self.endpoint: Endpoint | None = None
         self.chosen = chosen.NOTHING
         self.told_of: Row | None = None
@@ -107,6 +107,12 @@ class _Asking:
     # ── From the request to its answer ────────────────────────────────────────────────────────────────────────
 
     def answer(self) -> Response:
+        try:
+            return self._answer()
+        except TooLarge:
+            return self.refused(Failure("too large"))
+
+    def _answer(self) -> Response:
         found = routes.find(self.checked, self.request.method, self.path)
         if isinstance(found, routes.NoSuchPath):
             return self.refused(Failure("no such path"))
@@ -121,6 +127,7 @@ class _Asking:
         values = self._path_values(found.texts)
         self._accept(endpoint)
         admission = self._admission(endpoint)
+        self._declared_in_path(found.texts)
         page = self._parameters(endpoint)
         if admission is not None and admission.condition is not None and admission.of_request:
             if not self.all().holds(admission.condition):
@@ -186,12 +193,31 @@ class _Asking:
         """Fixed meaning 6: what is not of the field's type is missing. None: then no row is addressed."""
         assert self.endpoint is not None
         values: dict[str, Any] = {}
-        for name, text in zip(self.endpoint.names, texts, strict=True):
+        for name, text in zip(self._in_braces(), texts, strict=True):
+            if isinstance(name, PathValue):
+                continue
             try:
                 values[name.text] = from_text(name.type, text)
             except Broken:
                 self.failures.append(Failure("missing", name.resource))
         return values if len(values) == len({name.text for name in self.endpoint.names}) else None
+
+    def _in_braces(self) -> list[PathName | PathValue]:
+        assert self.endpoint is not None
+        return [each for each in self.endpoint.segments if not isinstance(each, str)]
+
+    def _declared_in_path(self, texts: list[str]) -> None:
+        """Fixed meaning 72: what is no such value is `missing`, of the resource and of the value, or has its code."""
+        assert self.endpoint is not None
+        declared = {each.name: each for each in self.endpoint.takes.path}
+        for name, text in zip(self._in_braces(), texts, strict=True):
+            if isinstance(name, PathValue):
+                for rule in self._declared(declared[name.text], [text], self.names["request"]["path"]):
+                    if (code := declared[name.text].code) is not None:
+                        self.failures.append(invalid("path", name.text, rule, code))
+                    else:
+                        subjects = (name.resource, f"path.{name.text}")
+                        self.failures += [Failure("missing", each) for each in subjects]
 
     def _accept(self, endpoint: Endpoint) -> None:
         """Whether the client takes what is written here: the simple forms of Accept (RFC 9110 12.5.1)."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tests.reference.bodies import Given
-from tests.reference.expressions import Fails, Reading, Reference, at_hand, same
+from tests.reference.expressions import LARGEST, Fails, Reading, Reference, TooLarge, at_hand, same
 from tests.reference.failures import Broken, Failure, invalid
 from tests.reference.lists import Page
 from tests.reference.messages import Request
@@ -366,6 +367,7 @@ class Change:
         fields |= {name: parent.key for name, parent in self.work.parents.items() if self.endpoint.verb == "create"}
         if machine is not None and old is None:
             fields[machine.field] = machine.initial
+        self.as_given = dict(fields)
         making = [(each, source) for each in stored if (source := self._source(each, old)) is not None]
         self.looked_up = {
             each.name
@@ -425,7 +427,10 @@ class Change:
         return None
 
     def _give(self, each: Field, source: Typed) -> None:
-        reading = self.work.reading.also(**{self.work.resource.name: at_hand(self._as_it_becomes())})
+        # What is stated of a row that is there reads nothing else that is stated; what is made of it comes after.
+        is_apart = self.work.row is not None and each.name in self._stated
+        becomes = replace(self.row, fields=dict(self.as_given if is_apart else self.row.fields))
+        reading = self.work.reading.also(**{self.work.resource.name: at_hand(becomes)})
         rules: list[tuple[Path, str]] = []
         try:
             value = _alone(source, reading)
@@ -486,16 +491,15 @@ class Change:
         if made is not None:
             yield from self._of_request(made, (*beyond, name))
 
-    def _as_it_becomes(self) -> Row:
-        return replace(self.row, fields=dict(self.row.fields))
-
     # ── Rows ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def done(self) -> Row:
-        """Put the row into the rows."""
+        """Put the row into the rows. Raises TooLarge."""
         rows, resource = self.work.reading.rows, self.work.resource
         if self.endpoint.verb == "delete":
             return self.row
+        if _stored_size(self.row) > max(LARGEST, 2 * (self.work.checked.body_size or 0)):
+            raise TooLarge
         old = None if self.work.row is None else rows.find(resource.name, self.work.row.key)
         for each in resource.fields.values():
             if each.serial and old is None:
@@ -518,6 +522,12 @@ class Change:
                     rows.touch(referring)
         for fallen in falls:
             rows.of[fallen.resource.name] = [one for one in rows.of[fallen.resource.name] if one is not fallen]
+
+
+def _stored_size(row: Row) -> int:
+    """The bytes of a row, but for some of the database's own."""
+    texts = [each if isinstance(each, str) else json.dumps(each, ensure_ascii=False) for each in row.fields.values()]
+    return sum(len(each.encode("utf-8", "surrogatepass")) for each in texts)
 
 
 def _reads(typed: Typed, name: str) -> bool:

@@ -9,7 +9,6 @@ from itertools import islice
 import pytest
 from tests.resolve.documents import EXAMPLES, PLAIN, document, entries, parts_of, scalars, with_node, word
 
-from ninefold.contract.endpoints import PathName
 from ninefold.contract.service import Contract
 from ninefold.contract.versioning import VersionScheme
 from ninefold.diagnostics.source import Span
@@ -17,6 +16,7 @@ from ninefold.language.authentication import Every
 from ninefold.language.errors import Message
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Gap, Name, Proposal, Shown, StatedNone
+from ninefold.language.routes import PathName
 from ninefold.language.schemas import Schema
 from ninefold.resolve.contract import resolve
 from ninefold.syntax.nodes import Document, Mapping, Part, Scalar, Sequence

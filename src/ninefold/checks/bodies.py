@@ -10,13 +10,14 @@ from ninefold.checked.resources import Resource, Rule
 from ninefold.checks.codes import LOSES, NEVER_GIVEN, NOT_A_BODY, NOT_THE_CLIENTS
 from ninefold.checks.findings import Findings
 from ninefold.checks.schemas import Rules, SharedSchemas
-from ninefold.contract import endpoints as stated
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.ast import Ast, Literal, Member, Name, parts
+from ninefold.language import endpoints as stated
+from ninefold.language import requests
 from ninefold.language.expressions import Expression, Items, Leaf, Members, Template, expressions_in
 from ninefold.language.fact import Shown, StatedNone, value_of
 from ninefold.language.verbs import kind_of
@@ -220,7 +221,7 @@ def _called(name: str, resource: Resource) -> str:
     return name if field is None else field.called or name
 
 
-def _referred(body: stated.Body, resource: Resource, contract: Contract) -> Iterator[_Named]:
+def _referred(body: requests.Body, resource: Resource, contract: Contract) -> Iterator[_Named]:
     """`$ref: "#/types/NAME"`: the fields of the shared type, by their names."""
     assert body.reference is not None
     name = body.reference.text.removeprefix("#/types/")

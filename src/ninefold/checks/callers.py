@@ -13,7 +13,6 @@ from collections.abc import Iterator
 
 from ninefold.checks.codes import CALLER_COMPUTED, NO_SUCH_SCOPE, NOBODY_CALLS, SCOPES_TWICE
 from ninefold.checks.findings import Findings
-from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.service import Contract
 from ninefold.contract.survey import Survey
 from ninefold.diagnostics.diagnostic import Label
@@ -23,6 +22,7 @@ from ninefold.expressions.ast import Ast, Binary, Invocation, Literal, Member, N
 from ninefold.expressions.ast import Name as NameAst
 from ninefold.expressions.tree import Call, Constant, Select, Typed, Variable
 from ninefold.language.authentication import Admission, Scheme
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Expression, expressions_in
 from ninefold.language.fact import Shown, StatedNone, is_open, value_of
 from ninefold.language.resources import Resource
@@ -130,8 +130,9 @@ def read_by_nobody(contract: Contract, findings: Findings) -> None:
         admitted = survey.admitted(endpoint)
         alone = {each.who.text for each in admitted} == {ANYONE}
         line = next((each.who.span for each in admitted if each.who.text == ANYONE), endpoint.span)
+        issues = endpoint.issues is not None and not isinstance(endpoint.issues, StatedNone)
         for expression, shared in _of_endpoint(endpoint, survey) if alone else ():
-            if expression.span not in told and _reads(expression, shared, isinstance(endpoint.issues, Shown)):
+            if expression.span not in told and _reads(expression, shared, issues):
                 told.add(expression.span)
                 _say(f"`{endpoint.key}` is for anyone alone, and reads `caller`", expression, line, findings)
         ends = value_of(endpoint.ends)

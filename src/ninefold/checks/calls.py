@@ -12,15 +12,15 @@ from ninefold.checks.codes import CALLED_WITH, CHOSEN_BY, SAYS_NOTHING
 from ninefold.checks.findings import Findings, reads_database, typed
 from ninefold.checks.model import Vocabulary, request_type
 from ninefold.checks.schemas import SharedSchemas, admits_null
-from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.ast import Ast, Member, Name
 from ninefold.expressions.tree import Select, Typed, Variable
-from ninefold.language.endpoints import Function
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Assignment, Expression
 from ninefold.language.fact import Shown, value_of
+from ninefold.language.functions import Function
 from ninefold.values import Object, Text, Type, from_schema, optional
 
 ROOTS = {"body": "body", "query": "query", "headers": "header", "path": "path"}

@@ -27,12 +27,12 @@ from ninefold.checks.showing import Showing
 from ninefold.checks.states import check_states, check_timers, odd_states
 from ninefold.checks.versioning import check_versioning
 from ninefold.checks.without_effect import without_effect
-from ninefold.contract.events import Envelope
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Outcome, has_errors, in_order
 from ninefold.diagnostics.source import Place, Span
 from ninefold.expressions.ast import Member, every
 from ninefold.expressions.ast import Name as NameAst
+from ninefold.language.events import Envelope
 from ninefold.language.expressions import expressions_in
 from ninefold.language.fact import Fact, Gap, Name, Proposal, Shown, is_open, value_of
 from ninefold.plan.events import EVENT, SUBSCRIPTION

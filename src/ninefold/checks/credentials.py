@@ -20,16 +20,16 @@ from ninefold.checks.codes import (
 from ninefold.checks.effects import stated_effects
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
-from ninefold.contract.endpoints import Endpoint
-from ninefold.contract.endpoints import PathName as PathSegment
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Ast, Member, Name, every
 from ninefold.expressions.tree import Select, Variable, walk
 from ninefold.language import authentication as stated
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Name as NameOf
 from ninefold.language.fact import Shown, StatedNone, value_of
+from ninefold.language.routes import PathName as PathSegment
 from ninefold.language.verbs import kind_of
 from ninefold.values import Array, Text
 

@@ -12,7 +12,6 @@ from ninefold.checked.operations import List, Mutation
 from ninefold.checked.resources import Resource
 from ninefold.checks.codes import BOTH_ABSENT, GONE_COUNTED, LEARNS, TOLD_BY_EDITS
 from ninefold.checks.findings import Findings
-from ninefold.contract import endpoints as stated
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
@@ -20,6 +19,7 @@ from ninefold.diagnostics.source import Span
 from ninefold.expressions.rows import Dependency, Step, dependencies
 from ninefold.expressions.scope import Model
 from ninefold.expressions.tree import Call, Select, Typed, Variable, rewrite, walk
+from ninefold.language import endpoints as stated
 from ninefold.language.authentication import Admission as StatedAdmission
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import value_of

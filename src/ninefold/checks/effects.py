@@ -19,7 +19,6 @@ from ninefold.checks.codes import (
 )
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
-from ninefold.contract import effects as stated
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.ast import Ast, Name, every
@@ -29,6 +28,7 @@ from ninefold.expressions.rows import BEFORE, before
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.to_sql import sql_problem
 from ninefold.expressions.tree import Typed, free_variables
+from ninefold.language import effects as stated
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Fact, Gap, Proposal, Shown, value_of
 from ninefold.language.verbs import TRANSITION, kind_of

@@ -30,7 +30,6 @@ from ninefold.checks.showing import Showing
 from ninefold.checks.sign_in import check_grant, check_sign_in
 from ninefold.checks.states import check_sets
 from ninefold.checks.without_effect import WHICH_ARE_LISTED
-from ninefold.contract import endpoints as stated
 from ninefold.contract.service import Contract
 from ninefold.contract.survey import Survey
 from ninefold.diagnostics.diagnostic import Label, has_errors
@@ -40,6 +39,8 @@ from ninefold.expressions.codes import CODES as EXPRESSION_CODES
 from ninefold.expressions.rows import same_row
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Call, Select, Typed, Variable
+from ninefold.language import endpoints as stated
+from ninefold.language import routes
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Gap, Shown, StatedNone, value_of
 from ninefold.language.verbs import TRANSITION, done_as, kind_of
@@ -91,7 +92,7 @@ def check_endpoints(
                     key=endpoint.key,
                     method=endpoint.method,
                     segments=tuple(
-                        each.text if isinstance(each, stated.Literal) else None for each in endpoint.segments
+                        each.text if isinstance(each, routes.Literal) else None for each in endpoint.segments
                     ),
                     place=findings.place(endpoint.span),
                     reasons=reasons or (f"it reads what is not shown (line {findings.place(endpoint.span).line})",),

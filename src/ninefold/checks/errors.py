@@ -14,12 +14,12 @@ from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.showing import Showing
 from ninefold.checks.without_effect import headers_of_http
-from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.tree import free_variables
 from ninefold.language import errors as stated
 from ninefold.language.conditions import BY_NAME, parameter_of, split
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.errors import Shape
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Fact, Shown, value_of, within

@@ -10,12 +10,12 @@ from ninefold.checked.endpoints import Log
 from ninefold.checked.resources import Field, Resource
 from ninefold.checks.findings import Findings
 from ninefold.checks.model import Vocabulary
-from ninefold.contract.events import Log as StatedLog
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.source import Span
 from ninefold.expressions import scope
 from ninefold.expressions.ast import Invocation, Name, every
 from ninefold.expressions.scope import ResourceShape
+from ninefold.language.events import Log as StatedLog
 from ninefold.language.expressions import expressions_in
 from ninefold.language.fact import Fact, Shown, StatedNone, value_of
 from ninefold.plan.events import EVENT

@@ -26,12 +26,12 @@ from ninefold.checks.event_log import HAPPENED, check_log
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.showing import Showing
-from ninefold.contract import events as stated
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.scope import ResourceShape, Scope
 from ninefold.expressions.tree import Call, Constant, Typed
+from ninefold.language import events as stated
 from ninefold.language.actions import Action
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone, value_of

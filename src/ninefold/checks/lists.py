@@ -24,14 +24,13 @@ from ninefold.checks.codes import (
 from ninefold.checks.findings import Findings, inferring, typed
 from ninefold.checks.model import Vocabulary, request_type
 from ninefold.checks.resources import is_key
-from ninefold.contract import endpoints as stated
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.scope import INFERRED
 from ninefold.expressions.tree import Typed, free_variables
-from ninefold.language import endpoints as written
-from ninefold.language import limits
+from ninefold.language import endpoints as stated
+from ninefold.language import limits, requests
 from ninefold.language.fact import Fact, Shown, StatedNone, value_of
 from ninefold.language.limits import narrowed
 from ninefold.values import (
@@ -87,7 +86,7 @@ def check_filters(
     return tuple(found)
 
 
-def _several(endpoint: stated.Endpoint, filter_: written.Filter, type_: Type, findings: Findings) -> None:
+def _several(endpoint: stated.Endpoint, filter_: requests.Filter, type_: Type, findings: Findings) -> None:
     """Whether one value is read where one is given, and several where several are."""
     about = f"the filter `{filter_.name}` of `{endpoint.key}`"
     if isinstance(type_, Array) and not isinstance(filter_.written, Shown):
@@ -120,7 +119,7 @@ def check_sorts(endpoint: stated.Endpoint, resource: Resource, findings: Finding
     return Sorts(None if parameter is None else parameter.text, default, offered)
 
 
-def _keys(keys: tuple[written.SortKey, ...], resource: Resource, findings: Findings) -> SortKeys:
+def _keys(keys: tuple[requests.SortKey, ...], resource: Resource, findings: Findings) -> SortKeys:
     found = []
     for key in keys:
         field = resource.fields.get(key.field)

@@ -11,7 +11,6 @@ from ninefold.checked.operations import BodyMember
 from ninefold.checks.codes import COMPUTED_CYCLE
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.schemas import SharedSchemas, admits_null, schema_of
-from ninefold.contract.endpoints import Endpoint, Parameter
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
@@ -24,7 +23,9 @@ from ninefold.expressions.rows import BEFORE, before
 from ninefold.expressions.scope import Model, ResourceShape, Scope
 from ninefold.expressions.tree import Constant, Typed
 from ninefold.language import resources as stated
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone, is_open, is_stated, value_of
+from ninefold.language.requests import Parameter
 from ninefold.questions.question import At
 from ninefold.questions.resources import unsaid
 from ninefold.values import Anything, Digest, Null, Object, Row, Text, Timestamp, Type, from_schema, optional, required

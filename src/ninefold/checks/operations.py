@@ -35,15 +35,15 @@ from ninefold.checks.findings import Findings
 from ninefold.checks.parameters import check_declared
 from ninefold.checks.responses import mentions_total
 from ninefold.checks.selections import Chosen
-from ninefold.contract import endpoints as stated
-from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.service import Contract
 from ninefold.contract.states import Machine
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.tree import Typed
+from ninefold.language import endpoints as stated
 from ninefold.language.actions import Action
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Name, value_of
 from ninefold.language.verbs import VERBS, Verb, kind_of
 

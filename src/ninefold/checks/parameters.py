@@ -17,10 +17,10 @@ from ninefold.checks.codes import ANY_ORIGIN_WITH_CREDENTIALS, NEVER_SENT, NOT_I
 from ninefold.checks.findings import Findings
 from ninefold.checks.resources import PLAIN
 from ninefold.checks.schemas import Rules
-from ninefold.contract import endpoints as stated
-from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.language import requests
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Fact, Name, Shown, value_of
 from ninefold.language.shapes import FORM
 from ninefold.values import (
@@ -52,7 +52,7 @@ _LEAST_AND_MOST = (("minLength", "maxLength"), ("minItems", "maxItems"))
 
 
 def check_declared(
-    fact: Fact[tuple[stated.Parameter, ...]] | None, place: Place, contract: Contract, findings: Findings
+    fact: Fact[tuple[requests.Parameter, ...]] | None, place: Place, contract: Contract, findings: Findings
 ) -> Iterator[Parameter]:
     """The parameters that an endpoint declares in one place."""
     rules = Rules(contract, findings)
@@ -65,7 +65,7 @@ def check_declared(
         yield Parameter(each.name, from_schema(schema), schema, each.required, code, findings.place(each.span), found)
 
 
-def is_never_sent(parameter: stated.Parameter, place: Place, findings: Findings) -> bool:
+def is_never_sent(parameter: requests.Parameter, place: Place, findings: Findings) -> bool:
     """Whether no request can give a parameter, which is said then."""
     why = _never_sent(parameter.schema.json, required(from_schema(parameter.schema.json)), place)
     if why is not None:
@@ -264,14 +264,15 @@ def check_cross_origin(contract: Contract, findings: Findings) -> CrossOrigin | 
     if not isinstance(fact, Shown):
         return None
     stated = fact.value
-    if stated.origins == ():
+    of_any, named = isinstance(stated.origins, Name), () if isinstance(stated.origins, Name) else stated.origins or ()
+    if not of_any and not named:
         findings.say(
             SAYS_NOTHING,
             "`cross origin` says nothing",
             Label(fact.span, "no origin is allowed anything"),
             help=("name them: `origins: [https://shop.example]`, or `origins: any`",),
         )
-    if stated.origins is None and stated.credentials:
+    if of_any and stated.credentials:
         findings.say(
             ANY_ORIGIN_WITH_CREDENTIALS,
             "scripts of any origin may send their user's credentials",
@@ -279,10 +280,10 @@ def check_cross_origin(contract: Contract, findings: Findings) -> CrossOrigin | 
             help=("name the origins that are trusted with them",),
         )
     return CrossOrigin(
-        origins=None if stated.origins is None else tuple(each.text for each in stated.origins),
-        headers=tuple(each.text for each in stated.headers),
-        exposed=tuple(each.text for each in stated.exposed),
-        credentials=stated.credentials,
+        origins=None if of_any else tuple(each.text for each in named),
+        headers=tuple(each.text for each in stated.headers or ()),
+        exposed=tuple(each.text for each in stated.exposed or ()),
+        credentials=stated.credentials or False,
         kept=stated.kept,
         place=findings.place(fact.span),
     )

@@ -10,12 +10,13 @@ from ninefold.checks.codes import NO_ROW, NOT_THE_CLIENTS, ONE_ROW, PATH_NAME, P
 from ninefold.checks.findings import Findings
 from ninefold.checks.parameters import is_never_sent
 from ninefold.checks.resources import is_key
-from ninefold.contract import endpoints as stated
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.ast import Ast, Binary, Member, Name, every
 from ninefold.expressions.functions import NEW_EACH_TIME
 from ninefold.expressions.tree import Call, Select, Typed, Variable, free_variables, walk
+from ninefold.language import endpoints as stated
+from ninefold.language import routes
 from ninefold.language.fact import value_of
 from ninefold.language.verbs import kind_of
 from ninefold.values import Row, from_schema, required
@@ -28,10 +29,10 @@ def check_path(
     segments: list[Segment] = []
     complete = True
     for segment in endpoint.segments:
-        if isinstance(segment, stated.Literal):
+        if isinstance(segment, routes.Literal):
             segments.append(segment.text)
             continue
-        if isinstance(segment, stated.PathValue):
+        if isinstance(segment, routes.PathValue):
             value = _value(endpoint, segment, resource, findings)
             complete = complete and value is not None
             segments += () if value is None else (value,)
@@ -55,7 +56,7 @@ def check_path(
             complete = False
         else:
             segments.append(found)
-    named = {each.name for each in endpoint.segments if isinstance(each, stated.PathValue)}
+    named = {each.name for each in endpoint.segments if isinstance(each, routes.PathValue)}
     for parameter in value_of(endpoint.path) or ():
         if parameter.name not in named:
             findings.say(
@@ -69,7 +70,7 @@ def check_path(
 
 
 def _value(
-    endpoint: stated.Endpoint, segment: stated.PathValue, resource: Resource | None, findings: Findings
+    endpoint: stated.Endpoint, segment: routes.PathValue, resource: Resource | None, findings: Findings
 ) -> PathValue | None:
     parameter = next(each for each in value_of(endpoint.path) or () if each.name == segment.name)
     field = None if resource is None else resource.fields.get(segment.name)
@@ -87,7 +88,7 @@ def _value(
     return None
 
 
-def _declared_as(segment: stated.PathName) -> tuple[str, ...]:
+def _declared_as(segment: routes.PathName) -> tuple[str, ...]:
     """The help where a name may be meant as a value of the request."""
     name = segment.names[-1]
     return (
@@ -107,7 +108,7 @@ def _same_field(name: PathName, before: Sequence[Segment]) -> PathName | None:
 
 
 def _name(
-    segment: stated.PathName, resource: Resource, resources: Mapping[str, Resource], findings: Findings
+    segment: routes.PathName, resource: Resource, resources: Mapping[str, Resource], findings: Findings
 ) -> PathName | None:
     names = segment.names
     if names[0] == resource.name and len(names) > 1 and names[0] not in resource.fields:

@@ -24,13 +24,14 @@ from ninefold.checks.findings import Findings, typed
 from ninefold.checks.lists import page_members
 from ninefold.checks.model import Vocabulary, request_type
 from ninefold.checks.showing import Showing, is_items
-from ninefold.contract import endpoints as stated
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.ast import every
 from ninefold.expressions.reads import needs_database
 from ninefold.expressions.rows import BEFORE, before
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import All, Select, Typed, Variable, free_variables, walk
+from ninefold.language import endpoints as stated
+from ninefold.language import responses
 from ninefold.language.fact import Name, StatedNone, value_of
 from ninefold.language.verbs import kind_of
 from ninefold.values import MOST_COLUMNS, Row, Text, Type
@@ -88,7 +89,7 @@ def check_responses(
 
 
 def _columns(
-    endpoint: stated.Endpoint, response: Response, stated_response: stated.Response, findings: Findings
+    endpoint: stated.Endpoint, response: Response, stated_response: responses.Response, findings: Findings
 ) -> None:
     """What a response shows of the database comes of one statement, which gives so many values and no more."""
     shown = sum(1 for _ in all_expressions(response))
@@ -103,7 +104,7 @@ def _columns(
 
 def _response(
     endpoint: stated.Endpoint,
-    stated_response: stated.Response,
+    stated_response: responses.Response,
     verb: str,
     resource: Resource | None,
     known: tuple[Way, ...],

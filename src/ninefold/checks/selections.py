@@ -13,7 +13,6 @@ from ninefold.checks.codes import NO_SUCH_MEMBER, NOT_EXPANDED, NOT_ONE_ROW
 from ninefold.checks.contents import check_content
 from ninefold.checks.model import request_type
 from ninefold.checks.showing import Showing, stated_at, whole_of
-from ninefold.contract import endpoints as stated
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Place
@@ -22,7 +21,8 @@ from ninefold.expressions import ast
 from ninefold.expressions.check import check
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Typed
-from ninefold.language import endpoints as written
+from ninefold.language import endpoints as stated
+from ninefold.language import requests
 from ninefold.language.expressions import Leaf
 from ninefold.language.fact import Fact, Name, Shown, value_of
 from ninefold.language.verbs import kind_of
@@ -75,7 +75,7 @@ def check_chosen(
 
 
 def _projection(
-    endpoint: stated.Endpoint, projection: written.Projection, row: Object, showing: Showing
+    endpoint: stated.Endpoint, projection: requests.Projection, row: Object, showing: Showing
 ) -> Projection | None:
     parameter, offered = value_of(projection.parameter), value_of(projection.offered)
     always = value_of(projection.always) or ()
@@ -177,7 +177,7 @@ def _with(content: Content, change: Callable[[Content], Content | None]) -> Cont
 # ── What is shown on request ──────────────────────────────────────────────────────────────────────────────────
 
 
-def _expanded(each: written.Expanded, resource: Resource, scope: Scope, showing: Showing) -> Content | None:
+def _expanded(each: requests.Expanded, resource: Resource, scope: Scope, showing: Showing) -> Content | None:
     rows = _rows_of(each.field, resource, scope)
     if each.shows is not None and not _is_whole(each, rows):
         content = check_content(each.shows, scope, showing)
@@ -190,7 +190,7 @@ def _expanded(each: written.Expanded, resource: Resource, scope: Scope, showing:
     return None if content is None else stated_at(content, showing, each.span)
 
 
-def _is_whole(each: written.Expanded, rows: Typed | None) -> bool:
+def _is_whole(each: requests.Expanded, rows: Typed | None) -> bool:
     """Whether `customer: customer` names the resource that the reference leads to."""
     if rows is None or not isinstance(each.shows, Leaf):
         return False
@@ -211,7 +211,7 @@ def _resource(rows: Typed) -> str | None:
     return type_.resource if isinstance(type_, Row) else None
 
 
-def _not_a_reference(each: written.Expanded, resource: Resource, scope: Scope, showing: Showing) -> None:
+def _not_a_reference(each: requests.Expanded, resource: Resource, scope: Scope, showing: Showing) -> None:
     shape = showing.vocabulary.model[resource.name]
     leading = [name for name in (*shape.fields, *shape.back) if _rows_of(name, resource, scope) is not None]
     listed = " and ".join(f"`{name}`" for name in leading)

@@ -15,12 +15,12 @@ from ninefold.checks.effects import are_open, effects_of_transitions, stated_eff
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.contract import states as stated
-from ninefold.contract.effects import Effect as StatedEffect
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.scope import Model
 from ninefold.expressions.tree import Typed
+from ninefold.language.effects import Effect as StatedEffect
 from ninefold.language.expressions import Assignment, Expression
 from ninefold.language.fact import Fact, Gap, Name, Proposal, Shown, StatedNone, is_open, value_of
 from ninefold.language.resources import Resource as StatedResource

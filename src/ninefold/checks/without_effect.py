@@ -10,12 +10,12 @@ from ninefold.checks.event_log import has_log
 from ninefold.checks.findings import Findings
 from ninefold.checks.lists import OF_ONE_ROW
 from ninefold.checks.schemas import is_serial
-from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.service import Contract
 from ninefold.contract.states import Machine
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.language.authentication import ANY, Scheme
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Assignment
 from ninefold.language.fact import Fact, Shown, StatedNone, is_stated, value_of
 from ninefold.language.resources import Field, Resource

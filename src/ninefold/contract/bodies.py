@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.survey import Survey, actions
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Member, Name
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Items, Leaf, Members, Template
 from ninefold.language.fact import value_of
 

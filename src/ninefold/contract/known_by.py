@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Set
 
-from ninefold.contract.endpoints import Endpoint, PathName
 from ninefold.contract.survey import Survey
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Ast, Invocation, Name, every
 from ninefold.expressions.functions import NEW_EACH_TIME
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import value_of
 from ninefold.language.resources import Field
+from ninefold.language.routes import PathName
 
 
 def known_by(survey: Survey, endpoint: Endpoint, resource: str) -> tuple[str, ...]:

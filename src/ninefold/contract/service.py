@@ -7,14 +7,14 @@ from dataclasses import fields
 from functools import cached_property
 from typing import Any
 
-from ninefold.contract.endpoints import Endpoint, Endpoints
-from ninefold.contract.events import Events
 from ninefold.contract.shared_types import SharedTypes
 from ninefold.contract.states import States
 from ninefold.contract.versioning import Versioning
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.language.authentication import Authentication, Permission
+from ninefold.language.endpoints import Endpoint, Endpoints
 from ninefold.language.errors import Errors
+from ninefold.language.events import Events
 from ninefold.language.fact import value_of
 from ninefold.language.limits import Limits
 from ninefold.language.purpose import Purpose

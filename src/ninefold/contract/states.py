@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ninefold.contract.effects import Effect
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
+from ninefold.language.effects import Effect
 from ninefold.language.expressions import Assignment, Expression
 from ninefold.language.fact import Fact, Name
 

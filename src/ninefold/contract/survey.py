@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
-from ninefold.contract.effects import Effect
-from ninefold.contract.endpoints import Body, Endpoint, PathName
 from ninefold.contract.reach import Graph, Walk, graph_of
 from ninefold.contract.service import Contract
 from ninefold.contract.shared_types import types_in
@@ -17,9 +15,13 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.ast import Ast, Member, Name
 from ninefold.language.actions import Action
 from ninefold.language.authentication import ANY, Admission, Every, Permission, Scheme
+from ninefold.language.effects import Effect
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Expression, Items, Leaf, Members, Template
 from ninefold.language.fact import Fact, StatedNone, is_open, value_of
+from ninefold.language.requests import Body
 from ninefold.language.resources import Field
+from ninefold.language.routes import PathName
 from ninefold.language.verbs import GRANT, kind_of
 
 SUBSCRIPTION = "subscription"

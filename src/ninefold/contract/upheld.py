@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Literal, TypeAlias
 
-from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.reach import MACROS, Graph
 from ninefold.contract.survey import Survey, actions
 from ninefold.contract.writes import Change, changed_rows, of_effect
@@ -24,6 +23,7 @@ from ninefold.expressions.ast import (
     Unary,
 )
 from ninefold.language.check import Check
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import value_of
 
 Way: TypeAlias = Literal["own", "reference", "back", "all"]

@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ninefold.contract.endpoints import Endpoint, Segment
-from ninefold.contract.events import EventKind
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language.authentication import Admission
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.errors import ErrorCode
+from ninefold.language.events import EventKind
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Fact, Name
 from ninefold.language.resources import View
+from ninefold.language.routes import Segment
 from ninefold.language.schemas import Schema
 from ninefold.syntax.nodes import Mapping
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ninefold.contract.effects import Effect
-from ninefold.contract.endpoints import Endpoint, PathName
 from ninefold.contract.known_by import known_by
 from ninefold.contract.reach import names_in
 from ninefold.contract.states import Transition
@@ -15,9 +13,12 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Ast, Invocation, Member, Name
 from ninefold.expressions.functions import NEVER_TWICE
+from ninefold.language.effects import Effect
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Assignment, Expression
 from ninefold.language.fact import Shown, is_stated, value_of
 from ninefold.language.resources import Field, Resource
+from ninefold.language.routes import PathName
 from ninefold.language.verbs import kind_of
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
-from ninefold.language import shapes
-from ninefold.language.codes import WITHOUT_GUARD
+from ninefold.language import leaves, shapes
+from ninefold.language.codes import CONTRADICTION, WITHOUT_GUARD
 from ninefold.language.declaration import Several, adds, named, restricts
-from ninefold.language.expressions import Expression
-from ninefold.language.fact import Name
+from ninefold.language.expressions import Expression, expression
+from ninefold.language.fact import Fact, Name
 from ninefold.language.key import Kind
-from ninefold.language.reading import Reading, Slot, quoted
+from ninefold.language.reading import Level, Reading, Slot, quoted
+from ninefold.language.records import of_records
 from ninefold.syntax.nodes import Mapping, Node
 
 # fmt: off
@@ -43,3 +44,42 @@ INVARIANTS = Several(
 GUARDS = Several(
     Check, named("GUARD", Kind.RESTRICTS, "A guard on the row as it was, with its error.", "Every row is admitted."),
     has_a_condition)
+
+WHEN = named("when", Kind.RESTRICTS, "A guard on the row as it was.", "Every row is admitted.", shapes.Expression())
+OTHERWISE = named(
+    "otherwise", Kind.ADDS, "The error when the guard does not hold.",
+    "The error is the code of the condition `guard`.", shapes.Name("an error code"))
+
+# fmt: on
+
+
+def guards_of(level: Level) -> Fact[tuple[Check, ...]] | None:
+    """`when` and `otherwise` are one guard; `guards` lists several."""
+    r = level.reading
+    when, otherwise, several = (level.known.get(name) for name in ("when", "otherwise", "guards"))
+    if several is not None and (beside := when or otherwise) is not None:
+        r.say(
+            CONTRADICTION,
+            f"`{beside.name}` stands beside `guards`",
+            Label(beside.key.span),
+            Label(several.key.span, "several guards"),
+            help=("write it as one of the `guards`",),
+        )
+    if several is not None:
+        return level.fact("guards", of_records(GUARDS))
+    if when is None:
+        if otherwise is not None:
+            r.say(
+                WITHOUT_GUARD,
+                "`otherwise` stands without `when`",
+                Label(otherwise.key.span, "no request ends so"),
+                help=("write the guard: `when: …`",),
+            )
+        return None
+
+    def one(r: Reading, node: Node, slot: Slot) -> tuple[Check, ...] | None:
+        condition = expression(r, node, slot)
+        code = level.inner("otherwise", leaves.name)
+        return None if condition is None else (Check(node.span, condition, code),)
+
+    return level.fact("when", one)

@@ -34,6 +34,9 @@ QUERY, HEADER, PATH = PLACES = ("query", "header", "path")
 """The places of a request that hold its parameters: `invalid query.dogs`."""
 VERSION = "the version"
 
+CONDITIONS_OF_GRANTS = ("grant_type", "scope")
+"""The parameters of a request for a token of which `invalid` may be narrowed: `invalid scope`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Condition:

@@ -32,9 +32,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class One:
-    """A mapping with the keys of a record."""
+    """A mapping with the keys of a record. `of_values`: it stands inside a fact, as `Several` does."""
 
     record: type
+    of_values: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +97,15 @@ class Declared:
 
     `key` is its row, with a path that runs from the record; `group` the mapping around it that is no record of its
     own (`sizes` around `body`). `question`: the one that asks for it; `asks` its words where they are not the
-    question's, with `{}` for the subject. `main`: it is what `not shown` for the whole record leaves open. `told`: what
-    `explain` calls it, `sentence` how it tells its value, in place of the `{}`, where it does not stand after that;
-    `meanings`: the fixed ones that hold of it.
+    question's, with `{}` for the subject. `main`: it is what `not shown` for the whole record leaves open.
 
-    `below`: the rows below it that no record has. `whole`: its value is no fact of its own, and is read from the whole
-    mapping. A key with the path `""` is that mapping itself: names that the contract chooses (`Each`), or what `below`
-    says.
+    `told`: what `explain` calls it, `words` how it tells its value, where the shape does not say, and `sentence` where
+    the value stands in place of a `{}`, and not after what it is called; of records, what their facts stand under, with
+    the name in place of the `{}`. `meanings`: the fixed ones that hold of it.
+
+    `below`: the rows below it that no record has; `beside`: other keys of the mapping that are read with it. `whole`:
+    it is read from the whole mapping. A key with the path `""` is that mapping itself: names that the contract chooses
+    (`Each`), or what `below` says.
     """
 
     attribute: str
@@ -115,9 +118,11 @@ class Declared:
     read: Read[Any] | None = None
     main: bool = False
     told: str = ""
+    words: Callable[[Any], str] | None = None
     sentence: str = ""
     meanings: tuple[int, ...] = ()
     below: tuple[Key, ...] = ()
+    beside: tuple[Key, ...] = ()
     whole: Callable[[Level], Any] | None = None
 
     @property
@@ -185,6 +190,23 @@ def tells(name: str, shape: Shape | Holding, meaning: str, **also: Any) -> Any:
     return _member(Key(0, name, Kind.TELLS, _of(shape), meaning, "Nothing that a caller sees."), shape, **also)
 
 
+def instead(
+    name: str,
+    shape: Shape | Holding,
+    meaning: str,
+    part: int,
+    line: str,
+    question: Question | None = None,
+    *,
+    says_none: bool = False,
+    **also: Any,
+) -> Any:
+    """A key that stands instead of another line, in a part. `question`: what asks for it without that line."""
+    asks = None if question is None else question.id
+    key = falling_back(Key(0, name, Kind.ADDS, _of(shape), meaning, "", asks, says_none=says_none), part, line)
+    return _member(key, shape, question=question, **also)
+
+
 def named(
     placeholder: str, kind: Kind, meaning: str, absent: str, shape: Shape | None = None, asks: Question | None = None
 ) -> Key:
@@ -202,8 +224,10 @@ def _of(shape: Shape | Holding) -> Shape:
     match shape:
         case One():
             return Members()
-        case Each(of=of):
+        case Each(of=of) if of:
             return MappingOf(of)
+        case Each():
+            return Members()
         case Several():
             return ListOf(Members())
         case _:
@@ -238,6 +262,7 @@ def _rows(record: type) -> Iterator[Key]:
         if each.group is not None and each.group.path not in groups:
             groups.add(each.group.path)
             yield each.group
+        yield from each.beside
         if each.key.path:
             yield each.key
         yield from (replace(row, path=join(each.key.path, row.path)) for row in each.below)

@@ -1,297 +1,374 @@
-"""Part 4: how requests are read, functions, and what a request chooses of a list."""
+"""Part 4: endpoints."""
 
 from __future__ import annotations
 
-import re
-from functools import partial
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from typing import Any, TypeVar
 
-from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
-from ninefold.language import leaves, shapes
-from ninefold.language.codes import NOT_IN_FORM, WRONG_SHAPE
-from ninefold.language.declaration import Each, adds, asked, named
-from ninefold.language.expressions import ANY, Expression, Template, expression, template
-from ninefold.language.fact import Fact, Name
-from ninefold.language.json_schema import KEYS as KEYWORDS
-from ninefold.language.json_schema import keywords
-from ninefold.language.key import Kind
+from ninefold.language import leaves, routes, shapes
+from ninefold.language.actions import Action, apart, deeds
+from ninefold.language.cases import BY, CASE, Case, in_cases
+from ninefold.language.check import GUARDS, OTHERWISE, WHEN, Check, guards_of
+from ninefold.language.declaration import (
+    Each,
+    One,
+    When,
+    adds,
+    asked,
+    group,
+    instead,
+    key_of,
+    members,
+    named,
+    names,
+    restricts,
+    rows,
+)
+from ninefold.language.effects import Effect, then
+from ninefold.language.errors import Shape, condition_name
+from ninefold.language.expressions import Assignment, Expression, Items, Leaf, Members
+from ninefold.language.fact import Fact, Gap, Name, Proposal, Shown, StatedNone, value_of, within
+from ninefold.language.functions import FUNCTIONS, Function, read_functions
+from ninefold.language.key import Key, Kind, falling_back
+from ninefold.language.limits import PAGES, Limits, Pages
 from ninefold.language.question import Question
-from ninefold.language.reading import Reading, Slot, quoted
-from ninefold.language.records import of_entry
-from ninefold.language.schemas import Schema, is_a_name, schema
-from ninefold.syntax.nodes import Entry, Mapping, Node, Sequence
+from ninefold.language.reading import Level, Reading, Slot, collected, spoken
+from ninefold.language.records import facts_of, keys_of, part_of, read_members
+from ninefold.language.requests import (
+    DOES,
+    FILTERS,
+    NOT_SERVED,
+    ORDER,
+    PATH_VALUES,
+    QUERY_PARAMETERS,
+    REQUEST_HEADERS,
+    REQUEST_MEDIA_TYPE,
+    Body,
+    Expansion,
+    Filter,
+    Parameter,
+    Projection,
+    Requests,
+    Sorts,
+    read_body,
+    read_filters,
+    read_path_values,
+    read_query,
+    read_request_headers,
+)
+from ninefold.language.responses import RESPONSE_ROWS, RESPONSES, CrossOrigin, Response, read_responses
+from ninefold.language.routes import Route, Segment, with_values
+from ninefold.syntax.nodes import Entry, Mapping, Node, Part
+
+T = TypeVar("T")
 
 # fmt: off
 
-DOES = Question("does", 4, "what {} does", "blocks", "E", "E")
-ORDER = Question("order", 4, "the order in which {} lists", "blocks", "E", "E", "of each list")
-REQUEST_MEDIA_TYPE = Question(
-    "request media type", 4, "the media type of requests", "blocks", "the endpoints with a body",
-    asked="if an endpoint has a body, or refuses one that has members")
-UNKNOWN_MEMBERS = Question(
-    "unknown members", 4, "what happens to members that no fact names", "blocks", "the endpoints that state a body",
-    asked="if an endpoint states a `body`, be it `none`")
-UNKNOWN_PARAMETERS = Question(
-    "unknown parameters", 4, "what happens to parameters that no fact names", "blocks", "every endpoint")
+ENDPOINTS = Question("endpoints", 4, "which endpoints there are", "blocks", "everything: there is nothing to serve")
+BODY = Question(
+    "body", 4, "the body of {}, or none", "blocks", "E", "E",
+    "where it takes values: create, update, replace, ensure, sign in, subscribe, call, a transition, or compute, "
+    "by a method other than GET and DELETE")
+PATCH = Question("patch", 4, "how a patch is read by {}", "blocks", "E", "E", "of each update with a body")
+ENDED = Question("ended", 4, "which credentials {} ends", "blocks", "E", "E", "of each sign out")
+RESPONSE_MEDIA_TYPE = Question(
+    "response media type", 4, "the media type of responses", "blocks", "the endpoints whose responses have content",
+    asked="if a response has content")
 
-NOT_SERVED = "E is not served"
-PARAMETER = shapes.Name("a query parameter")
+CODE = falling_back(
+    named("CONDITION", Kind.ADDS, "The code of the condition on this endpoint.", "The code of part 7 holds.",
+          shapes.Name("an error code")), 7, "codes")
 
-
-# How requests are read
-
-@dataclass(frozen=True, slots=True)
-class Requests:
-    """How requests are read: all of them, or, where an endpoint says it, those of that one."""
-
-    media_types: Fact[tuple[Name, ...]] | None = asked(
-        "media type", shapes.OneOf((shapes.MediaType(), shapes.ListOf(shapes.MediaType()))),
-        f"The media types of request bodies: of JSON, or `{shapes.FORM}`.", REQUEST_MEDIA_TYPE,
-        "endpoints with a body are not served", read=leaves.request_media_types)
-    unknown_members: Fact[Name] | None = asked(
-        "unknown members", shapes.Word(("refused", "ignored")),
-        "What happens to members of a body that no fact names.", UNKNOWN_MEMBERS,
-        "endpoints with a body are not served")
-    unknown_parameters: Fact[Name] | None = asked(
-        "unknown parameters", shapes.Word(("refused", "ignored")),
-        "What happens to query parameters that no fact names.", UNKNOWN_PARAMETERS,
-        "endpoints with parameters are not served")
-    texts: Fact[Name] | None = adds(
-        "texts", shapes.Word(("read",)),
-        "Where a field of the body, or each item of its array, is a number or a truth value, a text that JSON would "
-        'read as one (`"1"`, `"true"`) is taken for it.', 'A text is a text: `"1"` is no number.',
-        says_none=True)
+# fmt: on
 
 
-# Functions
-
-UNCALLED = "endpoints that call it are not served"
+# The codes of its own
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """A value that a function is called with, by its name."""
-
-    name: str
-    span: Span
-    schema: Schema
-
-
-def read_taken(r: Reading, node: Node, slot: Slot) -> tuple[Taken, ...] | None:
+def own_codes(r: Reading, node: Node, slot: Slot) -> tuple[tuple[Name, Name], ...] | None:
+    """Conditions, each with the code that it has on this endpoint."""
     entries = r.entries(node, slot)
-    if entries is None:
+    if entries is None or not isinstance(node, Mapping):
         return None
+    for entry in node.entries:
+        r.is_no_answer(CODE, entry.value)
     found = []
     for entry in entries:
-        if not is_a_name(r, entry, "arguments", "leave it out: a function is called with everything that it takes"):
-            continue
-        own = schema(r, entry.value, Slot(entry.name, shapes.JSONSchema()))
-        if not entry.name.isidentifier():
-            r.say(
-                NOT_IN_FORM,
-                f"{quoted(entry.name)} is not the name of an argument",
-                Label(entry.key.span, "no argument is called so"),
-                help=("an argument of a Python function is called by letters, digits and `_`",),
-            )
-        elif own is not None:
-            found.append(Taken(entry.name, entry.key.span, own))
+        condition = condition_name(r, entry.key, "errors")
+        code = leaves.name(r, entry.value, Slot(entry.name, shapes.Name("an error code")))
+        if condition is not None and code is not None:
+            found.append((Name(entry.name, entry.key.span), code))
     return tuple(found)
 
 
+# An endpoint
+
+# fmt: off
+
 @dataclass(frozen=True, slots=True)
-class Function:
-    """A function of the operator's that endpoints call: what it takes and gives, and the error codes with which it
-    refuses."""
+class Endpoint:
+    """`key` is as written: `POST /orders/{id}/place`. An endpoint with cases is one endpoint for each `case`, all with
+    its key: what a case states stands in the place of what the endpoint states. `call`: the function that is called
+    before anything is done; `does` is what is done then."""
 
-    name: str
+    key: str
+    method: str
+    segments: tuple[Segment, ...]
     span: Span
-    takes: Fact[tuple[Taken, ...]] | None = asked(
-        "takes", shapes.MappingOf("names to schemas"),
-        "What it is called with, by name: each value is held to its schema.", DOES, UNCALLED, says_none=True,
-        read=read_taken, below=(
-            named("NAME", Kind.ASKED, "A value that it is called with, and its schema.", f"A gap: {UNCALLED}.",
-                  shapes.JSONSchema(), DOES),
-            *(key for key in keywords(0, "NAME") if key.name != "required")))
-    gives: Fact[Schema] | None = asked(
-        "gives", shapes.JSONSchema(), "What it gives, which is held to this schema, and is `result.FUNCTION`.", DOES,
-        UNCALLED, read=schema, below=KEYWORDS)
-    refuses: Fact[tuple[Name, ...]] | None = adds(
-        "refuses", shapes.Names("an error code"), "The error codes with which it may refuse a request.",
-        "It refuses none: where it does, that is `internal`.")
+    call: Action | None = None
+    does: Fact[tuple[Action, ...]] | None = asked(
+        "does",
+        shapes.OneOf((shapes.Text("an action such as `create order`"), shapes.ListOf(shapes.Text("an action")))),
+        "What it does: one of a closed list or a transition; or a list, of which each after the first is a transition; "
+        "a `call` comes before all of it.", DOES, NOT_SERVED,
+        whole=lambda level: level.fact("does", deeds(level.called, level.known), main=True))
+    row: Fact[Expression] | None = asked(
+        "row", shapes.Expression(), "The row that it acts on, where the path names none.", DOES,
+        f"{NOT_SERVED}. Else they say which", when=When("neither the path nor `where` names the row that it acts on"))
+    body: Fact[Body] | None = asked(
+        "body", shapes.OneOf((shapes.Names("a field"), shapes.Template(), shapes.Members())),
+        "What the body gives: a list of fields, a template read backwards, or `$ref`.", BODY,
+        f"{NOT_SERVED}. Else a body is not read", when=When("E takes values"), says_none=True, read=read_body, below=(
+            named("$ref", Kind.NAMES, "The body is as that schema says; its members that are no fields are "
+                  "`request.body.NAME`.", "The body has no other description.",
+                  shapes.Name("a shared schema such as `#/types/line`")),))
+    path: Fact[tuple[Parameter, ...]] | None = names(
+        "path", shapes.MappingOf("names in braces to schemas"),
+        "Names in the path that are no fields, readable as `request.path.NAME`.",
+        "Each name in braces is a field, or a path through references to one.", read=read_path_values,
+        below=PATH_VALUES)
+    query: Fact[tuple[Parameter, ...]] | None = adds(
+        "query", shapes.MappingOf("parameters to schemas"), "Query parameters, readable as `request.query.NAME`.",
+        "There are no such parameters.", read=read_query, below=QUERY_PARAMETERS)
+    request_headers: Fact[tuple[Parameter, ...]] | None = adds(
+        "request headers", shapes.MappingOf("headers to schemas"),
+        "Request headers, readable as `request.headers.NAME`.", "No such header is read.",
+        read=read_request_headers, below=REQUEST_HEADERS)
+    filters: Fact[tuple[Filter, ...]] | None = adds(
+        "filters", FILTERS, "Query parameters that narrow a list, or the rows that are all changed.",
+        "There are no such parameters.", read=read_filters)
+    where: Fact[Expression] | None = restricts(
+        "where", shapes.Expression(), "Which rows are listed or acted on.", "All rows that may be seen.")
+    sorts: Fact[Sorts] | None = asked(
+        "sorts", One(Sorts), "The order of a list.", ORDER, "the list is not served", says_none=True)
+    pages: Fact[Pages] | None = instead("pages", One(Pages), key_of(Limits, "pages").meaning, 8, "pages", PAGES,
+                                        says_none=True)
+    sets: Fact[tuple[Assignment, ...]] | None = adds(
+        "sets", shapes.MappingOf("fields to expressions"), "Values that it gives.", "It gives the body's values.",
+        below=(named("FIELD", Kind.ADDS, "The value that it gives the field.", "It gives no value of its own.",
+                     shapes.Expression()),))
+    guards: Fact[tuple[Check, ...]] | None = restricts(
+        "guards", GUARDS, "Several guards, each with its error.", "Every row is admitted.", beside=(WHEN, OTHERWISE),
+        whole=guards_of)
+    patch: Fact[Name] | None = asked(
+        "patch", shapes.Word(("merge", "json-patch")),
+        "How an update is read: RFC 7396 (`merge`) or RFC 6902 (`json-patch`).", PATCH, NOT_SERVED,
+        when=When("E updates and its body gives something"))
+    validators: Fact[Name] | None = adds(
+        "validators", shapes.Word(("etag",)), "Responses carry an entity tag, and conditions on it are honoured.",
+        "There is no entity tag, and no condition on one is honoured.")
+    idempotency_key: Fact[Name] | None = adds(
+        "idempotency key", shapes.Word(("required", "optional")),
+        "A request with the header Idempotency-Key is done once, and its response is given again. Where it is "
+        "`required`, a request without one is `invalid`.", "The header means nothing.")
+    issues: Fact[Name] | None = adds(
+        "issues", shapes.Name("a scheme"),
+        "A credential of that scheme is made for the row, and is `caller.credential`.", "No credential is made.")
+    ends: Fact[Name] | None = asked(
+        "ends", shapes.Word(("presented", "others", "all")),
+        "Which credentials that were issued to the row it ends: the one that the request presents, all others, or all.",
+        ENDED, f"{NOT_SERVED}. Else it ends none, but for what a new password ends", when=When("E signs out"),
+        says_none=True)
+    requests: Fact[Requests] | None = instead(
+        "requests", One(Requests), "How the requests of this endpoint alone are read.", 4, "requests")
+    error_shape: Fact[Shape] | None = instead(
+        "error shape", One(Shape), "What the body of an error of this endpoint is.", 7, "shape", says_none=True)
+    errors: Fact[tuple[tuple[Name, Name], ...]] | None = instead(
+        "errors", shapes.MappingOf("conditions to error codes"), "Codes of conditions on this endpoint alone.", 7,
+        "codes", read=own_codes, below=(CODE,))
+    responses: Fact[tuple[Response, ...]] | None = asked(
+        "responses", shapes.MappingOf("statuses to what is shown"),
+        "The good responses by status, 200 to 399: a view, a template, `none` or `stream`; or by outcome, then by "
+        "status.", RESPONSES, NOT_SERVED, read=read_responses, below=RESPONSE_ROWS)
+    headers: Fact[tuple[Assignment, ...]] | None = adds(
+        "headers", shapes.MappingOf("headers to expressions"), "Headers of the good responses.",
+        "There are no such headers.", below=(
+            named("HEADER", Kind.ADDS, "The header's value.", "There is no such header.", shapes.Expression()),))
+    called_with: Fact[tuple[Assignment, ...]] | None = asked(
+        "with", shapes.MappingOf("names to expressions"),
+        "What the function that it calls is called with, of the request and of who calls.", DOES, NOT_SERVED,
+        when=When("the function takes something"), below=(
+            named("NAME", Kind.ADDS, "The value of what the function takes by that name.",
+                  "An error where the function takes it.", shapes.Expression()),))
+    then: Fact[tuple[Effect, ...]] | None = then()
+    case: Case | None = adds(
+        "cases", shapes.Members(), "Bodies, values, guards and responses that an expression chooses.",
+        "There is one case: what the endpoint states.", below=(BY, CASE), whole=lambda _: None)
+    projection: Fact[Projection] | None = adds(
+        "projection", One(Projection), "The caller chooses which members of a row are shown.", "All members are shown.")
+    expand: Fact[Expansion] | None = adds(
+        "expand", One(Expansion), "References are shown as rows where a request asks for it.",
+        "What is shown is the same for every request.")
+
+    # fmt: on
+
+    @property
+    def of_all_rows(self) -> bool:
+        """Whether it changes all the rows that its path, `where` and `filters` leave."""
+        return any(each.all for each in value_of(self.does) or ())
+
+    @property
+    def declared(self) -> tuple[Parameter, ...]:
+        """What of a request expressions may read, as far as it is shown."""
+        return tuple(each for fact in (self.path, self.query, self.request_headers) for each in value_of(fact) or ())
 
 
-def callable_name(r: Reading, entry: Entry, _: object) -> None:
-    """Says of a name whether no function of Python is called so."""
-    if not entry.name.isidentifier():
-        r.say(
-            NOT_IN_FORM,
-            f"{quoted(entry.name)} is not the name of a function",
-            Label(entry.key.span, "no function is called so"),
-            help=("a function of Python is called by letters, digits and `_`: `quote_of`",),
+
+
+IN_A_CASE = ("body", "sets", "guards", "responses", "headers", "then")
+"""What a case may say in the place of its endpoint, by the names that these things have there."""
+
+
+@cache
+def rows_of_cases() -> tuple[Key, ...]:
+    """The rows of part 4 for what a case says; `none` says that it has none of it."""
+    said = {key.name for each in members(Endpoint) if each.attribute in IN_A_CASE for key in (*each.beside, each.key)}
+    return tuple(_in_a_case(key) for key in rows(Endpoint, 4) if key.path.split(".")[0] in said)
+
+
+def _in_a_case(key: Key) -> Key:
+    line = falling_back(key, 4, f"ENDPOINT.{key.path}", says_none=key.admits_none) if not key.parent else key
+    return replace(line, path=f"ENDPOINT.cases.CASE.{key.path}")
+
+
+def endpoint(r: Reading, entry: Entry, route: Route | None) -> Endpoint:
+    """An endpoint. Where its key cannot be read it has no segments; its facts are read all the same."""
+    return _endpoint(r.keyed(entry.value, keys_of(Endpoint), entry.name), entry, route)
+
+
+def _endpoint(level: Level, entry: Entry, route: Route | None) -> Endpoint:
+    route = route or Route("", ())
+    own = {"key": entry.name, "method": route.method, "segments": (), "span": entry.key.span}
+    found = facts_of(level.reading, Endpoint, level, **own)
+    call, does = apart(level.reading, found.does)
+    return replace(found, call=call, does=does, segments=with_values(route.segments, found.path))
+
+
+def _in_its_cases(r: Reading, entry: Entry, route: Route | None) -> tuple[Endpoint, ...]:
+    """The same, once for each of its cases."""
+    level = r.keyed(entry.value, keys_of(Endpoint), entry.name)
+    return in_cases(level, _endpoint(level, entry, route), _said_in_a_case)
+
+
+def _said_in_a_case(r: Reading, entry: Entry) -> dict[str, Any]:
+    """What a case states, in the place of what its endpoint states."""
+    keys = {key.name: key for key in rows_of_cases() if key.parent == "ENDPOINT.cases.CASE"}
+    level = r.keyed(entry.value, keys, entry.name)
+    if level.gap is not None:
+        return {"responses": Gap(level.gap)}
+    with r.proposing(entry.proposed or entry.value.proposed):
+        return {name: fact for name, fact in read_members(r, Endpoint, level, IN_A_CASE).items() if fact is not None}
+
+
+def every_endpoint(level: Level) -> Fact[tuple[Endpoint, ...]] | None:
+    """What stands in part 4 under a method and a path."""
+    r = level.reading
+    named = tuple(entry for entry in level.named if routes.is_meant(r, entry.key, level.keys))
+    written = [(entry, found) for entry in named if (found := routes.route(r, entry.key)) is not None]
+    routes.distinct(r, [(entry.key, found) for entry, found in written])
+    by_key = {entry.name: found for entry, found in written}
+    return _each_case(
+        collected(r, named, level.node.span, lambda entry: _in_its_cases(r, entry, by_key.get(entry.name)))
+    )
+
+
+def _each_case(fact: Fact[tuple[tuple[Endpoint, ...], ...]] | None) -> Fact[tuple[Endpoint, ...]] | None:
+    def flat(several: tuple[tuple[Endpoint, ...], ...]) -> tuple[Endpoint, ...]:
+        return tuple(each for one in several for each in one)
+
+    match fact:
+        case Shown():
+            return Shown(flat(fact.value), fact.span, fact.proposed)
+        case Proposal(candidate=Shown() as shown):
+            return Proposal(Shown(flat(shown.value), shown.span, shown.proposed), fact.span)
+        case Proposal(candidate=StatedNone() as none):
+            return Proposal(none, fact.span)
+        case None | StatedNone() | Gap():
+            return fact
+        case Proposal(span=span):
+            return Gap(span)
+
+
+
+
+# fmt: off
+
+ENDPOINT = named("ENDPOINT", Kind.NAMES, "A method and a path, such as `GET /orders/{id}`.",
+                 "The method and path are not there; each use of them is an error.")
+HOW_RESPONSES_ARE_WRITTEN = group(
+    "responses", "How responses are written.", RESPONSE_MEDIA_TYPE, "endpoints that answer with a body are not served")
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoints:
+    """`endpoints`: each in each of its cases."""
+
+    base: Fact[str] | None = adds(
+        "base", shapes.Path(), "A path that comes before the path of every endpoint.", "Paths are served as written.")
+    requests: Fact[Requests] | None = asked(
+        "requests", One(Requests), "How requests are read.", REQUEST_MEDIA_TYPE,
+        "endpoints with a body or with parameters are not served")
+    response_media_type: Fact[Name] | None = asked(
+        "media type", shapes.MediaType(), "The media type of response bodies.", RESPONSE_MEDIA_TYPE,
+        "endpoints that answer with a body are not served", group=HOW_RESPONSES_ARE_WRITTEN)
+    cross_origin: Fact[CrossOrigin] | None = adds(
+        "cross origin", One(CrossOrigin, of_values=True), "What scripts of other origins may do (CORS).",
+        "No response has a CORS header.")
+    functions: Fact[tuple[Function, ...]] | None = names(
+        "calls", FUNCTIONS, "Functions that endpoints call.", "There are none; each use of one is an error.",
+        read=read_functions)
+    endpoints: Fact[tuple[Endpoint, ...]] | None = adds(
+        "", Each(Endpoint, ENDPOINT), "", "", whole=every_endpoint)
+
+    # fmt: on
+
+
+    def requests_of(self, endpoint: Endpoint) -> Requests:
+        """How the requests of an endpoint are read: as it says itself, else as is said of all. Where either is `none`
+        or not shown as a whole, so is each fact in it."""
+
+        def said(part: Callable[[Requests], Fact[T] | None]) -> Fact[T] | None:
+            return within(endpoint.requests, part) or within(self.requests, part)
+
+        return Requests(
+            media_types=said(lambda each: each.media_types),
+            unknown_members=said(lambda each: each.unknown_members),
+            unknown_parameters=said(lambda each: each.unknown_parameters),
+            texts=said(lambda each: each.texts),
         )
 
 
-FUNCTIONS = Each(
-    Function,
-    named("FUNCTION", Kind.NAMES, "A function, which the operator gives by this name.",
-          "There is no such function; each use is an error."),
-    look=callable_name)
+def endpoints(r: Reading, part: Part) -> Endpoints:
+    """What one sentence says for the whole part is said of the endpoints alone."""
+    said = spoken(part)
+    return part_of(r, Endpoints, part) if said is None else Endpoints(endpoints=said)
 
 
-def read_functions(r: Reading, node: Node, slot: Slot) -> tuple[Function, ...] | None:
-    entries = r.entries(node, slot)
-    return None if entries is None else r.each(entries, partial(of_entry(FUNCTIONS), r))
+def reads_content(endpoint: Endpoint, members: Fact[Name] | None) -> bool:
+    """Whether the service reads what is sent: a body, or, where unknown members are refused and `none` is stated,
+    whether there are members."""
+    refused = (word := value_of(members)) is not None and word.text == "refused"
+    return isinstance(endpoint.body, Shown) or (isinstance(endpoint.body, StatedNone) and refused)
 
 
-# What a request chooses of a list, and of what is shown
-
-def read_written(r: Reading, node: Node, slot: Slot) -> str | None:
-    found = leaves.word(r, node, slot)
-    return None if found is None else found.text
-
-
-WRITTEN = shapes.Word(("repeated", "comma separated"))
-SEVERAL = "How several names are given: the parameter is repeated, or its value has commas."
-ALONE = "The parameter gives one name."
-
-
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """A list's filter: an expression over the row and `value`, or `{is, written, default}`."""
-
-    name: str
-    span: Span
-    condition: Fact[Expression] | None = asked("is", shapes.Expression(), "The condition.", DOES, NOT_SERVED)
-    written: Fact[str] | None = adds(
-        "written", WRITTEN, "How several values are given: the parameter is repeated, or its value has commas.",
-        "The parameter gives one value.", read=read_written)
-    default: Fact[Expression] | None = adds(
-        "default", shapes.Expression(), "The value where the parameter is not given.",
-        "The filter takes no part where it is not given.")
-
-
-FILTERS = Each(
-    Filter,
-    named("FILTER", Kind.ADDS, "A condition on the row and on `value`, what the parameter gives.",
-          "There is no such parameter.", shapes.OneOf((shapes.Expression(), shapes.Members()))))
-
-
-def read_filters(r: Reading, node: Node, slot: Slot) -> tuple[Filter, ...] | None:
-    """Each an expression, or `{is, written, default}`."""
-    if not isinstance(node, Mapping):
-        r.wrong_shape(node, slot)
-        return None
-    whole = of_entry(FILTERS)
-
-    def one(entry: Entry) -> Filter:
-        if isinstance(entry.value, Mapping):
-            found: Filter = whole(r, entry)
-            return found
-        condition = r.fact(entry.value, Slot(entry.name, ANY), expression, entry.proposed)
-        return Filter(entry.name, entry.key.span, condition)
-
-    return r.each(node.entries, one)
-
-
-@dataclass(frozen=True, slots=True)
-class SortKey:
-    """A field, ascending, or descending with a minus before it."""
-
-    field: str
-    descending: bool
-    span: Span
-
-
-DIRECTION = re.compile(r"(\w+)[ :]+(asc(?:ending)?|desc(?:ending)?)", re.IGNORECASE)
-"""What SQL writes for `name` and `-name`."""
-
-
-def read_sort_keys(r: Reading, node: Node, slot: Slot) -> tuple[SortKey, ...] | None:
-    names = leaves.name_or_names(r, node, slot)
-    if names is None:
-        return None
-    for each in names:
-        if (found := DIRECTION.fullmatch(each.text)) is not None:
-            r.say(
-                WRONG_SHAPE,
-                f"{quoted(each.text)} is not how a field is sorted by",
-                Label(each.span),
-                help=(f"write `{'-' if found[2].casefold().startswith('desc') else ''}{found[1]}`",),
-            )
-            return None
-    return tuple(SortKey(each.text.removeprefix("-"), each.text.startswith("-"), each.span) for each in names)
-
-
-@dataclass(frozen=True, slots=True)
-class Sorts:
-    """The order of a list, and the orders that its caller may choose."""
-
-    parameter: Fact[Name] | None = adds(
-        "parameter", PARAMETER, "The query parameter that chooses an order.", "Clients cannot choose.")
-    default: Fact[tuple[SortKey, ...]] | None = asked(
-        "default", shapes.Names("a field (with `-` before it for descending)", alone=True),
-        "The order where none is chosen. Ties are ordered by identifier.", ORDER, "the list is not served",
-        read=read_sort_keys)
-    offered: Fact[tuple[SortKey, ...]] | None = adds(
-        "offered", shapes.Names("a field (with `-` before it for descending)"), "The orders that can be chosen.",
-        "Clients cannot choose.", read=read_sort_keys)
-
-
-@dataclass(frozen=True, slots=True)
-class Projection:
-    """What members of a row a request chooses: those that `parameter` names of `offered`, and `always` the others."""
-
-    parameter: Fact[Name] | None = asked(
-        "parameter", PARAMETER,
-        "The query parameter that names the members to show. Where it is not given all are shown.", DOES, NOT_SERVED)
-    offered: Fact[tuple[Name, ...]] | None = asked(
-        "offered", shapes.Names("a member of what is shown of a row"), "The members that can be named.", DOES,
-        NOT_SERVED)
-    always: Fact[tuple[Name, ...]] | None = adds(
-        "always", shapes.Names("a member of what is shown of a row"), "Members that are shown whatever is named.",
-        "Only what is named is shown.")
-    written: Fact[str] | None = adds("written", WRITTEN, SEVERAL, ALONE, read=read_written)
-
-
-@dataclass(frozen=True, slots=True)
-class Expanded:
-    """Something that is shown on request: `name` is how it is asked for, and the member. `field`: the reference, or the
-    rows that refer back. `shows` None: the whole row of each."""
-
-    name: str
-    field: str
-    span: Span
-    shows: Template | None
-
-
-def read_expanded(r: Reading, node: Node, slot: Slot) -> tuple[Expanded, ...] | None:
-    """References by their names, shown as whole rows; or names, each with what is shown."""
-    if isinstance(node, Sequence):
-        names = leaves.names(r, node, slot)
-        return None if names is None else tuple(Expanded(each.text, each.text, each.span, None) for each in names)
-    entries = r.entries(node, slot)
-    if entries is None:
-        return None
-    found = []
-    for entry in entries:
-        shows = template(r, entry.value, Slot(entry.name, shapes.Template()))
-        if shows is not None:
-            found.append(Expanded(entry.name, entry.name, entry.key.span, shows))
-    return tuple(found)
-
-
-@dataclass(frozen=True, slots=True)
-class Expansion:
-    """Which references a request may have shown as rows."""
-
-    parameter: Fact[Name] | None = asked(
-        "parameter", PARAMETER, "The query parameter that names what is to be shown as rows.", DOES, NOT_SERVED)
-    offered: Fact[tuple[Expanded, ...]] | None = asked(
-        "offered", shapes.OneOf((shapes.Names("a reference"), shapes.MappingOf("names to what is shown"))),
-        "What can be asked for: references, each shown as its whole row; or names, each with what is shown.", DOES,
-        NOT_SERVED, read=read_expanded, below=(
-            named("NAME", Kind.ADDS,
-                  "What is shown under that name: a view applied to the reference, a template, or the resource that "
-                  "the reference leads to, for its whole row.", "It cannot be asked for.", shapes.Template()),))
-    written: Fact[str] | None = adds("written", WRITTEN, SEVERAL, ALONE, read=read_written)
+def shows_content(endpoint: Endpoint) -> bool:
+    """Whether a response holds a template: neither `none` nor a stream."""
+    responses = value_of(endpoint.responses) or ()
+    return any(
+        isinstance(response.content, Shown) and isinstance(response.content.value, Leaf | Members | Items)
+        for response in responses
+    )

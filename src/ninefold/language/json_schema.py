@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ninefold.language.key import Key, adds, asked_when, restricts, tells
+from ninefold.language.key import Key, asked_when, restricts, tells
 from ninefold.language.shapes import (
     JSON,
     Boolean,
@@ -142,26 +142,6 @@ KEYS: tuple[Key, ...] = (
 def keywords(part: int, under: str) -> tuple[Key, ...]:
     """The rows for a schema that stands at `under` (a path of the table)."""
     return tuple(replace(key, part=part, path=f"{under}.{key.path}") for key in KEYS)
-
-
-def parameter_keywords(part: int, under: str) -> tuple[Key, ...]:
-    """The rows for a parameter or header that an endpoint reads: a schema, `required` and `otherwise`."""
-    return (
-        *(key for key in keywords(part, under) if key.name != "required"),
-        restricts(part, f"{under}.required", Boolean(), "Whether a request has to give it.",
-                  "A request may leave it out."),
-        adds(part, f"{under}.otherwise", Name("an error code"), "The error when its value is not as the schema says.",
-             "Such a value is `invalid`."),
-    )  # fmt: skip
-
-
-def path_keywords(part: int, under: str) -> tuple[Key, ...]:
-    """The rows for a value in a path, which every request gives: a schema and `otherwise`."""
-    return (
-        *(key for key in keywords(part, under) if key.name != "required"),
-        adds(part, f"{under}.otherwise", Name("an error code"), "The error when its text is not as the schema says.",
-             "Such a text is `missing`."),
-    )  # fmt: skip
 
 
 KEYWORDS = frozenset(["type", "$ref", *(row[0] for row in (*_RESTRICTING, *_TELLING))])

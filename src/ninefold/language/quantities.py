@@ -7,6 +7,7 @@ from datetime import date
 from typing import Final
 
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.language import shapes
 from ninefold.language.codes import NOT_A_DATE, NOT_A_DURATION, NOT_A_SIZE
 from ninefold.language.reading import Reading, Slot, quoted
 from ninefold.syntax.nodes import Node, Scalar
@@ -91,6 +92,15 @@ def _meant(text: str) -> str:
         return f"PT{seconds}S"
     unit = next(unit for unit in "SMHDW" if found[unit])
     return f"P{number}{unit}" if unit in "DW" else f"PT{number}{unit}"
+
+
+def waits(r: Reading, node: Node, slot: Slot) -> tuple[int, ...] | None:
+    """Lengths of time that may be zero, one after another."""
+    items = r.items(node, slot)
+    if items is None:
+        return None
+    found = (wait(r, item, Slot(slot.called, shapes.Duration())) for item in items)
+    return tuple(each for each in found if each is not None)
 
 
 _BYTES: Final = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}

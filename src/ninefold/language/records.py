@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields
 from functools import cache, partial
 from typing import Any, Final, TypeVar
@@ -11,7 +11,7 @@ from ninefold.language import leaves, shapes
 from ninefold.language.declaration import Declared, Each, Holding, One, Several, members, of_each_record
 from ninefold.language.expressions import assignments, expression, header_values, template
 from ninefold.language.fact import Fact
-from ninefold.language.quantities import duration, full_date, size
+from ninefold.language.quantities import duration, full_date, size, waits
 from ninefold.language.reading import Level, Read, Reading, Slot, TableOfKeys, collected, spoken
 from ninefold.syntax.nodes import Entry, Node, Part, Scalar
 from ninefold.syntax.nodes import Mapping as MappingNode
@@ -46,9 +46,18 @@ def part_of(r: Reading, record: type[T], part: Part) -> T:
 
 def facts_of(r: Reading, record: type[T], level: Level, **own: object) -> T:
     """A record from the mapping that states it. `own`: what it has besides its facts, such as its name and place."""
+    return record(
+        **{name: value for name, value in own.items() if name in _own_fields(record)}, **read_members(r, record, level)
+    )
+
+
+def read_members(r: Reading, record: type, level: Level, only: Collection[str] = ()) -> dict[str, Any]:
+    """The facts of a record, or some of them, by the names of its members."""
     groups: dict[str, Level | Fact[Any] | None] = {}
-    found: dict[str, Any] = {name: value for name, value in own.items() if name in _own_fields(record)}
+    found: dict[str, Any] = {}
     for each in members(record):
+        if only and each.attribute not in only:
+            continue
         if each.whole is not None:
             found[each.attribute] = each.whole(level)
         elif not each.key.path and isinstance(each.holding, Each):
@@ -57,7 +66,7 @@ def facts_of(r: Reading, record: type[T], level: Level, **own: object) -> T:
             found[each.attribute] = level.fact(each.name, reader(each), main=each.main)
         else:
             found[each.attribute] = _in_group(r, record, each, level, groups)
-    return record(**found)
+    return found
 
 
 def _in_group(
@@ -83,7 +92,7 @@ def _in_group(
 @of_each_record
 def keys_of(record: type) -> TableOfKeys:
     """The keys of a mapping that states a record."""
-    stated = (each.below if not each.key.path else (each.group or each.key,) for each in members(record))
+    stated = ((*each.beside, each.group or each.key) if each.key.path else each.below for each in members(record))
     return {key.name: key for keys in stated for key in keys if not key.is_placeholder and "." not in key.path}
 
 
@@ -115,6 +124,8 @@ def of_shape(shape: shapes.Shape) -> Read[Any]:
             return leaves.name_or_names if alone else leaves.names
         case shapes.ListOf(shapes.Word()):
             return leaves.words
+        case shapes.ListOf(shapes.Duration()):
+            return waits
         case shapes.MappingOf("headers to expressions"):
             return header_values
         case shapes.MappingOf(of) if of.endswith("to expressions"):
@@ -125,11 +136,9 @@ def of_shape(shape: shapes.Shape) -> Read[Any]:
 
 def of_records(holding: Holding) -> Read[Any]:
     """The reader of what holds a record."""
-    record = holding.record
-    one: Read[Any] = _one(record)
     match holding:
-        case One():
-            return one
+        case One(record, of_values):
+            return _one_of_values(record) if of_values else _one(record)
         case Each():
             return _each(holding)
         case Several():
@@ -142,6 +151,21 @@ def _one(record: type[T]) -> Read[T]:
         return facts_of(r, record, level, span=node.span) if isinstance(node, MappingNode) else None
 
     return read
+
+
+def _one_of_values(record: type[Any]) -> Read[Any]:
+    def read(r: Reading, node: Node, slot: Slot) -> Any:
+        found = _values(r, record, node, slot.called)
+        return found if isinstance(node, MappingNode) else None
+
+    return read
+
+
+def _values(r: Reading, record: type[Any], node: Node, called: str) -> Any:
+    """A record inside a fact: its members are values."""
+    level = r.keyed(node, keys_of(record), called)
+    found = {each.attribute: level.inner(each.name, reader(each)) for each in members(record)}
+    return record(span=node.span, **found)
 
 
 def of_entry(holding: Each) -> Callable[[Reading, Entry], Any]:
@@ -172,16 +196,11 @@ def _each(holding: Each) -> Read[tuple[Any, ...]]:
 def _several(holding: Several) -> Read[tuple[Any, ...]]:
     record, admits = holding.record, holding.admits
 
-    def of_item(r: Reading, item: Node, slot: Slot) -> Any:
-        level = r.keyed(item, keys_of(record), slot.called)
-        found = {each.attribute: level.inner(each.name, reader(each)) for each in members(record)}
-        return record(span=item.span, **found)
-
     def read(r: Reading, node: Node, slot: Slot) -> tuple[Any, ...] | None:
         items = r.items(node, slot)
         if items is None:
             return None
-        found = ((item, of_item(r, item, slot)) for item in items)
+        found = ((item, _values(r, record, item, slot.called)) for item in items)
         return tuple(each for item, each in found if admits is None or admits(r, item, slot, each))
 
     return read

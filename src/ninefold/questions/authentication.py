@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.survey import Survey
 from ninefold.language.authentication import (
     ANY,
@@ -21,6 +20,7 @@ from ninefold.language.authentication import (
     Every,
     Scheme,
 )
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Fact, Shown, StatedNone, value_of
 from ninefold.questions.question import At, OpenQuestion, blocking, first_unanswered, unanswered
 

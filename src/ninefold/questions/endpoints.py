@@ -5,29 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ninefold.contract.endpoints import Endpoint, PathName, reads_content, shows_content
 from ninefold.contract.survey import (
     WITHOUT_CONTENT,
     Survey,
     actions,
 )
 from ninefold.diagnostics.source import Span
-from ninefold.language.endpoints import DOES, ORDER, REQUEST_MEDIA_TYPE, UNKNOWN_MEMBERS, UNKNOWN_PARAMETERS, Requests
-from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone, value_of, within
-from ninefold.language.question import Question
-from ninefold.language.verbs import kind_of
-from ninefold.questions.question import (
+from ninefold.language.endpoints import (
     BODY,
     ENDED,
     ENDPOINTS,
     PATCH,
     RESPONSE_MEDIA_TYPE,
-    RESPONSES,
-    At,
-    OpenQuestion,
-    blocking,
-    unanswered,
+    Endpoint,
+    reads_content,
+    shows_content,
 )
+from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone, value_of, within
+from ninefold.language.question import Question
+from ninefold.language.requests import DOES, ORDER, REQUEST_MEDIA_TYPE, UNKNOWN_MEMBERS, UNKNOWN_PARAMETERS, Requests
+from ninefold.language.responses import RESPONSES
+from ninefold.language.routes import PathName
+from ninefold.language.verbs import kind_of
+from ninefold.questions.question import At, OpenQuestion, blocking, unanswered
 from ninefold.questions.resources import unsaid
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from operator import attrgetter
 
-from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.survey import Survey, actions
 from ninefold.diagnostics.source import Span
 from ninefold.language.declaration import members
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Shown, StatedNone, is_open, value_of, within
 from ninefold.language.limits import BODY_SIZE, KEYS, PAGES, Pages, narrowed
 from ninefold.questions.open import missing, open_in

@@ -18,12 +18,15 @@ from ninefold.language.authentication import (
     SCHEMES,
     UNSEEN_ROWS,
 )
-from ninefold.language.endpoints import DOES, ORDER, REQUEST_MEDIA_TYPE, UNKNOWN_MEMBERS, UNKNOWN_PARAMETERS
+from ninefold.language.endpoints import BODY, ENDED, ENDPOINTS, PATCH, RESPONSE_MEDIA_TYPE
 from ninefold.language.errors import CODES, SHAPE, STATUS
+from ninefold.language.events import DELIVERY, KINDS, LOG, PAYLOAD, UPON
 from ninefold.language.fact import Fact, Gap, Proposal, Shown
 from ninefold.language.limits import BODY_SIZE, KEYS, LIMITS, PAGES, RATE, RATES, TIME_OUTS
 from ninefold.language.question import Effect, Question
+from ninefold.language.requests import DOES, ORDER, REQUEST_MEDIA_TYPE, UNKNOWN_MEMBERS, UNKNOWN_PARAMETERS
 from ninefold.language.resources import FIELDS, IDENTIFIER, ON_DELETE, READABLE, TYPE
+from ninefold.language.responses import RESPONSES
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +96,6 @@ def leaving_out(question: Question, subject: str, at: At, left_out: str, text: s
 PURPOSE = Question("purpose", 1, "what the service does", "leaves out", "nothing that a caller sees")
 RESOURCES = Question("resources", 2, "which resources there are", "blocks", "every endpoint")
 STATES = Question("states", 3, "which states there are, or none", "blocks", "the endpoints that write")
-ENDPOINTS = Question("endpoints", 4, "which endpoints there are", "blocks", "everything: there is nothing to serve")
-KINDS = Question(
-    "kinds", 6, "which kinds of event there are, or none", "leaves out",
-    "events; blocks the endpoints that stream them or take subscriptions",
-)  # fmt: skip
 VERSIONING = Question("versioning", 9, "how versions are named, or none", "leaves out", "versions")
 
 PART_QUESTIONS = (PURPOSE, RESOURCES, STATES, ENDPOINTS, SCHEMES, KINDS, SHAPE, LIMITS, VERSIONING)
@@ -110,29 +108,6 @@ INITIAL = Question("initial", 3, "the initial state of {}", "blocks", "the endpo
 FROM = Question("from", 3, "the states that {} goes from", "blocks", "the endpoints that take T", "T")
 TO = Question("to", 3, "the state that {} goes to", "blocks", "the endpoints that take T", "T")
 
-BODY = Question(
-    "body", 4, "the body of {}, or none", "blocks", "E", "E",
-    "where it takes values: create, update, replace, ensure, sign in, subscribe, call, a transition, or compute, "
-    "by a method other than GET and DELETE",
-)  # fmt: skip
-PATCH = Question("patch", 4, "how a patch is read by {}", "blocks", "E", "E", "of each update with a body")
-ENDED = Question("ended", 4, "which credentials {} ends", "blocks", "E", "E", "of each sign out")
-RESPONSES = Question("responses", 4, "the responses of {}", "blocks", "E", "E")
-RESPONSE_MEDIA_TYPE = Question(
-    "response media type", 4, "the media type of responses", "blocks", "the endpoints whose responses have content",
-    asked="if a response has content",
-)  # fmt: skip
-
-UPON = Question("upon", 6, "when {} arises", "leaves out", "the kind", "K")
-PAYLOAD = Question("payload", 6, "the payload of {}", "leaves out", "the kind", "K")
-DELIVERY = Question(
-    "delivery", 6, "how events are delivered", "leaves out", "delivery; blocks the endpoints that stream events",
-    asked="if there are kinds",
-)  # fmt: skip
-LOG = Question(
-    "log", 6, "how long events can be read", "blocks", "the endpoints that read `event`",
-    asked="if there are kinds and an endpoint reads `event`, the log",
-)  # fmt: skip
 
 VERSIONS = Question(
     "versions", 9, "which versions there are", "leaves out", "versions", asked="unless the scheme is `none`"

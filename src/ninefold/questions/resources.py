@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ninefold.contract.endpoints import Endpoint, PathName
 from ninefold.contract.survey import Survey, actions
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Fact, Shown, is_open, value_of
 from ninefold.language.json_schema import HOLDING, TYPING
 from ninefold.language.resources import FIELDS, IDENTIFIER, ON_DELETE, READABLE, TYPE, Field, Resource, SharedType
+from ninefold.language.routes import PathName
 from ninefold.language.schemas import Schema
 from ninefold.language.verbs import kind_of
 from ninefold.questions.question import (

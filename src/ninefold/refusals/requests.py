@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ninefold.contract.bodies import acted_on, given
-from ninefold.contract.endpoints import Endpoint, PathName, reads_content, shows_content
 from ninefold.contract.known_by import stored_of_path
 from ninefold.contract.reach import names_in
 from ninefold.contract.survey import Survey, actions, signs_out_caller
@@ -15,10 +14,12 @@ from ninefold.diagnostics.source import Span
 from ninefold.language.amounts import size
 from ninefold.language.authentication import Scheme
 from ninefold.language.conditions import Step, of_parameter
-from ninefold.language.endpoints import Requests
+from ninefold.language.endpoints import Endpoint, reads_content, shows_content
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Fact, Name, Shown, StatedNone, value_of
 from ninefold.language.limits import narrowed
+from ninefold.language.requests import Requests
+from ninefold.language.routes import PathName
 from ninefold.language.shapes import FORM
 from ninefold.language.verbs import GRANT
 from ninefold.meanings import BESIDE_FIELDS, CASES, CHALLENGES, CHOSEN, ENDED, FORMS, GRANTED, GRANTS, PASSWORDS, PATHS

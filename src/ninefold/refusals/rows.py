@@ -6,8 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ninefold.contract.bodies import acted_on
-from ninefold.contract.effects import Effect
-from ninefold.contract.endpoints import Endpoint, PathName
 from ninefold.contract.given import always_gives, may_break
 from ninefold.contract.known_by import compared
 from ninefold.contract.survey import SUBSCRIPTION, Survey, actions, as_action, signs_out_caller
@@ -18,7 +16,10 @@ from ninefold.language.actions import Action
 from ninefold.language.authentication import Every
 from ninefold.language.check import Check
 from ninefold.language.conditions import Step
+from ninefold.language.effects import Effect
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Shown, StatedNone, value_of
+from ninefold.language.routes import PathName
 from ninefold.language.verbs import kind_of
 from ninefold.refusals.refusal import Refusal
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.survey import Survey
 from ninefold.language.amounts import duration
 from ninefold.language.conditions import Step
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Shown, value_of
 from ninefold.language.limits import applying
 from ninefold.meanings import SIGNED

@@ -5,15 +5,15 @@ from __future__ import annotations
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Diagnostic, Label, Outcome, in_order
 from ninefold.language.authentication import Authentication
+from ninefold.language.endpoints import endpoints
 from ninefold.language.errors import Errors
+from ninefold.language.events import Events
 from ninefold.language.expressions import terms
 from ninefold.language.limits import Limits
 from ninefold.language.purpose import purpose
 from ninefold.language.reading import Reading
 from ninefold.language.records import part_of
 from ninefold.language.resources import Resources
-from ninefold.resolve.endpoints import endpoints
-from ninefold.resolve.events import events
 from ninefold.resolve.includes import taken_over
 from ninefold.resolve.names import judge
 from ninefold.resolve.states import states
@@ -36,7 +36,7 @@ def resolve(document: Document, accept_proposals: bool = False) -> Outcome[Contr
         states=states(r, document.part("states")),
         endpoints=endpoints(r, document.part("endpoints")),
         authentication=part_of(r, Authentication, document.part("authentication")),
-        events=events(r, document.part("events")),
+        events=part_of(r, Events, document.part("events")),
         errors=part_of(r, Errors, document.part("errors")),
         limits=part_of(r, Limits, document.part("limits")),
         versioning=versioning(r, document.part("versioning")),

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ninefold.contract.effects import Effect
-from ninefold.contract.endpoints import Endpoint, Endpoints
-from ninefold.contract.events import Events
 from ninefold.contract.service import Contract
 from ninefold.contract.states import ResourceStates, States, Transition
 from ninefold.contract.versioning import Change, Versioning
@@ -17,8 +14,11 @@ from ninefold.diagnostics.suggest import there_are
 from ninefold.language.actions import Action
 from ninefold.language.authentication import ANY, Admission, Authentication, Every
 from ninefold.language.codes import NOT_AN_ACTION, NOT_WRITTEN, SAME_NAME, UNDECLARED
-from ninefold.language.conditions import parameter_of, split
+from ninefold.language.conditions import CONDITIONS_OF_GRANTS, parameter_of, split
+from ninefold.language.effects import Effect
+from ninefold.language.endpoints import Endpoint, Endpoints
 from ninefold.language.errors import ConditionName, ErrorCode, Errors, not_a_condition
+from ninefold.language.events import Events
 from ninefold.language.expressions import Assignment
 from ninefold.language.fact import Fact, Name, Shown
 from ninefold.language.reading import Reading, quoted
@@ -28,7 +28,6 @@ from ninefold.language.uses import uses
 from ninefold.language.verbs import GRANT, READ_ONLY
 from ninefold.resolve.declared import Declared, Names, declared, listed, one, parameters
 from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence
-from ninefold.vocabulary.endpoints import CONDITIONS_OF_GRANTS
 
 
 def judge(r: Reading, contract: Contract) -> None:
@@ -200,8 +199,6 @@ class _Uses:
             for taken in listed(function.takes) or ():
                 self.schema(taken.schema)
             self.schema(one(function.gives))
-            for code in listed(function.refuses) or ():
-                self.use_code(code)
         endpoints = listed(part.endpoints)
         self.grants = endpoints is None or any(
             action.verb == GRANT for endpoint in endpoints for action in listed(endpoint.does) or ()
@@ -226,8 +223,6 @@ class _Uses:
                 for key in listed(keys) or ():
                     self.use_field(Name(key.field, Span(key.span.start + key.descending, key.span.end)), resource)
         self.effects(endpoint.then)
-        for guard in listed(endpoint.guards) or ():
-            self.use_code(guard.otherwise)
         for parameter in (
             *(listed(endpoint.path) or ()),
             *(listed(endpoint.query) or ()),
@@ -239,7 +234,6 @@ class _Uses:
             self.use_code(code)
             if (narrowed := split(condition.text)) is not None:
                 self.use_subject(ConditionName(*narrowed, condition.span))
-        self.use(one(endpoint.issues), self.known.schemes, "a scheme")
         body = one(endpoint.body)
         if body is not None:
             self.use_type(body.reference, BODY_OF_A_RESOURCE)

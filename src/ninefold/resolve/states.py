@@ -8,13 +8,13 @@ from ninefold.contract.states import Machine, ResourceStates, States, Transition
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.language import leaves
 from ninefold.language.codes import WITHOUT_GUARD
+from ninefold.language.effects import effects
 from ninefold.language.expressions import Expression, assignments, expression
 from ninefold.language.fact import Name, Shown
 from ninefold.language.identifiers import declare
 from ninefold.language.quantities import duration
 from ninefold.language.reading import Reading, Slot, spoken
 from ninefold.language.shapes import Duration, Members
-from ninefold.resolve.effects import effects
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar
 
 
@@ -74,7 +74,7 @@ def transition(r: Reading, entry: Entry) -> Transition:
         otherwise=level.fact("otherwise", leaves.name),
         sets=level.fact("sets", assignments),
         after=level.fact("after", after),
-        then=level.fact("then", effects(3, "RESOURCE.transitions.TRANSITION.then")),
+        then=level.fact("then", effects),
     )
 
 

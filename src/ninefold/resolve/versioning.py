@@ -5,23 +5,22 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.versioning import ENDPOINT, OF_ENDPOINT, Change, Version, Versioning, VersionScheme
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.language import leaves
 from ninefold.language.authentication import admissions
 from ninefold.language.codes import NOT_A_CHANGE, NOT_BUILT
+from ninefold.language.endpoints import Endpoint, endpoint
 from ninefold.language.errors import CODE
+from ninefold.language.events import KIND
 from ninefold.language.expressions import Expression, expression, template
 from ninefold.language.fact import Name, Shown
 from ninefold.language.quantities import full_date
 from ninefold.language.reading import Level, Read, Reading, Slot, described, spoken
 from ninefold.language.records import of_entry
 from ninefold.language.resources import View
+from ninefold.language.routes import route
 from ninefold.language.schemas import schema
-from ninefold.resolve.endpoints import endpoint
-from ninefold.resolve.events import kind
-from ninefold.resolve.routes import route
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar
 from ninefold.vocabulary.versioning import SCHEMES
 
@@ -192,6 +191,6 @@ def _beside(r: Reading, level: Level, key: Scalar | None) -> dict[str, Any]:
         "endpoint": differently("endpoint", of_endpoint),
         "permissions": None if permissions is None else Shown(permissions, level.known["permissions"].value.span),
         "view": level.inner("view", lambda r, node, slot: _view(r, node, slot, text.rpartition(".")[2])),
-        "kind": differently("kind", lambda r, node, slot: kind(r, as_entry("kind"))),
+        "kind": differently("kind", lambda r, node, slot: of_entry(KIND)(r, as_entry("kind"))),
         "code": differently("code", lambda r, node, slot: of_entry(CODE)(r, as_entry("code"))),
     }

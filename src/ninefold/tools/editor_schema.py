@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias
 from ninefold.language.conditions import STATUSES
 from ninefold.language.errors import RULES
 from ninefold.language.json_schema import REFUSED, keywords
+from ninefold.language.routes import METHODS
 from ninefold.language.shapes import (
     JSON,
     Boolean,
@@ -42,7 +43,6 @@ from ninefold.language.verbs import OUTCOMES, UPON, VERBS
 from ninefold.questions.question import PART_QUESTIONS, QUESTIONS
 from ninefold.syntax.nodes import PARTS, TITLES
 from ninefold.vocabulary import Key, Kind, describe, keys_under
-from ninefold.vocabulary.endpoints import METHODS
 
 Schema: TypeAlias = dict[str, Any]
 

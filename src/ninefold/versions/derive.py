@@ -8,13 +8,13 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TypeVar
 
-from ninefold.contract.endpoints import Literal
 from ninefold.contract.service import Contract
 from ninefold.contract.versioning import ENDPOINT, OF_ENDPOINT, Change, Version, VersionScheme
 from ninefold.diagnostics.diagnostic import Diagnostic, Label, Outcome, Severity
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone, is_open, value_of
+from ninefold.language.routes import Literal
 from ninefold.questions.question import OpenQuestion
 from ninefold.versions.codes import NO_WAY_BACK, ODD_DATES, UNNAMEABLE
 from ninefold.versions.endpoints import change_endpoint, change_parameter

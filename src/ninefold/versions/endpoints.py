@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import TypeVar
 
-from ninefold.contract.endpoints import Endpoint, Literal, Parameter, Segment, with_values
 from ninefold.contract.versioning import OF_ENDPOINT, Change
 from ninefold.diagnostics.source import Span
 from ninefold.language.authentication import Permission
-from ninefold.language.endpoints import Filter
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Fact, Name, Shown, value_of
+from ninefold.language.requests import Filter, Parameter
+from ninefold.language.routes import Literal, Segment, with_values
 from ninefold.language.uses import renamed
 from ninefold.versions.way import Way
 

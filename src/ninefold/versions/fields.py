@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.versioning import Change
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Literal, Member, Name, every
-from ninefold.language.endpoints import Filter, SortKey
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Fact, Shown, is_stated, value_of
+from ninefold.language.requests import Filter, SortKey
 from ninefold.language.resources import Field, Resource, Seen
 from ninefold.language.schemas import Schema
 from ninefold.syntax.nodes import Entry, Mapping, Scalar, Style

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
-from ninefold.contract.events import EventKind
 from ninefold.contract.versioning import Change
 from ninefold.language.declaration import members
 from ninefold.language.errors import ErrorCode
+from ninefold.language.events import EventKind
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Name, Shown, value_of
 from ninefold.language.schemas import Schema

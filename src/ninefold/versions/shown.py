@@ -10,16 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ninefold.contract.endpoints import Endpoint, Response
-from ninefold.contract.events import EventKind
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions import ast
 from ninefold.expressions.ast import Ast
-from ninefold.language.endpoints import Filter, Sorts
+from ninefold.language.endpoints import Endpoint
+from ninefold.language.events import EventKind
 from ninefold.language.expressions import Assignment, Expression, Items, Leaf, Members, Template
 from ninefold.language.fact import Name, Shown, value_of
+from ninefold.language.requests import Filter, Sorts
 from ninefold.language.resources import Resource
+from ninefold.language.responses import Response
 from ninefold.versions.templates import showing
 
 _OVER_ITEMS = frozenset({"map", "filter", "all", "exists", "exists_one", "flatMap"})

@@ -10,15 +10,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeAlias, TypeVar
 
-from ninefold.contract.endpoints import Endpoint, Response
-from ninefold.contract.events import EventKind
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions import ast
-from ninefold.language.endpoints import Expanded
+from ninefold.language.endpoints import Endpoint
+from ninefold.language.events import EventKind
 from ninefold.language.expressions import Items, Leaf, Member, Members, Template
 from ninefold.language.fact import Fact, Name, Shown, value_of
+from ninefold.language.requests import Expanded
 from ninefold.language.resources import Resource
+from ninefold.language.responses import Response
 
 T = TypeVar("T")
 

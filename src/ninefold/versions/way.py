@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import field, replace
 
-from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.service import Contract
 from ninefold.contract.versioning import Change, Version
 from ninefold.diagnostics.diagnostic import Code, Diagnostic, Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import did_you_mean
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Shown, value_of
 from ninefold.language.resources import Field, Resource
 from ninefold.versions.codes import NO_SUCH_CHANGE, NOT_THERE, TAKEN

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from ninefold.language.declaration import rows
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.key import Key, adds, asked, names, restricts, tells
 from ninefold.language.shapes import (
     Duration,
@@ -12,7 +16,6 @@ from ninefold.language.shapes import (
     Names,
     OneOf,
 )
-from ninefold.vocabulary.effects import effects
 
 MACHINE = "machine"
 INITIAL = "initial"
@@ -50,5 +53,9 @@ KEYS: tuple[Key, ...] = (
     adds(3, f"{_TRANSITION}.after", OneOf((Duration(), Expression())),
          "The service takes it by itself when the row has been in `from` for so long; or at the time that an "
          "expression over the row gives, or once the duration that it gives has passed.", "It waits to be asked."),
-    *effects(3, f"{_TRANSITION}.then"),
+    *(
+        replace(key, path=f"{_TRANSITION}.{key.path}")
+        for key in rows(Endpoint, 3)
+        if key.path.partition(".")[0] == "then"
+    ),
 )  # fmt: skip

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.survey import actions
 from ninefold.language.authentication import ANY, Admission, Condition, Every, RowRule, Scheme
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Fact, Name, Shown, value_of
 from ninefold.language.verbs import kind_of
 from ninefold.meanings import GRANTED, PASSWORDS, SIGNED
 from ninefold.refusals.requests import is_signed
-from ninefold.tools.explain import events
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds
 from ninefold.tools.explain.told import told
@@ -110,7 +109,7 @@ def rows(g: Grounds, endpoint: Endpoint) -> list[Item]:
     facts = g.contract.authentication
     stated = value_of(facts.rows)
     reach = g.survey.reach.get(endpoint.key)
-    kept = events.log(g) if reach is not None and g.survey.graph.log in reach.sees else []
+    kept = told(g, g.contract.events, "log") if reach is not None and g.survey.graph.log in reach.sees else []
     if stated is None or isinstance(stated, Every):
         return g.fact("rows", facts.rows, lambda _: "every caller sees every row", whole=True) + kept
     first = g.acted_on(endpoint)

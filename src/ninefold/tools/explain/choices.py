@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from ninefold.contract.endpoints import Endpoint
-from ninefold.language.endpoints import Expanded
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Name, value_of
+from ninefold.language.requests import Expanded
 from ninefold.meanings import CASES, CHOSEN
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds

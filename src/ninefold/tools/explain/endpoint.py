@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterable, Set
 from dataclasses import replace
 
-from ninefold.contract.endpoints import Endpoint, Literal
 from ninefold.diagnostics.source import Place, Span
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import value_of
+from ninefold.language.routes import Literal
 from ninefold.meanings import Meaning, meanings
 from ninefold.pipeline import Loaded
 from ninefold.questions.ask import accepted_proposals

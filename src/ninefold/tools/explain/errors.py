@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ninefold.contract.endpoints import Endpoint
 from ninefold.diagnostics.source import Span
 from ninefold.language.declaration import members
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.errors import ErrorCode, Shape
 from ninefold.language.fact import Name, value_of, within
 from ninefold.plan.problems import names

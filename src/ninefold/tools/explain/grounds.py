@@ -12,11 +12,11 @@ from functools import cached_property
 from typing import Any, TypeVar, assert_never
 
 from ninefold.checked.endpoints import Stopped
-from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.service import Contract
 from ninefold.contract.survey import Survey, actions
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.diagnostics.source import Place, Span
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Expression, expressions_in
 from ninefold.language.fact import Fact, Gap, Name, Proposal, Shown, StatedNone, value_of
 from ninefold.language.resources import Field, Resource

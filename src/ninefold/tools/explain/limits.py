@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ninefold.contract.endpoints import Endpoint
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Fact, Shown, value_of
 from ninefold.language.limits import Pages, Rate, applying, narrowed
 from ninefold.tools.explain.explanation import Item
@@ -11,7 +11,7 @@ from ninefold.tools.explain.told import named, told
 
 
 def rate(g: Grounds, own: Rate) -> Item:
-    return named(g, own, "rate")
+    return named(g, own, "the rate `{}`")
 
 
 def holding(g: Grounds, endpoint: Endpoint) -> list[Item]:

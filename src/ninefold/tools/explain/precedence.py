@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.service import Contract
 from ninefold.language.conditions import STATUSES, precedence
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.errors import ErrorCode
 from ninefold.language.fact import value_of
 from ninefold.plan import problems

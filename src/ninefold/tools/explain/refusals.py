@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import groupby
 
-from ninefold.contract.endpoints import Endpoint
 from ninefold.diagnostics.source import Span
 from ninefold.language.conditions import CONDITIONS, NO_ENDPOINT, Step, parameter_of
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import value_of
 from ninefold.refusals import stated
 from ninefold.refusals.refusal import Refusal

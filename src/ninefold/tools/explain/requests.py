@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ninefold.contract.bodies import Given, given
-from ninefold.contract.endpoints import Endpoint, Parameter, PathName, PathValue
 from ninefold.contract.known_by import known_by
 from ninefold.contract.survey import actions, signs_out_caller
 from ninefold.expressions.ast import Literal
 from ninefold.language.actions import Action
-from ninefold.language.endpoints import Filter, SortKey
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Expression, Leaf, Members, Template
 from ninefold.language.fact import Fact, StatedNone, is_open, value_of
+from ninefold.language.requests import Filter, Parameter, SortKey
 from ninefold.language.resources import Field
+from ninefold.language.routes import PathName, PathValue
 from ninefold.language.shapes import FORM
 from ninefold.language.verbs import GRANT, TRANSITION, kind_of
 from ninefold.meanings import BESIDE_FIELDS, ENDED, FORMS, GRANTED, GRANTS, PATHS

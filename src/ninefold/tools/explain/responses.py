@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ninefold.contract.endpoints import Endpoint, Response, shows_content
 from ninefold.contract.survey import actions
 from ninefold.expressions.ast import Ast, Conditional, Invocation, Member, Name
 from ninefold.expressions.functions import overloads
-from ninefold.language.endpoints import Expanded
+from ninefold.language.endpoints import Endpoint, shows_content
 from ninefold.language.expressions import Expression, Items, Leaf, Members, Template
 from ninefold.language.fact import Shown, StatedNone, value_of
+from ninefold.language.requests import Expanded
 from ninefold.language.resources import View
+from ninefold.language.responses import Response
 from ninefold.language.verbs import BUILT_IN
 from ninefold.meanings import CHOSEN, ENDED
 from ninefold.tools.explain import resources

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
-from ninefold.contract.endpoints import Endpoint
 from ninefold.diagnostics.source import Place, Span
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Gap, StatedNone, value_of
 from ninefold.pipeline import Loaded
 from ninefold.questions.question import OpenQuestion
@@ -14,7 +14,6 @@ from ninefold.syntax.nodes import NUMBERED_TITLES, Part, Word
 from ninefold.tools.explain import (
     authentication,
     errors,
-    events,
     limits,
     outcome,
     refusals,
@@ -26,6 +25,7 @@ from ninefold.tools.explain import (
 from ninefold.tools.explain.endpoint import accepted, cited
 from ninefold.tools.explain.explanation import Cause, Explanation, Item, Section, Standing, every
 from ninefold.tools.explain.grounds import Grounds
+from ninefold.tools.explain.told import told
 
 
 def explain_service(loaded: Loaded) -> Explanation:
@@ -219,7 +219,7 @@ PARTS: Mapping[str, Callable[[Grounds], list[Item]]] = {
     "states": _states,
     "endpoints": _endpoints,
     "authentication": authentication.part,
-    "events": events.part,
+    "events": lambda g: told(g, g.contract.events),
     "errors": _errors,
     "limits": limits.part,
     "versioning": versioning.part,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import assert_never
 
-from ninefold.contract.endpoints import Endpoint
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.tree import words
+from ninefold.language.endpoints import Endpoint
 from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Sweep, Write
 from ninefold.plan.statement import Statement, switched
 from ninefold.tools.explain.explanation import Item

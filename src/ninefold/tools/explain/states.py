@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ninefold.contract.effects import Effect
 from ninefold.contract.states import Machine, ResourceStates, Transition
 from ninefold.language.amounts import duration
+from ninefold.language.effects import Effect
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Name, Shown, value_of
 from ninefold.tools.explain.explanation import Item

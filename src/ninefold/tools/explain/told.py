@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ninefold.language import shapes
 from ninefold.language.amounts import duration, size
-from ninefold.language.declaration import Declared, Each, members
+from ninefold.language.declaration import Declared, Each, One, members
 from ninefold.language.fact import Fact, Shown, is_stated
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds
@@ -19,36 +19,50 @@ WORDS: Final[Mapping[type, Callable[[Any], str]]] = {
     shapes.Duration: duration,
     shapes.Size: size,
     shapes.MediaType: lambda name: name.text,
+    shapes.HeaderName: lambda name: name.text,
     shapes.Name: lambda name: f"`{name.text}`",
     shapes.Names: lambda names: ", ".join(each.text for each in names),
     shapes.Expression: lambda expression: f"`{expression.text}`",
 }
-"""How the values of a shape are told, if not as they are written."""
+"""How the values of a shape are told."""
+
+
+def words_of(shape: shapes.Shape) -> Callable[[Any], str] | None:
+    """How the values of a shape are told; None: as they are written."""
+    if isinstance(shape, shapes.ListOf) and (words := words_of(shape.item)) is not None:
+        return lambda values: ", ".join(map(words, values))
+    return WORDS.get(type(shape))
 
 
 def told(g: Grounds, record: object, *only: str) -> list[Item]:
-    """The facts of a record in their order, or some of them in this one."""
+    """The facts of a record in their order, or some of them in this one. What one sentence says for all of them is told
+    once."""
     found = {each.attribute: each for each in members(type(record))}
-    return [item for name in only or found for item in _told(g, found[name], getattr(record, name))]
+    facts = {name: getattr(record, name) for name in only or found}
+    once = {id(fact): name for name, fact in reversed(facts.items())}
+    return [item for name, fact in facts.items() if once[id(fact)] == name for item in _told(g, found[name], fact)]
 
 
-def named(g: Grounds, record: Any, called: str) -> Item:
-    """A record that has a name, with its facts."""
-    return g.together(f"the {called} `{record.name}`", record.span, told(g, record))
+def named(g: Grounds, record: Any, head: str) -> Item:
+    """A record that has a name, with its facts. `head`: `the rate {}`."""
+    return g.together(head.format(record.name), record.span, told(g, record))
 
 
 def _told(g: Grounds, each: Declared, fact: Fact[Any] | None) -> list[Item]:
-    if each.holding is not None and isinstance(fact, Shown):
-        if not isinstance(each.holding, Each):
-            return told(g, fact.value)
-        if fact.value:
-            return [named(g, item, each.holding.row.path.lower()) for item in fact.value]
-    words = WORDS.get(type(each.key.shape))
     called, sentence = each.told or each.key.path, each.sentence
+    if each.holding is not None and isinstance(fact, Shown):
+        match each.holding:
+            case Each(row=row) if fact.value:
+                return [named(g, item, sentence or f"the {row.path.lower()} `{{}}`") for item in fact.value]
+            case One() if sentence:
+                return [g.together(sentence, fact.span, told(g, fact.value), each.meanings)]
+            case One():
+                return told(g, fact.value)
+    words = each.words or words_of(each.key.shape)
     if isinstance(each.key.shape, shapes.Boolean) and sentence:
         return _flag(g, each, fact)
     if words is None or not sentence:
-        return g.fact(called, fact, words, each.meanings)
+        return g.fact(called, fact, words, () if each.holding is not None else each.meanings)
     return g.fact(called, fact, lambda value: sentence.format(words(value)), each.meanings, whole=True)
 
 

@@ -4,9 +4,9 @@ to be unique and to be there, what falls with a deletion, and the events of it a
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ninefold.contract.bodies import given
-from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.states import Transition
 from ninefold.contract.survey import actions
 from ninefold.contract.writes import (
@@ -18,11 +18,13 @@ from ninefold.contract.writes import (
     references,
     referring,
 )
-from ninefold.language.fact import value_of
+from ninefold.language.endpoints import Endpoint
+from ninefold.language.fact import Shown, value_of
 from ninefold.language.resources import Resource
-from ninefold.tools.explain import events, resources, states
+from ninefold.tools.explain import resources, states
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds
+from ninefold.tools.explain.told import told
 
 
 def transitions(g: Grounds, endpoint: Endpoint) -> list[Transition]:
@@ -129,11 +131,12 @@ def bonds(g: Grounds, endpoint: Endpoint) -> list[Item]:
 def written_events(g: Grounds, endpoint: Endpoint) -> list[Item]:
     """The events of what this endpoint does."""
     does = {(action.verb, action.subject) for action in actions(endpoint)}
-    kinds = [
-        events.kind(g, each)
-        for each in value_of(g.contract.events.kinds) or ()
+    events, kinds = g.contract.events, g.contract.events.kinds
+    if not isinstance(kinds, Shown):
+        return g.fact("events", kinds)
+    caused = tuple(
+        each
+        for each in kinds.value
         if any((action.verb, action.subject) in does for action in value_of(each.upon) or ())
-    ]
-    if kinds and g.contract.events.delivery is not None:
-        kinds += events.delivery(g)
-    return kinds or ([] if value_of(g.contract.events.kinds) is not None else g.fact("events", g.contract.events.kinds))
+    )
+    return told(g, replace(events, kinds=replace(kinds, value=caused)), "kinds", "delivery") if caused else []

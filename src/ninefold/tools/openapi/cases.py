@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ninefold.contract.endpoints import Case
+from ninefold.language.cases import Case
 from ninefold.language.fact import value_of
 from ninefold.tools.openapi.responses import either
 from ninefold.tools.openapi.schemas import component, reference

@@ -11,10 +11,10 @@ from msgspec.structs import replace
 from ninefold.checked import endpoints
 from ninefold.checked.endpoints import ErrorShape
 from ninefold.checked.service import Checked
-from ninefold.contract.endpoints import Case
-from ninefold.contract.endpoints import Endpoint as Stated
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.source import Span
+from ninefold.language.cases import Case
+from ninefold.language.endpoints import Endpoint as Stated
 from ninefold.language.fact import value_of
 from ninefold.plan.problems import DETAIL, ErrorCode
 from ninefold.plan.routes import Served

@@ -13,7 +13,6 @@ from enum import Enum
 from ninefold.checked import endpoints as checked
 from ninefold.checked.endpoints import Endpoint as CheckedEndpoint
 from ninefold.checked.service import Checked
-from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.service import Contract
 from ninefold.contract.survey import Survey, actions
 from ninefold.diagnostics.source import Span
@@ -21,6 +20,7 @@ from ninefold.expressions.evaluate import holds
 from ninefold.expressions.tree import Call, Select, Typed, Variable, parts
 from ninefold.language.authentication import Every
 from ninefold.language.conditions import Step
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Fact, StatedNone, value_of
 from ninefold.refusals.requests import of_callers

@@ -12,25 +12,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ninefold.contract.events import Stream, Webhooks
 from ninefold.contract.survey import Survey, actions
 from ninefold.language.authentication import UNSEEN_ROWS
-from ninefold.language.endpoints import ORDER, REQUEST_MEDIA_TYPE, UNKNOWN_MEMBERS, UNKNOWN_PARAMETERS
+from ninefold.language.endpoints import ENDPOINTS, PATCH, RESPONSE_MEDIA_TYPE
 from ninefold.language.errors import CODES, SHAPE, STATUS
+from ninefold.language.events import DELIVERY, Stream, Webhooks
 from ninefold.language.fact import Gap, Shown, is_open, value_of
 from ninefold.language.limits import LIMITS, PAGES, RATES
 from ninefold.language.question import Question
+from ninefold.language.requests import ORDER, REQUEST_MEDIA_TYPE, UNKNOWN_MEMBERS, UNKNOWN_PARAMETERS
 from ninefold.language.resources import IDENTIFIER, ON_DELETE, TYPE, Field, Resource
-from ninefold.questions.question import (
-    COMPATIBLE,
-    DELIVERY,
-    ENDPOINTS,
-    MACHINE,
-    PATCH,
-    RESPONSE_MEDIA_TYPE,
-    RESPONSES,
-    STATES,
-)
+from ninefold.language.responses import RESPONSES
+from ninefold.questions.question import COMPATIBLE, MACHINE, STATES
 from ninefold.tools.propose.facts import (
     ADDING,
     BY_IDENTIFIER,

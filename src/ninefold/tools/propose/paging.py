@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import fields, is_dataclass
 
-from ninefold.contract.endpoints import Endpoint
 from ninefold.contract.survey import Survey, actions
 from ninefold.expressions import ast
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Fact, Name, StatedNone, is_open, value_of
 from ninefold.language.limits import Pages

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from ninefold.contract.endpoints import Endpoint, Literal, PathName
 from ninefold.contract.survey import Survey, actions
 from ninefold.language.actions import Action
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import StatedNone, is_open, value_of
 from ninefold.language.resources import Field, Resource
+from ninefold.language.routes import Literal, PathName
 from ninefold.language.verbs import kind_of
 from ninefold.tools.propose.facts import CREATED, DELETED, EVENT_STREAM, LISTED, SHOWN, TOKEN, WEBHOOKS, Proposed
 from ninefold.tools.propose.paging import reached_by

@@ -4,25 +4,71 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
-from ninefold.contract.endpoints import Case, Endpoint
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
+from ninefold.expressions.ast import Member, Name
+from ninefold.language import shapes
 from ninefold.language.codes import CONTRADICTION, NOT_IN_FORM
+from ninefold.language.declaration import named
 from ninefold.language.expressions import Expression, expression
 from ninefold.language.fact import Fact, Gap, Proposal, Shown
+from ninefold.language.key import Kind
 from ninefold.language.reading import Level, Reading
+from ninefold.language.requests import DOES
 from ninefold.syntax.nodes import Entry, Node
 from ninefold.syntax.nodes import Mapping as MappingNode
+
+T = TypeVar("T")
+
+# fmt: off
+
+BY = named(
+    "by", Kind.ASKED, "What says which case it is: `request.body.NAME`, or a text that reads no row and no body.",
+    "A gap: E is not served.", shapes.Expression(), DOES)
+CASE = named(
+    "CASE", Kind.ADDS, "What holds where `by` is that text; `otherwise`: where it is the name of no case.",
+    "A request that is of no case is refused.")
+
+# fmt: on
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Which requests a case is of: those for which `by` gives its name; `name` None: `otherwise`. `all`: the names of
+    the endpoint's cases. `has_rest`: one of them is `otherwise`. `among`: where they all stand. `position`: how many
+    are written before it."""
+
+    by: Fact[Expression] | None
+    name: str | None
+    span: Span
+    all: tuple[str, ...]
+    has_rest: bool
+    among: Span
+    position: int = 0
+
+    @property
+    def is_last(self) -> bool:
+        """Whether it is written behind the others."""
+        return self.position == len(self.all) + self.has_rest - 1
+
+    @property
+    def member(self) -> str | None:
+        """The member of the body by which it is chosen: that of `request.body.kind`."""
+        match None if not isinstance(self.by, Shown) else self.by.value.ast:
+            case Member(operand=Member(operand=Name(name="request"), name="body"), name=name):
+                return name
+            case _:
+                return None
+
 
 OTHERWISE = "otherwise"
 """The case of the requests that are of no other."""
 
-
-Read = Callable[[Reading, Level], Mapping[str, Any]]
-"""Reads what a case states, by the names that these things have in `Endpoint`."""
+Read: TypeAlias = Callable[[Reading, Entry], Mapping[str, Any]]
+"""Reads what a case states, by the names that these things have in a record of endpoints."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +79,10 @@ class _Cases:
     said: tuple[tuple[Entry, Mapping[str, Any]], ...]
 
 
-def in_cases(r: Reading, level: Level, whole: Endpoint, read: Read) -> tuple[Endpoint, ...]:
+def in_cases(level: Level, whole: T, read: Read) -> tuple[T, ...]:
     """The endpoint in each of its cases; itself where there are none."""
-    at = level.known["cases"].key.span if "cases" in level.known else whole.span
+    r, cases = level.reading, level.known.get("cases")
+    at = cases.key.span if cases is not None else level.node.span
     fact = level.fact("cases", lambda r, node, slot: _cases(r, node, read))
     match fact:
         case Shown(value=_Cases(by, said)) if said:
@@ -43,12 +90,12 @@ def in_cases(r: Reading, level: Level, whole: Endpoint, read: Read) -> tuple[End
             names = tuple(entry.name for entry, _ in said if entry.name != OTHERWISE)
             has_rest = len(names) < len(said)
             return tuple(
-                replace(whole, case=Case(by, _name(entry), entry.key.span, names, has_rest, at, number), **facts)
+                replace(whole, case=Case(by, _name(entry), entry.key.span, names, has_rest, at, number), **facts)  # type: ignore[type-var]
                 for number, (entry, facts) in enumerate(said)
             )
         case Gap(span=span) | Proposal(span=span) | Shown(value=_Cases(Gap(span=span) | Proposal(span=span), ())):
             # Which cases there are is not shown; what would choose between them is asked for.
-            return (replace(whole, case=Case(Gap(span), None, span, (), False, span)),)
+            return (replace(whole, case=Case(Gap(span), None, span, (), False, span)),)  # type: ignore[type-var]
         case _:
             return (whole,)
 
@@ -58,22 +105,14 @@ def _name(entry: Entry) -> str | None:
 
 
 def _cases(r: Reading, node: Node, read: Read) -> _Cases | None:
-    level = r.level(node, 4, "ENDPOINT.cases", "cases")
+    level = r.keyed(node, {BY.name: BY}, "cases", is_open=True)
     if not isinstance(node, MappingNode):
         return None
     if not level.named:
         help = ("write `cases: {by: request.body.kind, card: {body: […]}, …}`",)
         r.say(NOT_IN_FORM, "`cases` has no case", Label(node.span), help=help)
-    by = level.fact("by", expression)
-    return _Cases(by, tuple((entry, _said(r, entry, read)) for entry in level.named))
-
-
-def _said(r: Reading, entry: Entry, read: Read) -> Mapping[str, Any]:
-    level = r.level(entry.value, 4, "ENDPOINT.cases.CASE", entry.name)
-    if level.gap is not None:
-        return {"responses": Gap(level.gap)}
-    with r.proposing(entry.proposed or entry.value.proposed):
-        return {name: fact for name, fact in read(r, level).items() if fact is not None}
+    by = level.fact(BY.name, expression)
+    return _Cases(by, tuple((entry, read(r, entry)) for entry in level.named))
 
 
 def _holding_nowhere(r: Reading, level: Level, said: tuple[tuple[Entry, Mapping[str, Any]], ...]) -> None:

@@ -3,22 +3,68 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Collection
+from typing import Final, TypeAlias
 
-from ninefold.contract.endpoints import Literal, PathName, Segment
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.source import Span
 from ninefold.language.codes import NOT_AN_ENDPOINT, SAME_ROUTE
+from ninefold.language.fact import Fact, value_of
 from ninefold.language.leaves import SEGMENT
 from ninefold.language.reading import Reading, quoted
+from ninefold.language.requests import Parameter
 from ninefold.syntax.nodes import Scalar
-from ninefold.vocabulary import names_under
-from ninefold.vocabulary.endpoints import METHODS
+
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+"""What an endpoint's key may begin with. HEAD and OPTIONS come from HTTP itself (RFC 9110)."""
 
 _KEY: Final = re.compile(r"(\S+) (/\S*)")
 _FROM_HTTP: Final = ("HEAD", "OPTIONS", "TRACE", "CONNECT")
 _NAME: Final = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)\}")
 _COLON: Final = re.compile(r":([A-Za-z_][A-Za-z0-9_]*)|<(?:[a-z]+:)?([A-Za-z_][A-Za-z0-9_]*)>")
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A path segment that stands for itself."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PathName:
+    """`{id}`, or `{article.slug}`: a unique field, or a path through references to one."""
+
+    names: tuple[str, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class PathValue:
+    """`{year}`: what `path` declares, a value of the request that names no row by itself."""
+
+    name: str
+    span: Span
+
+
+Segment: TypeAlias = Literal | PathName | PathValue
+
+
+def with_values(segments: tuple[Segment, ...], path: Fact[tuple[Parameter, ...]] | None) -> tuple[Segment, ...]:
+    """Segments in which what `path` declares is a value, and no other name is."""
+    declared = {(each.name,) for each in value_of(path) or ()}
+
+    def known(segment: Segment) -> Segment:
+        match segment:
+            case PathName(names=names, span=span) if names in declared:
+                return PathValue(names[0], span)
+            case PathValue(name=name, span=span) if (name,) not in declared:
+                return PathName((name,), span)
+            case _:
+                return segment
+
+    return tuple(map(known, segments))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +98,12 @@ def route(r: Reading, key: Scalar) -> Route | None:
     return Route(method, tuple(segments)) if right else None
 
 
-def is_meant(r: Reading, key: Scalar) -> bool:
-    """Whether a key is meant to be an endpoint's; says that another is unknown."""
+def is_meant(r: Reading, key: Scalar, words: Collection[str]) -> bool:
+    """Whether a key is meant to be an endpoint's; says that another is unknown, and none of the `words` of part 4."""
     if "/" in key.text or (" " in key.text.strip() and key.text.split()[0].upper() in METHODS):
         return True
-    words = names_under(4, "")
     help = r.did_you_mean(key.text, words) or ("an endpoint is a method and a path: `GET /orders/{id}`",)
-    r.unknown(key, "", words, help)
+    r.unknown(key, "", tuple(words), help)
     return False
 
 

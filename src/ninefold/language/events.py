@@ -1,0 +1,176 @@
+"""Part 6: events and their delivery."""
+
+from __future__ import annotations
+
+import re
+
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.source import Span
+from ninefold.language import leaves, shapes
+from ninefold.language.actions import Action, Actor, actions
+from ninefold.language.declaration import Each, One, When, adds, asked, named, restricts
+from ninefold.language.expressions import Expression, Template
+from ninefold.language.fact import Fact, Name, StatedNone
+from ninefold.language.key import Kind
+from ninefold.language.question import Question
+from ninefold.language.reading import Reading, Slot
+from ninefold.language.verbs import UPON as UPON_VERBS
+from ninefold.syntax.nodes import Node
+
+# fmt: off
+
+KINDS = Question(
+    "kinds", 6, "which kinds of event there are, or none", "leaves out",
+    "events; blocks the endpoints that stream them or take subscriptions", left_out="events")
+UPON = Question("upon", 6, "when {} arises", "leaves out", "the kind", "K", left_out="events of the kind {}")
+PAYLOAD = Question("payload", 6, "the payload of {}", "leaves out", "the kind", "K", left_out="events of the kind {}")
+DELIVERY = Question(
+    "delivery", 6, "how events are delivered", "leaves out", "delivery; blocks the endpoints that stream events",
+    asked="if there are kinds")
+LOG = Question(
+    "log", 6, "how long events can be read", "blocks", "the endpoints that read `event`",
+    asked="if there are kinds and an endpoint reads `event`, the log")
+
+DOES_NOT_ARISE = "no event of the kind arises"
+NOT_SENT = "no event is delivered this way"
+NOT_DELIVERED = "no event is delivered"
+NOT_READ = "it is not served"
+READ_AS_ROWS = When("an endpoint reads `event`")
+
+
+@dataclass(frozen=True, slots=True)
+class EventKind:
+    """`origin`: the name of the kind in the document, where an older version has another one for it."""
+
+    name: str
+    span: Span
+    upon: Fact[tuple[Action, ...]] | None = asked(
+        "upon", shapes.OneOf((shapes.Text("an action such as `place order`"), shapes.ListOf(shapes.Text("an action")))),
+        "The action or actions that it arises upon.", UPON, DOES_NOT_ARISE, main=True, meanings=(33,),
+        read=actions(Actor("an event's cause", UPON_VERBS)),
+        words=lambda done: " or ".join(f"`{each.verb} {each.subject}`" for each in done))
+    payload: Fact[Template] | None = asked(
+        "payload", shapes.Template(), "What it carries: a view or a template.", PAYLOAD, DOES_NOT_ARISE, main=True,
+        told="its payload", meanings=(10,))
+    when: Fact[Expression] | None = restricts(
+        "when", shapes.Expression(),
+        "Which rows the event arises of: those of which it is true, as they have become.", "It arises of every row.",
+        told="only where", meanings=(9, 10))
+    origin: str | None = None
+
+
+KIND = Each(
+    EventKind,
+    named("KIND", Kind.ADDS, "A kind of event, written in the transaction of its cause.", "No such event arises."),
+    "kinds to when they arise")
+
+TO_ROWS = When(
+    "they go `to` rows of a resource", lambda webhooks: not isinstance(webhooks.to, StatedNone | None))
+
+
+@dataclass(frozen=True, slots=True)
+class Webhooks:
+    """`backoff` in microseconds: the wait before each further attempt. `to`: the resource whose rows say where events
+    go; `when` says which of them, `url` and `secret` are of such a row."""
+
+    signature: Fact[Name] | None = asked(
+        "signature", shapes.Word(("standard-webhooks",)), "How a delivery is signed: Standard Webhooks 1.0.", DELIVERY,
+        NOT_SENT)
+    attempts: Fact[int] | None = asked(
+        "attempts", shapes.Integer(1), "How many attempts are made, the first one included.", DELIVERY, NOT_SENT)
+    backoff: Fact[tuple[int, ...]] | None = asked(
+        "backoff", shapes.ListOf(shapes.Duration()),
+        "The wait before each further attempt; the last counts for all that come after it.", DELIVERY, NOT_SENT,
+        told="waits between them")
+    to: Fact[Name] | None = adds(
+        "to", shapes.Name("a resource"), "Rows of the contract's own that say where events go.",
+        "Events go to the subscriptions that the language has itself.", question=DELIVERY, when=TO_ROWS,
+        told="to each", meanings=(58,))
+    when: Fact[Expression] | None = asked(
+        "when", shapes.Expression(), "Which events go to such a row; it reads `event` and the row.", DELIVERY, NOT_SENT,
+        when=TO_ROWS, told="which events", meanings=(9, 10))
+    url: Fact[Expression] | None = asked(
+        "url", shapes.Expression(), "The address of such a row.", DELIVERY, NOT_SENT, when=TO_ROWS, told="address")
+    secret: Fact[Expression] | None = asked(
+        "secret", shapes.Expression(), "The signing secret of such a row.", DELIVERY, NOT_SENT, when=TO_ROWS)
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """`kept` in microseconds."""
+
+    format: Fact[Name] | None = asked(
+        "format", shapes.Word(("server-sent events",)), "How the stream is written.", DELIVERY, NOT_SENT)
+    resume: Fact[Name] | None = adds(
+        "resume", shapes.HeaderName(), "The request header that names the last event seen.",
+        "A stream starts with what comes next.", told="resumed by")
+    kept: Fact[int] | None = asked(
+        "kept", shapes.Duration(), "How long events are kept to resume from.", DELIVERY, NOT_SENT, told="kept for")
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """What every event is wrapped in."""
+
+    format: Fact[Name] | None = asked(
+        "format", shapes.Word(("cloudevents 1.0",)), "The envelope's form.", DELIVERY, NOT_DELIVERED)
+    source: Fact[Expression] | None = asked(
+        "source", shapes.Expression(), "The CloudEvents attribute `source`.", DELIVERY, NOT_DELIVERED)
+
+
+OF_OPERATOR = re.compile(r"operator\.[A-Za-z_][A-Za-z0-9_]*")
+
+
+def broker(r: Reading, node: Node, slot: Slot) -> Name | None:
+    """The name of the value that the operator gives: `events` in `operator.events`."""
+    name = leaves.name(r, node, slot)
+    if name is None:
+        return None
+    if OF_OPERATOR.fullmatch(name.text) is None:
+        r.wrong_shape(node, slot, help=("where a broker is, is the operator's to say: `operator.broker`",))
+        return None
+    return Name(name.text.removeprefix("operator."), name.span)
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """`envelope: none` says that there is none on purpose: else `check` warns of webhooks that tell no kind."""
+
+    webhooks: Fact[Webhooks] | None = adds(
+        "webhooks", One(Webhooks), "Delivery to the addresses of subscriptions, at least once.",
+        "No webhook is called.", sentence="delivered by webhooks", meanings=(37,))
+    stream: Fact[Stream] | None = asked(
+        "stream", One(Stream), "Delivery to those who hold a connection.", DELIVERY,
+        f"{NOT_SENT}. Else there is no stream", when=When("an endpoint streams events"), says_none=True,
+        sentence="delivered as a stream", meanings=(35,))
+    broker: Fact[Name] | None = adds(
+        "broker", shapes.Name("a broker that the operator gives, `operator.NAME`"), "Delivery to a broker.",
+        "Nothing is sent to a broker.", read=broker, told="sent to the broker", meanings=(59,),
+        words=lambda name: f"operator.{name.text}")
+    envelope: Fact[Envelope] | None = adds(
+        "envelope", One(Envelope), "What every event is wrapped in.", "Events are sent as they are.", says_none=True,
+        sentence="in an envelope", meanings=(38,))
+    order: Fact[Name] | None = adds(
+        "order", shapes.Word(("per resource",)), "Events of one row are delivered in the order of their commits.",
+        "No order is promised.")
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """The log as the resource `event`. `lasts` in microseconds: how long an event can be read."""
+
+    lasts: Fact[int] | None = asked(
+        "lasts", shapes.Duration(), "How long an event can be read; `none`: without an end.", LOG, NOT_READ,
+        when=READ_AS_ROWS, says_none=True, told="can be read for")
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    kinds: Fact[tuple[EventKind, ...]] | None = asked(
+        "kinds",
+        KIND, "The kinds of event.", KINDS, "there are no events", says_none=True, sentence="the event `{}`")
+    delivery: Fact[Delivery] | None = asked(
+        "delivery", One(Delivery), "How events reach others.", DELIVERY, NOT_DELIVERED, says_none=True)
+    log: Fact[Log] | None = asked(
+        "log", One(Log), "What of the log can be read, as the resource `event`.", LOG, NOT_READ, when=READ_AS_ROWS,
+        told="the log", sentence="the log", meanings=(63,))

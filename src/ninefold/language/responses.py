@@ -1,0 +1,143 @@
+"""Part 4: the responses of an endpoint, by status, or by outcome and then by status; and what scripts of other origins
+may do with them."""
+
+from __future__ import annotations
+
+import re
+
+from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.source import Span
+from ninefold.language import leaves, shapes
+from ninefold.language.codes import NOT_A_STATUS, NOT_IN_FORM
+from ninefold.language.declaration import adds, named
+from ninefold.language.expressions import Template, template
+from ninefold.language.fact import Fact, Name
+from ninefold.language.key import Kind
+from ninefold.language.question import Question
+from ninefold.language.reading import Reading, Slot, quoted
+from ninefold.language.verbs import OUTCOMES
+from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence
+
+# fmt: off
+
+RESPONSES = Question("responses", 4, "the responses of {}", "blocks", "E", "E")
+
+SHOWN = shapes.OneOf((shapes.Template(), shapes.Word(("stream",))))
+OF_AN_OUTCOME = shapes.MappingOf("statuses to what is shown")
+RESPONSE_ROWS = (
+    named("STATUS", Kind.ASKED, "What a response with that status shows.", "A gap: E is not served.", SHOWN, RESPONSES),
+    named("OUTCOME", Kind.ASKED, "The response of one good end: " + ", ".join(f"`{word}`" for word in OUTCOMES) + ".",
+          "A gap: E is not served.", OF_AN_OUTCOME, RESPONSES),
+    named("OUTCOME.STATUS", Kind.ASKED, "What that response shows.", "A gap: E is not served.", SHOWN, RESPONSES),
+)
+
+# fmt: on
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """`outcome` is set where an operation has several good ends (`created`, `unchanged`).
+    The content is a template, `none`, or the keyword `stream`."""
+
+    status: int
+    span: Span
+    content: Fact[Template | Name]
+    outcome: Name | None = None
+
+
+_STATUS = re.compile(r"[1-9][0-9]{2}")
+
+
+def read_responses(r: Reading, node: Node, slot: Slot) -> tuple[Response, ...] | None:
+    if not isinstance(node, Mapping):
+        text = node.text if isinstance(node, Scalar) else ""
+        r.wrong_shape(node, slot, help=(f"say with which status: `{{200: {text}}}`",) if text else ())
+        return None
+    found: list[Response] = []
+    for entry in node.entries:
+        if entry.name not in OUTCOMES:
+            found += response(r, entry, None)
+        elif isinstance(entry.value, Mapping):
+            outcome = Name(entry.name, entry.key.span)
+            with r.proposing(entry.proposed or entry.value.proposed):
+                found += (each for below in entry.value.entries for each in response(r, below, outcome))
+        elif r.states(entry.value, entry.proposed):
+            r.wrong_shape(entry.value, Slot(entry.name, OF_AN_OUTCOME))
+    return tuple(found)
+
+
+def response(r: Reading, entry: Entry, outcome: Name | None) -> tuple[Response, ...]:
+    """The response of one status; none where the key is no status."""
+    written = entry.name
+    slot = Slot(written, SHOWN)
+    content: Fact[Template | Name] = r.fact(entry.value, slot, shown, entry.proposed)
+    if _STATUS.fullmatch(written) and 200 <= int(written) <= 399:
+        return (Response(int(written), entry.key.span, content, outcome),)
+    if _STATUS.fullmatch(written):
+        help: tuple[str, ...] = ("errors and their statuses are stated in part 7",) if int(written) >= 400 else ()
+    else:
+        help = r.did_you_mean(written, OUTCOMES) or ("write a status such as `200`",)
+    r.say(NOT_A_STATUS, f"{quoted(written)} is not the status of a good response", Label(entry.key.span), help=help)
+    return ()
+
+
+def shown(r: Reading, node: Node, slot: Slot) -> Template | Name | None:
+    """A template or a view, or the word `stream`."""
+    if isinstance(node, Scalar) and node.says("stream"):
+        return Name("stream", node.span)
+    return template(r, node, slot)
+
+
+# What scripts of other origins may do (CORS)
+
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://(?:\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::[0-9]{1,5})?")
+"""An origin as browsers write it: scheme, host and port, in lower case and without a path (RFC 6454 6.2)."""
+
+
+def origins(r: Reading, node: Node, slot: Slot) -> Name | tuple[Name, ...] | None:
+    """The word `any`, or a list."""
+    if not isinstance(node, Sequence):
+        return leaves.word(r, node, slot)
+    found = leaves.names(r, node, slot)
+    for each in found or ():
+        _check_origin(r, each)
+    return found
+
+
+def _check_origin(r: Reading, written: Name) -> None:
+    if _ORIGIN.fullmatch(written.text):
+        return
+    meant = re.match(r"[a-z][a-z0-9+.-]*://[^/?#\s]+", written.text.lower())
+    r.say(
+        NOT_IN_FORM,
+        f"{quoted(written.text)} is not an origin",
+        Label(written.span),
+        help=("write `origins: any`",)
+        if written.text == "*"
+        else (f"write `{meant[0]}`" if meant else "an origin is a scheme and a host: `https://shop.example`",),
+    )
+
+
+# fmt: off
+
+@dataclass(frozen=True, slots=True)
+class CrossOrigin:
+    """`origins` is the word `any`, or a list. `kept`: microseconds."""
+
+    span: Span
+    origins: Name | tuple[Name, ...] | None = adds(
+        "origins",
+        shapes.OneOf((shapes.Word(("any",)), shapes.ListOf(shapes.Text("an origin such as `https://shop.example`")))),
+        "The origins, or `any`.", "No origin is allowed.", read=origins)
+    headers: tuple[Name, ...] | None = adds(
+        "headers", shapes.Names("a request header"), "Request headers that scripts may send.",
+        "Those that CORS always allows.", read=leaves.headers)
+    exposed: tuple[Name, ...] | None = adds(
+        "exposed", shapes.Names("a response header"), "Response headers that scripts may read.",
+        "Those that CORS always exposes.", read=leaves.headers)
+    credentials: bool | None = adds(
+        "credentials", shapes.Boolean(), "Whether cookies and credentials may come along.", "They may not.")
+    kept: int | None = adds(
+        "kept", shapes.Duration(), "How long a browser may keep the answer to a preflight.",
+        "As long as the browser's own rule says.")

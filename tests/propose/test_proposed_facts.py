@@ -1,0 +1,46 @@
+"""A fact that is only proposed is an open question: it makes no error that goes once it is accepted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+from tests.contracts import ALL, EXAMPLES, compiled, title
+from tests.mutations.trees import Members, places, plain_form, tree_of
+from tests.slices import LONG, some
+
+from ninefold.diagnostics.diagnostic import Severity, has_errors
+from ninefold.pipeline import compile_document
+
+
+def errors(tree: Members, *, accepted: bool) -> list[str]:
+    told = compile_document("contract.yaml", plain_form(tree).encode(), accept_proposals=accepted).diagnostics
+    return [f"{each.code.id} {each.message}" for each in told if each.code.severity is Severity.ERROR]
+
+
+def made_by_proposing(path: Path, number: int) -> list[str]:
+    """The errors of a contract of which one fact is only proposed, and that is without errors once it is accepted."""
+    tree = tree_of(path.name, path.read_bytes())
+    place = list(places(tree))[number]
+    place.value.proposed = True
+    told = errors(tree, accepted=False)
+    return [f"{'.'.join(place.names)}: {each}" for each in told] if told and not errors(tree, accepted=True) else []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("path", some(ALL, 6), ids=title)
+def test_a_proposal_makes_no_error(path: Path) -> None:
+    if has_errors(compiled(path).diagnostics):
+        pytest.skip("it has errors of its own")
+    facts = len(list(places(tree_of(path.name, path.read_bytes()))))
+    for number in Random(title(path)).sample(range(facts), min(facts, 12 if LONG else 1)):
+        assert made_by_proposing(path, number) == []
+
+
+def test_a_credential_that_may_be_issued_may_be_told() -> None:
+    (path,) = (each for each in EXAMPLES if title(each) == "conduit")
+    named = [each.names for each in places(tree_of(path.name, path.read_bytes()))]
+    issuing = [number for number, names in enumerate(named) if names[-1] == "issues"]
+    assert issuing
+    assert [each for number in issuing for each in made_by_proposing(path, number)] == []
