@@ -19,8 +19,9 @@ from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import value_of
 from ninefold.meanings import meanings
 from ninefold.pipeline import Loaded, compile_document
-from ninefold.plan.operations import Compute, Stream, Write
+from ninefold.plan.operations import Compute, Stream
 from ninefold.plan.routes import Served
+from ninefold.plan.writes import Further, Write
 from ninefold.questions.conditions import arising
 from ninefold.refusals.served import of_operation
 from ninefold.runtime.messages.problems import Failure, Problems
@@ -154,7 +155,7 @@ def test_errors_stand_in_the_order_in_which_the_service_counts_them(path: Path) 
 
 def _further(route: Served) -> int:
     operations = (admission.operation for admission in route.admissions)
-    return max((len(each.further) for each in operations if isinstance(each, Write)), default=0)
+    return max((len(each.steps(Further)) for each in operations if isinstance(each, Write)), default=0)
 
 
 @pytest.mark.long

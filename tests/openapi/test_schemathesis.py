@@ -20,9 +20,10 @@ from tests.http_cases import serving
 from tests.slices import LONG, some
 
 from ninefold.pipeline import load
-from ninefold.plan.operations import List, Read, Stream, Write
+from ninefold.plan.operations import List, Read, Stream
 from ninefold.plan.routes import Served
 from ninefold.plan.service import ServicePlan
+from ninefold.plan.writes import Write
 from ninefold.tools.openapi.document import openapi
 from ninefold.tools.openapi.service import Service
 

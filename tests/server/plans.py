@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from ninefold.expressions.tree import Call, Constant, Select, Typed, Variable
 from ninefold.plan.authentication import LookedUp, Scheme
 from ninefold.plan.limits import Limits
-from ninefold.plan.operations import Assign, FilterParameter, List, Paging, Read, Sort, Write
+from ninefold.plan.operations import FilterParameter, List, Paging, Read, Sort
 from ninefold.plan.problems import Condition, ErrorCode, Judge, Location, Problems
 from ninefold.plan.responses import Content, EachRow, FromColumn, FromExpression, ObjectOf, Response
 from ninefold.plan.routes import Admission, Blocked, Body, BodyField, PathParameter, Served
@@ -18,6 +18,7 @@ from ninefold.plan.schema import Column, Index, Reference, Schema, Table
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.plan.versioning import Version, Versions
+from ninefold.plan.writes import Assign, Create, Delete, Precondition, ReadBack, Transition, Update
 from ninefold.values import Array, Boolean, Digest, Integer, Object, Row, Text, Timestamp, Type
 
 TEXT, INTEGER, TIMESTAMP, TAGS = Text(), Integer(), Timestamp(), Array(items=Text())
@@ -130,9 +131,8 @@ TAKEN = (
     (member("$judge", "values", Boolean()), member("$new", "title")),
 )
 
-CREATE_PERSON = Write(
+CREATE_PERSON = Create(
     resource="person",
-    verb="create",
     statement=statement(
         'INSERT INTO person (id, name, token, "$revision") VALUES (?, ?, ?, ?) RETURNING id, name',
         member("$new", "id"),
@@ -156,9 +156,8 @@ CREATE_PERSON = Write(
     ),
 )
 
-CREATE_NOTE = Write(
+CREATE_NOTE = Create(
     resource="note",
-    verb="create",
     statement=statement(
         'INSERT INTO note (id, owner, title, remark, stars, tags, done, made_at, "$revision") '
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING "
@@ -196,9 +195,8 @@ READ_NOTE = Read(
     response=answer(200, **TAGGED),
 )
 
-CHANGE_NOTE = Write(
+CHANGE_NOTE = Update(
     resource="note",
-    verb="update",
     statement=Statement(
         (
             Piece('UPDATE note SET "$revision" = ?', (member("$write", "revision"),)),
@@ -223,13 +221,12 @@ CHANGE_NOTE = Write(
         for name, type_ in (("title", TEXT), ("remark", Text(nullable=True)), ("stars", Integer(nullable=True)))
     ),
     key=("id",),
-    validator=True,
+    precondition=Precondition(),
     response=answer(200, **TAGGED),
 )
 
-FINISH_NOTE = Write(
+FINISH_NOTE = Transition(
     resource="note",
-    verb="transition",
     statement=statement(
         'UPDATE note SET "$revision" = ?, done = ? WHERE id = ? AND owner = ? AND NOT done RETURNING id',
         member("$write", "revision"),
@@ -241,13 +238,12 @@ FINISH_NOTE = Write(
     judge=judge(MISSING, DONE),
     assigns=(Assign("done", Boolean(), otherwise=Constant(True, Boolean())),),
     key=("id",),
-    read=statement(f"SELECT {_NOTE_COLUMNS} FROM note WHERE id = ?", member("$row", "id"), gives=NOTE),
+    follows=(ReadBack(statement(f"SELECT {_NOTE_COLUMNS} FROM note WHERE id = ?", member("$row", "id"), gives=NOTE)),),
     response=answer(200),
 )
 
-DELETE_NOTE = Write(
+DELETE_NOTE = Delete(
     resource="note",
-    verb="delete",
     statement=statement("DELETE FROM note WHERE id = ? AND owner = ? RETURNING 1", PATH_ID, CALLER),
     judge=judge(MISSING),
     key=("id",),

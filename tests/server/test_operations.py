@@ -29,11 +29,12 @@ from tests.server.plans import (
 )
 
 from ninefold.expressions.tree import Call, Constant
-from ninefold.plan.operations import Assign, Compute, Paging
+from ninefold.plan.operations import Compute, Paging
 from ninefold.plan.responses import FromColumn, FromExpression, ObjectOf, Response
 from ninefold.plan.routes import Body, BodyField, Parameter, Served
 from ninefold.plan.service import OperatorValue, ServicePlan
 from ninefold.plan.statement import Piece
+from ninefold.plan.writes import Assign
 from ninefold.runtime.sources import Sources
 from ninefold.values import Array, Boolean
 

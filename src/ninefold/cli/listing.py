@@ -18,12 +18,31 @@ from ninefold.plan.authentication import (
     Scheme,
     Signed,
 )
-from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Sweep, Write
+from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Sweep
 from ninefold.plan.problems import Condition, Judge
 from ninefold.plan.responses import Response
 from ninefold.plan.routes import Admission, Blocked, Body, Cases, Route, Served
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.statement import Statement, switched
+from ninefold.plan.writes import (
+    Delete,
+    Effects,
+    Ending,
+    Further,
+    Issue,
+    Occurrences,
+    PasswordCheck,
+    ReadBack,
+    Scopes,
+    SignIn,
+    Step,
+    Subscription,
+    Write,
+    as_it_was,
+    given_values,
+    own_invariants,
+    untouched,
+)
 from ninefold.runtime.store.tables import create_credentials, create_resource
 from ninefold.sql.credentials import create_scopes
 
@@ -179,51 +198,7 @@ def _operation(operation: Operation) -> Iterator[str]:
             if operation.judge is not None:
                 yield from _judge(operation.judge)
         case Write():
-            yield f"{operation.verb} {operation.resource}"
-            for assign in operation.assigns:
-                given = ["the body"] if assign.given else []
-                made = [words(assign.otherwise)] if assign.otherwise is not None else []
-                yield f"  $new.{assign.field}: {', else '.join(given + made) or 'no value'}"
-            for event in operation.before:
-                yield f"the event {event.kind}: its row, before the deletion"
-                yield from _indent(_statement(event.select), 1)
-            if operation.password is not None and operation.password.find is None:
-                yield f"  $verified.hash: the digest of the body's {operation.password.field}"
-            elif operation.password is not None and operation.password.find is not None:
-                yield f"  $verified.hash: that of the password in the body's {operation.password.field}, if it is right"
-                yield from _indent(_statement(operation.password.find), 2)
-            if operation.was is not None:
-                yield "before.R: the row as it was, in the same transaction"
-                yield from _indent(_statement(operation.was), 1)
-            yield from _indent(_statement(operation.statement), 1)
-            if operation.untouched is not None:
-                yield f"where that touches nothing: {_response(operation.untouched.response)}, if there is a row of"
-                yield from _indent(_statement(operation.untouched.statement), 1)
-            for event in operation.after:
-                yield f"the event {event.kind}, in the same transaction"
-                yield from _indent(_statement(event.select), 1)
-            for following in operation.further:
-                yield "with the same row, in the same transaction"
-                yield from _indent(_operation(following), 1)
-            if operation.read is not None:
-                yield "then, in the same transaction"
-                yield from _indent(_statement(operation.read), 1)
-            for ending in operation.ends:
-                where = f"where {' or '.join(ending.fields)} is written, " if ending.fields else ""
-                yield f"{where}credentials of the row end"
-                yield from _indent(_statement(ending.statement), 1)
-            if operation.issues is not None:
-                yield f"a credential of {operation.issues.scheme}, in the same transaction"
-                yield from _indent(_statement(operation.issues.store), 1)
-                if operation.issues.granted is not None:
-                    granted = operation.issues.granted
-                    yield f"of the scopes {', '.join(granted.scopes)}, those that it is granted"
-                    yield from _indent(_statement(granted.find), 1)
-                    yield from _indent(_statement(granted.store), 1)
-                yield from _indent(_statement(operation.issues.clean), 1)
-            for condition in operation.invariants:
-                yield f"undone if it fails {_condition(condition)}"
-            yield from _judge(operation.judge)
+            yield from _write(operation)
         case Sweep(change=change):
             yield f"all rows of {operation.resource}, by"
             if change.find is not None:
@@ -233,7 +208,7 @@ def _operation(operation: Operation) -> Iterator[str]:
             yield "each of them"
             yield from _indent(_operation(change.write), 1)
             if operation.items is not None:
-                before = "before the deletion" if change.write.verb == "delete" else "then"
+                before = "before the deletion" if isinstance(change.write, Delete) else "then"
                 yield f"{before}, in the same transaction"
                 yield from _indent(_statement(operation.items), 1)
             if operation.head is not None:
@@ -249,6 +224,69 @@ def _operation(operation: Operation) -> Iterator[str]:
         case _:
             assert_never(operation)
     yield _response(operation.response)
+
+
+def _write(write: Write) -> Iterator[str]:
+    yield f"{write.verb} {write.resource}"
+    for assign in given_values(write):
+        given = ["the body"] if assign.given else []
+        made = [words(assign.otherwise)] if assign.otherwise is not None else []
+        yield f"  $new.{assign.field}: {', else '.join(given + made) or 'no value'}"
+    occurrences = write.step(Occurrences)
+    for event in write.events if occurrences is not None and occurrences.before else ():
+        yield f"the event {event.kind}: its row, before the deletion"
+        yield from _indent(_statement(event.select), 1)
+    if isinstance(write, SignIn):
+        yield from _indent(_password(write.password), 1)
+    if (was := as_it_was(write)) is not None:
+        yield "before.R: the row as it was, in the same transaction"
+        yield from _indent(_statement(was), 1)
+    yield from _indent(_statement(write.statement), 1)
+    if (without := untouched(write)) is not None:
+        yield f"where that touches nothing: {_response(without.response)}, if there is a row of"
+        yield from _indent(_statement(without.statement), 1)
+    for step in write.follows:
+        yield from _step(step)
+    for condition in own_invariants(write):
+        yield f"undone if it fails {_condition(condition)}"
+    yield from _judge(write.judge)
+
+
+def _password(password: PasswordCheck) -> Iterator[str]:
+    if password.find is None:
+        yield f"$verified.hash: the digest of the body's {password.field}"
+        return
+    yield f"$verified.hash: that of the password in the body's {password.field}, if it is right"
+    yield from _indent(_statement(password.find), 1)
+
+
+def _step(step: Step) -> Iterator[str]:
+    match step:
+        case Occurrences():
+            for event in step.events if not step.before else ():
+                yield f"the event {event.kind}, in the same transaction"
+                yield from _indent(_statement(event.select), 1)
+        case Further():
+            yield "with the same row, in the same transaction"
+            yield from _indent(_operation(step.write), 1)
+        case ReadBack():
+            yield "then, in the same transaction"
+            yield from _indent(_statement(step.select), 1)
+        case Ending():
+            where = f"where {' or '.join(step.fields)} is written, " if step.fields else ""
+            yield f"{where}credentials of the row end"
+            yield from _indent(_statement(step.statement), 1)
+        case Scopes():
+            yield f"of the scopes {', '.join(step.scopes)}, those that it is granted"
+            yield from _indent(_statement(step.find), 1)
+        case Issue():
+            yield f"a credential of {step.scheme}, in the same transaction"
+            for statement in (step.store, step.store_scopes, step.clean):
+                yield from _indent(_statement(statement), 1) if statement is not None else ()
+        case Effects() | Subscription():
+            pass  # told by `explain`
+        case _:
+            assert_never(step)
 
 
 def _pages(operation: List) -> str:

@@ -15,10 +15,11 @@ from ninefold.development.samples import sample
 from ninefold.expressions.tree import Select, Variable
 from ninefold.language.shapes import FORM
 from ninefold.plan.authentication import Discovered, Issued, LookedUp, Password, Scheme, Signed
-from ninefold.plan.operations import List, Read, Write
+from ninefold.plan.operations import List, Read
 from ninefold.plan.responses import Content, FromExpression, ObjectOf
 from ninefold.plan.routes import Admission, Route, Served
 from ninefold.plan.service import ServicePlan
+from ninefold.plan.writes import Create, Issue, Write
 from ninefold.runtime.request.issuers import operator_value
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def _first(
             operation = admission.operation
             if admission.who != who or admission.condition is not None or not isinstance(operation, kinds):
                 continue
-            if isinstance(operation, Write) and operation.verb != "create":
+            if isinstance(operation, Write) and not isinstance(operation, Create):
                 continue
             if line := _line(plan, route, url, scheme):
                 return line
@@ -148,12 +149,7 @@ def _issuing(plan: ServicePlan, scheme: Scheme) -> list[str]:
         route.key
         for route in plan.routes
         if isinstance(route, Served)
-        and any(
-            isinstance(each.operation, Write)
-            and each.operation.issues is not None
-            and each.operation.issues.scheme == scheme.scheme
-            for each in route.admissions
-        )
+        and any(isinstance(each.operation, Write) and _issues(each.operation, scheme) for each in route.admissions)
     ]
 
 
@@ -167,13 +163,17 @@ def _tells(admission: Admission, scheme: Scheme) -> str | None:
     if admission.who != "anyone" or admission.condition is not None or not isinstance(operation, Write):
         return None
     of_row = isinstance(scheme.verified, LookedUp) and _makes(admission, scheme.verified.resource)
-    issues = operation.issues is not None and operation.issues.scheme == scheme.scheme
-    return _told(operation.response.content) if of_row or issues else None
+    return _told(operation.response.content) if of_row or _issues(operation, scheme) else None
+
+
+def _issues(write: Write, scheme: Scheme) -> bool:
+    issue = write.step(Issue)
+    return issue is not None and issue.scheme == scheme.scheme
 
 
 def _makes(admission: Admission, resource: str) -> bool:
     operation = admission.operation
-    return isinstance(operation, Write) and operation.verb == "create" and operation.resource == resource
+    return isinstance(operation, Create) and operation.resource == resource
 
 
 def _row_made(plan: ServicePlan, routes: Iterable[Served], resource: str, where: Where) -> str:

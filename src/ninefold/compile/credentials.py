@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from msgspec.structs import replace
+
 from ninefold.checked import service as checked
 from ninefold.checked.operations import Mutation
 from ninefold.checked.resources import Resource
@@ -14,9 +16,9 @@ from ninefold.compile.places import traced
 from ninefold.compile.requirements import Requirement, Scope
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.tree import Constant, Typed
-from ninefold.plan.operations import Ending, Granted, Issue
 from ninefold.plan.problems import Condition, Location
 from ninefold.plan.statement import Piece, ResultColumn, Statement
+from ninefold.plan.writes import Ending, Issue, Scopes, Step
 from ninefold.sql import credentials as stored
 from ninefold.sql.fragment import Fragment, all_of, bind, identifier, join
 from ninefold.values import Array, Text
@@ -61,11 +63,11 @@ def found(resource: Resource, scheme: str, has_scopes: bool = False) -> tuple[Fr
     return source, is_this
 
 
-def issue(operation: Mutation, resource: Resource, perspective: Perspective) -> Issue | None:
-    """How an endpoint's credential is kept, for the row that it has just written or found."""
+def issue(operation: Mutation, resource: Resource, perspective: Perspective) -> tuple[Step, ...]:
+    """How an endpoint's credential is kept, for the row that it has just written or found, and which scopes it has."""
     scheme = next((each for each in perspective.checked.schemes if each.name == operation.issues), None)
     if scheme is None or not isinstance(scheme.verified, checked.Issued):
-        return None
+        return ()
     table = stored.table_of(resource.name)
     verified = scheme.verified
     columns = [stored.DIGEST, stored.SCHEME, stored.EXPIRES, *map(identifier, resource.identifier)]
@@ -76,16 +78,16 @@ def issue(operation: Mutation, resource: Resource, perspective: Perspective) -> 
         f"DELETE FROM {table} WHERE {stored.DIGEST} IN (SELECT {stored.DIGEST} FROM {table}"
         f" WHERE {stored.EXPIRES} <= " + bind(inputs.NOW) + f" ORDER BY {stored.EXPIRES} LIMIT {stored.CLEANED})"
     )
-    return Issue(
-        scheme.name,
-        _statement(store),
-        _statement(clean),
-        verified.lasts,
-        None if verified.granted is None else _granted(resource, verified.scopes, verified.granted, perspective),
-    )
+    kept = Issue(scheme.name, _statement(store), _statement(clean), verified.lasts)
+    if verified.granted is None:
+        return (kept,)
+    scopes = f"INSERT INTO {stored.scopes_of(resource.name)} ({stored.DIGEST}, {stored.SCOPES}) VALUES ("
+    store_scopes = scopes + join(", ", [bind(inputs.ISSUED_DIGEST), bind(inputs.ISSUED_SCOPES)]) + ")"
+    granted = _granted(resource, verified.scopes, verified.granted, perspective)
+    return granted, replace(kept, store_scopes=_statement(store_scopes))
 
 
-def _granted(resource: Resource, scopes: tuple[str, ...], granted: Typed, perspective: Perspective) -> Granted:
+def _granted(resource: Resource, scopes: tuple[str, ...], granted: Typed, perspective: Perspective) -> Scopes:
     """Which scopes the row is granted: by the contract's own authority, whatever rows the caller sees."""
     name = identifier(resource.name)
     same = [
@@ -94,10 +96,8 @@ def _granted(resource: Resource, scopes: tuple[str, ...], granted: Typed, perspe
     ]
     value = perspective.value(granted, {resource.name: resource.name})
     text = "SELECT " + value + f" FROM {name} AS {name} WHERE " + all_of(same)
-    store = f"INSERT INTO {stored.scopes_of(resource.name)} ({stored.DIGEST}, {stored.SCOPES}) VALUES ("
-    kept = store + join(", ", [bind(inputs.ISSUED_DIGEST), bind(inputs.ISSUED_SCOPES)]) + ")"
     find = Statement((Piece(text.text, text.binds),), (ResultColumn("granted", granted.type),))
-    return Granted(scopes, find, _statement(kept))
+    return Scopes(scopes, find)
 
 
 def only_granted(resource: Resource, issued: checked.Issued, place: Place, perspective: Perspective) -> Requirement:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypedDict
+from typing import TypedDict, TypeVar
 
 from msgspec import structs
 
 from ninefold.checked.contents import Response
 from ninefold.checked.endpoints import Admission
-from ninefold.checked.operations import BodyLeaf, Create, Delete, Mutation, Takes, Update
+from ninefold.checked.operations import BodyLeaf, Create, Delete, Mutation, Remove, Takes, Update
 from ninefold.checked.resources import Effect, Resource
 from ninefold.checked.service import Checked
 from ninefold.compile.endpoints.create import create
@@ -17,37 +17,40 @@ from ninefold.compile.endpoints.delete import delete
 from ninefold.compile.endpoints.held import left_out, making
 from ninefold.compile.endpoints.remove import as_removed
 from ninefold.compile.endpoints.update import update
-from ninefold.compile.endpoints.writes import pointer
+from ninefold.compile.endpoints.writes import in_order, pointer
 from ninefold.compile.perspective import CONTRACT, Perspective
-from ninefold.compile.several import of_several
+from ninefold.compile.several import of_several, read_of_each
 from ninefold.compile.which_rows import by_identifier, says_which, was_written
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.reads import fields_read
 from ninefold.expressions.tree import Select, Typed, Variable, rewrite
 from ninefold.language.verbs import Verb, kind_of
-from ninefold.plan import operations as plan
+from ninefold.plan import writes as plan
 from ninefold.plan.environment import EACH, THIS
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Row
 
+W = TypeVar("W", bound=plan.Write)
 
-def with_effects(write: plan.Write, operation: Mutation, perspective: Perspective) -> plan.Write:
+
+def with_effects(write: W, operation: Mutation, perspective: Perspective) -> W:
     """An operation with what else it does."""
     stated = operation.effects
     if not stated or operation.resource is None:
         return write
     resource = perspective.checked.resources[operation.resource]
     own = Perspective(perspective.checked, CONTRACT, perspective.dialect, perspective.told or perspective.who)
-    found = None
-    if operation.verb == "delete":
+    found, is_gone = None, isinstance(operation, Delete)
+    if is_gone:
         found = says_which(operation, {resource.name: resource.name}, perspective)
     then = plan.Effects(
         resource=resource.name,
         acted_on=_acted_on(stated, resource, operation, own, found),
         effects=tuple(_effect(each, operation, resource, own) for each in stated),
+        before=is_gone,
     )
-    return structs.replace(write, then=then)
+    return structs.replace(write, follows=in_order(*write.follows, then))
 
 
 def _acted_on(
@@ -64,7 +67,7 @@ def _acted_on(
             read |= frozenset() if typed is None else fields_read(_by_name(typed, resource), resource.name, model)
     found = was_written(operation, resource) if found is None else found
     source = Fragment(f"{identifier(resource.name)} AS {identifier(resource.name)}")
-    if operation.verb == "remove":
+    if isinstance(operation, Remove):
         # It is not there any more, and all that it was is `$row`.
         source, found = as_removed(resource), []
     fields = [field for field in resource.fields.values() if field.name in read and field.secret is None]
@@ -123,7 +126,7 @@ def _operation(effect: Effect, host: Mutation, resource: Resource, checked: Chec
     return Update(**common, segments=segments, transition=transition, sets=effect.sets)
 
 
-def _write(operation: Create | Delete | Update, admission: Admission, perspective: Perspective) -> plan.Write:
+def _write(operation: Create | Delete | Update, admission: Admission, perspective: Perspective) -> plan.Bulk:
     match operation:
         case Create():
             return create(operation, admission, perspective)
@@ -188,7 +191,7 @@ def _pointer_of(array: Typed) -> str | None:
 
 
 def _find(
-    effect: Effect, write: plan.Write, resource: Resource, acting: Resource, perspective: Perspective
+    effect: Effect, write: plan.Bulk, resource: Resource, acting: Resource, perspective: Perspective
 ) -> Statement | None:
     """The identifier of the row, or of each row, with what its values are made of. The row acted on is not among
     them, nor are, where there may be several, those that are gone."""
@@ -205,7 +208,7 @@ def _find(
         taken = None if machine is None else machine.transitions.get(effect.verb)
         there = perspective.there(resource.name, resource.name, () if taken is None else taken.origins)
         which += [] if there is None else [there]
-        read = () if write.current is None else write.current.columns
+        read = read_of_each(write)
         fields = [*keys, *(resource.fields[each.name] for each in read if each.name in resource.fields)]
     if resource.name == acting.name:
         this = Variable(THIS, Row(resource=acting.name))

@@ -38,6 +38,7 @@ from ninefold.plan.operations import Stream
 from ninefold.plan.problems import Condition, Judge
 from ninefold.plan.responses import FromExpression, Response
 from ninefold.plan.statement import Piece, ResultColumn, Statement
+from ninefold.plan.writes import Occurrences
 from ninefold.sql.dialect import Dialect
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Boolean, Integer, Text, Timestamp
@@ -45,16 +46,18 @@ from ninefold.values import Boolean, Integer, Text, Timestamp
 # ── Writing ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def caused(verb: str, resource: Resource, operation: Mutation, perspective: Perspective) -> tuple[Event, ...]:
-    """The events of the row (or of the rows) that an operation has just written."""
-    return tuple(_events(verb, resource, was_written(operation, resource), perspective))
+def caused(verb: str, resource: Resource, operation: Mutation, perspective: Perspective) -> Occurrences | None:
+    """The events of the row (or of the rows) that an operation has just written; None: there are none."""
+    found = tuple(_events(verb, resource, was_written(operation, resource), perspective))
+    return Occurrences(found) if found else None
 
 
 def caused_by_deletion(
     verb: str, resource: Resource, found: list[Fragment], perspective: Perspective
-) -> tuple[Event, ...]:
+) -> Occurrences | None:
     """The events of a row that is to be deleted, found by what the deletion itself finds it by."""
-    return tuple(_events(verb, resource, found, perspective, is_gone=True))
+    events = tuple(_events(verb, resource, found, perspective, is_gone=True))
+    return Occurrences(events, before=True) if events else None
 
 
 def _events(

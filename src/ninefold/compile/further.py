@@ -4,6 +4,7 @@ after it is a transition of that row, as an operation without an endpoint."""
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TypeVar
 
 from msgspec import structs
 
@@ -12,12 +13,15 @@ from ninefold.checked.operations import Mutation, Update
 from ninefold.checked.service import Checked
 from ninefold.compile.effects import with_effects
 from ninefold.compile.endpoints.update import update
+from ninefold.compile.endpoints.writes import in_order
 from ninefold.compile.perspective import CONTRACT, Perspective
 from ninefold.compile.which_rows import taking
-from ninefold.plan import operations as plan
+from ninefold.plan.writes import Further, Transition, Write
+
+W = TypeVar("W", bound=Write)
 
 
-def with_further(write: plan.Write, operation: Mutation, perspective: Perspective) -> plan.Write:
+def with_further(write: W, operation: Mutation, perspective: Perspective) -> W:
     """An operation with what is done with its row after that. Who may call and which rows are seen has been asked then:
     what follows is the contract's own."""
     if not operation.further or operation.resource is None:
@@ -36,15 +40,17 @@ def with_further(write: plan.Write, operation: Mutation, perspective: Perspectiv
             host=operation,
             follows="in its state" if is_known or number else "in any state",
         )
-        following.append(_write(each, own))
-    return structs.replace(write, further=tuple(following))
+        following.append(Further(_write(each, own)))
+    return structs.replace(write, follows=in_order(*write.follows, *following))
 
 
-def _write(operation: Update, perspective: Perspective) -> plan.Write:
+def _write(operation: Update, perspective: Perspective) -> Transition:
     """Invariants see the row as all of it has left it: the first operation asks them, last of all."""
     admission = Admission(CONTRACT, None, False, operation.place)
     before = replace(perspective, checked=_without_invariants(perspective.checked))
-    return with_effects(update(operation, admission, before), operation, perspective)
+    taken = update(operation, admission, before)
+    assert isinstance(taken, Transition)
+    return with_effects(taken, operation, perspective)
 
 
 def _without_invariants(checked: Checked) -> Checked:

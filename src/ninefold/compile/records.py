@@ -13,8 +13,8 @@ from ninefold.compile.perspective import OPERATOR, Perspective
 from ninefold.compile.places import traced
 from ninefold.compile.which_rows import by_identifier
 from ninefold.language.verbs import VERBS
-from ninefold.plan.operations import Write
 from ninefold.plan.operator import Record, Records
+from ninefold.plan.writes import Update as Change
 from ninefold.sql.dialect import Dialect
 
 
@@ -45,7 +45,7 @@ def records(checked: Checked, dialect: Dialect) -> Records | None:
     )
 
 
-def _change(resource: Resource, fields: tuple[str, ...], perspective: Perspective) -> Write:
+def _change(resource: Resource, fields: tuple[str, ...], perspective: Perspective) -> Change:
     operation = Update(
         key=f"update {resource.name}",
         segments=by_identifier(resource, perspective.checked),

@@ -20,8 +20,8 @@ from ninefold.compile.which_rows import WANTED, WRITTEN
 from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.plan.environment import NEW
 from ninefold.plan.events import Event
-from ninefold.plan.operations import Effects, Upheld, Write
-from ninefold.plan.statement import Piece, Statement
+from ninefold.plan.statement import Piece, ResultColumn, Statement
+from ninefold.plan.writes import Bulk, Create, Effects, Occurrences, ReadBack, Step, Update, Upheld, given_values
 from ninefold.sql.fragment import PLACEHOLDER, Fragment, bind, identifier, join
 from ninefold.values import Type
 
@@ -29,27 +29,30 @@ AS_IT_WAS = "as it was"
 """The switch of what asks for the revision that was read: here all is read in the transaction."""
 
 
-def of_several(write: Write, operation: Mutation, perspective: Perspective) -> Write:
+def of_several(write: Bulk, operation: Mutation, perspective: Perspective) -> Bulk:
     """The write with its tables; unchanged where it is of one row."""
     if not operation.several:
         return write
     tables = _Tables(write, perspective.checked.resources[write.resource], perspective)
-    return replace(
+    behind = replace(
         write,
         several=True,
         statement=tables.within(write.statement),
         judge=replace(write.judge, statement=tables.within(write.judge.statement)),
-        read=None if write.read is None else tables.within(write.read),
         upholds=tuple(map(tables.within_upheld, write.upholds)),
-        before=tuple(map(tables.within_event, write.before)),
-        after=tuple(map(tables.within_event, write.after)),
-        then=None if write.then is None else tables.within_effects(write.then),
-        was=None if write.was is None else tables.within(write.was),
-        current=None,
+        follows=tuple(map(tables.within_step, write.follows)),
     )
+    if not isinstance(behind, Create) and behind.was is not None:
+        behind = replace(behind, was=tables.within(behind.was))
+    return replace(behind, current=None) if isinstance(behind, Update) else behind
 
 
-def by_its_rows(statement: Statement, write: Write, perspective: Perspective) -> Statement:
+def read_of_each(write: Bulk) -> tuple[ResultColumn, ...]:
+    """What is read of each row that is there, beside its identifier, to make its values."""
+    return write.current.columns if isinstance(write, Update) and write.current is not None else ()
+
+
+def by_its_rows(statement: Statement, write: Bulk, perspective: Perspective) -> Statement:
     """A statement that reads the tables of a write of several rows."""
     return _Tables(write, perspective.checked.resources[write.resource], perspective).within(statement)
 
@@ -58,11 +61,11 @@ class _Tables:
     """The tables of one write. The columns of `$wanted` are the identifier, where the row is there, and what is made
     beforehand, in the order of its `assigns`."""
 
-    def __init__(self, write: Write, resource: Resource, perspective: Perspective) -> None:
+    def __init__(self, write: Bulk, resource: Resource, perspective: Perspective) -> None:
         self._dialect = perspective.dialect
         self._keys = [(f"key {name}", resource.fields[name].type) for name in resource.identifier]
-        new = [(f"new {each.field}", each.type) for each in write.assigns if not each.in_statement]
-        self._wanted = new if write.verb == "create" else [*self._keys, *new]
+        new = [(f"new {each.field}", each.type) for each in given_values(write) if not each.in_statement]
+        self._wanted = new if isinstance(write, Create) else [*self._keys, *new]
 
     def within(self, statement: Statement) -> Statement:
         """A statement behind the tables that it reads. What it stores of a row is that of the row's own."""
@@ -95,8 +98,16 @@ class _Tables:
         )
         return replace(event, select=self.within(event.select), versions=versions)
 
-    def within_effects(self, effects: Effects) -> Effects:
-        return replace(effects, acted_on=self.within(effects.acted_on))
+    def within_step(self, step: Step) -> Step:
+        match step:
+            case Effects():
+                return replace(step, acted_on=self.within(step.acted_on))
+            case Occurrences():
+                return replace(step, events=tuple(map(self.within_event, step.events)))
+            case ReadBack():
+                return replace(step, select=self.within(step.select))
+            case _:
+                return step
 
     def _of_rows(self, piece: Piece) -> Fragment:
         """What is stored of a row, `$new`, is in its row of `$wanted`; what the statement makes is not there yet."""

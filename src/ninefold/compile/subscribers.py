@@ -12,6 +12,7 @@ from ninefold.compile.perspective import OPERATOR, Perspective
 from ninefold.expressions.tree import Constant
 from ninefold.plan.events import SUBSCRIPTION, Subscribers, Tell
 from ninefold.plan.statement import Piece, ResultColumn, Statement
+from ninefold.plan.writes import Subscription
 from ninefold.sql.dialect import Dialect
 from ninefold.sql.events import key_of
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier
@@ -24,10 +25,12 @@ def subscribers(checked: Checked) -> checked.Subscribers | None:
     return webhooks.to if webhooks is not None and checked.events.kinds else None
 
 
-def kept_version(resource: Resource, checked: Checked) -> str | None:
-    """The version that is kept of a row that is created: whoever is told of events is told in that one."""
-    to = subscribers(checked)
-    return checked.version if resource.name == (SUBSCRIPTION if to is None else to.resource) else None
+def subscription(resource: Resource, checked: Checked) -> Subscription | None:
+    """What is kept of a row that is created: whoever is told of events is told in the version in which it was made.
+    None: nothing is."""
+    to, is_own = subscribers(checked), resource.name == SUBSCRIPTION
+    version = checked.version if resource.name == (SUBSCRIPTION if to is None else to.resource) else None
+    return Subscription(version, is_own) if is_own or version is not None else None
 
 
 def planned(checked: Checked, dialect: Dialect, unversioned: str | None) -> Subscribers | None:

@@ -26,10 +26,11 @@ from ninefold.compile.endpoints.update import update
 from ninefold.compile.judge import judge
 from ninefold.compile.perspective import Perspective
 from ninefold.compile.requirements import Requirement, parents, permission_by_way
-from ninefold.compile.several import by_its_rows, of_several
+from ninefold.compile.several import by_its_rows, of_several, read_of_each
 from ninefold.compile.which_rows import WANTED, WRITTEN, among, on_the_way, says_which
 from ninefold.plan import operations as plan
 from ninefold.plan.statement import Piece, ResultColumn, Statement
+from ninefold.plan.writes import Bulk, Effect
 from ninefold.sql.fragment import Fragment, all_of, column, identifier, join
 
 
@@ -50,7 +51,7 @@ def sweep(operation: Update | Delete, admission: Admission, perspective: Perspec
         resource=resource.name,
         response=response,
         seen=which_rows(operation, resource, perspective),
-        change=plan.Effect(of_several(write, replace(operation, several=True), perspective), find),
+        change=Effect(of_several(write, replace(operation, several=True), perspective), find),
         filters=filter_parameters(operation),
         items=shown,
         head=Statement(head.select(" FROM " + source), tuple(head.results)) if head.results else None,
@@ -60,11 +61,13 @@ def sweep(operation: Update | Delete, admission: Admission, perspective: Perspec
     )
 
 
-def _of_each(operation: Update | Delete, admission: Admission, perspective: Perspective) -> plan.Write:
+def _of_each(operation: Update | Delete, admission: Admission, perspective: Perspective) -> Bulk:
     """What is done to each row. Which rows these are has been said."""
     none = Response(204, None, (), operation.response.place)
     each = replace(operation, segments=(), where=None, of_all=None, response=none, several=True)
-    write = delete(each, admission, perspective) if isinstance(each, Delete) else update(each, admission, perspective)
+    write: Bulk = (
+        delete(each, admission, perspective) if isinstance(each, Delete) else update(each, admission, perspective)
+    )
     places = givers(each, acted_on(operation, perspective), perspective)
     return with_effects(structs.replace(write, places=places), each, perspective)
 
@@ -73,7 +76,7 @@ def _found(
     operation: Mutation,
     resource: Resource,
     required: Sequence[Requirement],
-    write: plan.Write,
+    write: Bulk,
     rows: Columns,
     perspective: Perspective,
 ) -> Statement:
@@ -84,7 +87,7 @@ def _found(
     there = perspective.there(resource.name, resource.name, () if taken is None else taken.origins)
     seen = perspective.visible(resource.name, resource.name)
     which += ["(" + each + ")" for each in (there, seen) if each is not None]
-    read = () if write.current is None else write.current.columns
+    read = read_of_each(write)
     keys = [resource.fields[key] for key in resource.identifier]
     fields = [*keys, *(resource.fields[each.name] for each in read if each.name in resource.fields)]
     cells = [column(resource.name, field.name) for field in fields]

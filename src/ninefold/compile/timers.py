@@ -22,9 +22,9 @@ from ninefold.expressions.reads import computed_of
 from ninefold.expressions.scope import Model
 from ninefold.expressions.tree import Constant, Select, Typed, free_variables, walk
 from ninefold.language.verbs import VERBS
+from ninefold.plan import writes
 from ninefold.plan.environment import ENTERED_COLUMN
 from ninefold.plan.jobs import Timer
-from ninefold.plan.operations import Write
 from ninefold.plan.statement import ResultColumn, Statement
 from ninefold.sql.dialect import Dialect
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
@@ -111,9 +111,11 @@ def _timer_of_row(
     )
 
 
-def _take(resource: Resource, transition: Transition, perspective: Perspective) -> Write:
+def _take(resource: Resource, transition: Transition, perspective: Perspective) -> writes.Transition:
     operation = taking(transition, resource, perspective.checked)
-    return with_effects(update(operation, _everybody(transition.place), perspective), operation, perspective)
+    write = update(operation, _everybody(transition.place), perspective)
+    assert isinstance(write, writes.Transition)
+    return with_effects(write, operation, perspective)
 
 
 def _expiry(resource: Resource, expiry: Expiry, perspective: Perspective) -> Timer:

@@ -8,11 +8,12 @@ from typing import Any
 import msgspec
 
 from ninefold.expressions.tree import Select, Typed, Variable, walk
-from ninefold.plan.operations import Compute, List, Read, Stream, Sweep, Write
+from ninefold.plan.operations import Compute, List, Read, Stream, Sweep
 from ninefold.plan.responses import ArrayOf, ChoiceOf, Content, EachOf, EachRow, FromColumn, FromExpression, ObjectOf
 from ninefold.plan.routes import Served, bodies
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.statement import ResultColumn
+from ninefold.plan.writes import Write, untouched
 
 MASK = "***"
 
@@ -127,8 +128,8 @@ class Bodies:
 def _contents(operation: Read | List | Write | Sweep | Compute, status: int) -> Iterator[Content]:
     """What may be shown with a status: two good ends may share one."""
     ends = [operation.response]
-    if isinstance(operation, Write) and operation.untouched is not None:
-        ends.append(operation.untouched.response)
+    if isinstance(operation, Write) and (without := untouched(operation)) is not None:
+        ends.append(without.response)
     for end in ends:
         if end.content is not None and (len(ends) == 1 or end.status == status):
             yield end.content
@@ -140,7 +141,7 @@ def _columns(
     """Those of what is shown, and those of the rows of a page."""
     match operation:
         case Write():
-            return (operation.read or operation.statement).columns, ()
+            return operation.results, ()
         case Compute():
             return () if operation.select is None else operation.select.columns, ()
         case Read():

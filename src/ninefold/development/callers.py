@@ -24,11 +24,11 @@ from ninefold.expressions.operations import new_token
 from ninefold.operator.rows import Adding, Caller, look
 from ninefold.plan import environment
 from ninefold.plan.authentication import Issued, LookedUp, Password, Scheme
-from ninefold.plan.operations import Issue, Write
 from ninefold.plan.operator import Adding as AddingPlan
 from ninefold.plan.operator import OperatorOperations
 from ninefold.plan.routes import Served
 from ninefold.plan.service import ServicePlan
+from ninefold.plan.writes import Issue, Scopes, Write
 from ninefold.runtime.messages.problems import Failure
 from ninefold.runtime.operations.credentials import is_password
 from ninefold.runtime.operations.execute import Call
@@ -165,7 +165,7 @@ class _Maker:
         token = new_token(_derived(self.key, turn).of_expressions())
         proof, env = Tokens.proof(token), constants(Sources(), self.caller.given)
         ready, tokens = self._ready(scheme, Tokens)
-        issue = _issue(self.plan, scheme.scheme)
+        issue, scopes = _issue(self.plan, scheme.scheme)
         if issue is None:
             raise _NoRow("no endpoint issues a credential of it")
         if not session.run(*tokens.find(proof, env)):
@@ -175,10 +175,10 @@ class _Maker:
             key = {name: row[name] for name in plan.create.key}
             env |= {environment.ISSUED: {**proof, "expires": None}, environment.ROW: key}
             session.run(*Prepared(issue.store).bound(env))
-            if issue.granted is not None:
+            if scopes is not None and issue.store_scopes is not None:
                 # For trying out: all that there are.
-                env[environment.ISSUED] |= {"scopes": list(issue.granted.scopes)}
-                session.run(*Prepared(issue.granted.store).bound(env))
+                env[environment.ISSUED] |= {"scopes": list(scopes.scopes)}
+                session.run(*Prepared(issue.store_scopes).bound(env))
         [found, *_] = session.run(*tokens.find(proof, env))
         of_row, _ = tokens.granted(found)
         return Known(scheme.scheme, token, f"{resource} {ready.caller(of_row, env).identity or ''}")
@@ -256,14 +256,15 @@ class _Maker:
         return adding.stored(self._prepared(adding, plan, self.caller, session, 0, depth), session)[key]
 
 
-def _issue(plan: ServicePlan, scheme: str) -> Issue | None:
-    """How an endpoint issues a credential of a scheme; None: no endpoint does."""
+def _issue(plan: ServicePlan, scheme: str) -> tuple[Issue | None, Scopes | None]:
+    """How an endpoint issues a credential of a scheme, and which scopes it has; None: no endpoint does."""
     for route in plan.routes:
         for admission in route.admissions if isinstance(route, Served) else ():
             operation = admission.operation
-            if isinstance(operation, Write) and operation.issues is not None and operation.issues.scheme == scheme:
-                return operation.issues
-    return None
+            issue = operation.step(Issue) if isinstance(operation, Write) else None
+            if isinstance(operation, Write) and issue is not None and issue.scheme == scheme:
+                return issue, operation.step(Scopes)
+    return None, None
 
 
 def _varied(text: str, schema: Any, turn: int) -> str:

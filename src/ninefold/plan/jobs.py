@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from ninefold.plan.operations import Write
 from ninefold.plan.places import Place
 from ninefold.plan.statement import Statement
+from ninefold.plan.writes import Delete, Transition
 
 
 class Timer(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -27,6 +27,6 @@ class Timer(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     due: Statement
     waits: Statement
     next: Statement
-    take: Write
+    take: Transition | Delete
     by_the_clock: bool = False
     trace: tuple[Place, ...] = ()

@@ -6,9 +6,10 @@ from typing import Any
 
 import msgspec
 
-from ninefold.plan.operations import List, Write
+from ninefold.plan.operations import List
 from ninefold.plan.places import Place
 from ninefold.plan.routes import Body
+from ninefold.plan.writes import Create, Update
 
 
 class Adding(msgspec.Struct, frozen=True):
@@ -16,7 +17,7 @@ class Adding(msgspec.Struct, frozen=True):
     response shows the row, and in it each token that was made for it, this once."""
 
     body: Body
-    create: Write
+    create: Create
 
 
 class OperatorOperations(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -51,5 +52,5 @@ class Records(msgspec.Struct, frozen=True, omit_defaults=True):
     identifier."""
 
     rows: tuple[Record, ...]
-    changes: dict[str, Write] = {}
+    changes: dict[str, Update] = {}
     adding: dict[str, Adding] = {}

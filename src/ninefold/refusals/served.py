@@ -10,12 +10,24 @@ from ninefold.expressions.tree import Call, Constant, MakeArray, MakeObject, Sel
 from ninefold.language.conditions import Step, of_parameter
 from ninefold.meanings import CASES
 from ninefold.plan.authentication import GRANT_TYPE
-from ninefold.plan.operations import Assign, Compute, List, Operation, Read, Stream, Sweep, Write, of_lack, of_values
+from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Sweep
 from ninefold.plan.places import Place
 from ninefold.plan.problems import Condition
 from ninefold.plan.routes import Admission, Body, PathParameter, Served
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.versioning import places_of
+from ninefold.plan.writes import (
+    Assign,
+    Delete,
+    Ensure,
+    Further,
+    Update,
+    Write,
+    given_values,
+    of_lack,
+    of_values,
+    own_invariants,
+)
 from ninefold.refusals.refusal import Refusal
 
 
@@ -178,19 +190,20 @@ def of_operation(operation: Operation, who: str) -> Iterator[Refusal]:
                 yield Refusal("stale", Step.DONE, operation.resource)
         case Write():
             yield from _told(_judged(operation))
-            if operation.several and operation.verb != "create":
+            if isinstance(operation, Update | Delete) and operation.several:
                 # Rows that are given one value, each of which may have it, collide among themselves.
                 judged = (each for each in operation.judge.conditions if each.rule == "unique")
                 yield from (Refusal("conflict", Step.DONE, operation.resource, trace=each.trace) for each in judged)
             yield from _told((*_lacking(operation, who), *_unfit(operation)))
-            yield from _told(operation.invariants, Step.DONE, len(operation.further))
+            further = operation.steps(Further)
+            yield from _told(own_invariants(operation), Step.DONE, len(further))
             yield from _told((each.condition for each in operation.upholds), Step.DONE)
-            for effect in () if operation.then is None else operation.then.effects:
+            for effect in operation.effects:
                 # Where there is no such row, nothing happens (meaning 61).
                 own = of_operation(effect.write, who)
                 yield from _later(each for each in own if each.condition not in ("missing", "forbidden"))
-            for number, following in enumerate(operation.further, 1):
-                yield from _later(of_operation(following, who), number)
+            for number, following in enumerate(further, 1):
+                yield from _later(of_operation(following.write, who), number)
         case Sweep():
             yield from () if operation.judge is None else _told(operation.judge.conditions)
             # The rows were found just now: each of them is there.
@@ -210,7 +223,7 @@ def of_operation(operation: Operation, who: str) -> Iterator[Refusal]:
 def _judged(write: Write) -> Iterator[Condition]:
     """What the judge of a write tells. `ensure` misses a row of its own only where that is there, and not seen."""
     for each in write.judge.conditions:
-        own = write.verb == "ensure" and each.condition == "missing" and each.subject == write.resource
+        own = isinstance(write, Ensure) and each.condition == "missing" and each.subject == write.resource
         if not own or not set(write.seen).isdisjoint(each.trace):
             yield each
 
@@ -218,9 +231,10 @@ def _judged(write: Write) -> Iterator[Condition]:
 def _unfit(write: Write) -> Iterator[Condition]:
     """That what the contract gives a field cannot be made, or is not as the field says. What always can be, and is, is
     not among it."""
-    sure = {each.field for each in write.assigns if each.otherwise is not None and _is_sure_to_fit(each)}
-    given = {each.field for each in write.assigns if each.given}
-    sure |= {each.field for each in write.assigns if each.again and given.isdisjoint(each.again)}
+    assigns = given_values(write)
+    sure = {each.field for each in assigns if each.otherwise is not None and _is_sure_to_fit(each)}
+    given = {each.field for each in assigns if each.given}
+    sure |= {each.field for each in assigns if each.again and given.isdisjoint(each.again)}
     yield from (each for each in of_values(write, sure))
 
 
@@ -247,7 +261,7 @@ def _is_made(typed: Typed) -> bool:
 
 def _lacking(write: Write, who: str) -> Iterator[Condition]:
     """That a field has to have a value and is given none, where what gives it may have none."""
-    for each in write.assigns:
+    for each in given_values(write):
         if each.otherwise is not None and not each.type.nullable and not _is_sure(each.otherwise, who):
             yield of_lack(write, each)
 

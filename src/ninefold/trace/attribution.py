@@ -10,12 +10,13 @@ from collections.abc import Iterator
 
 from ninefold.plan.chosen import given
 from ninefold.plan.events import Event
-from ninefold.plan.operations import List, Operation, Read, Stream, Write
+from ninefold.plan.operations import List, Operation, Read, Stream
 from ninefold.plan.problems import ErrorCode
 from ninefold.plan.responses import Response
 from ninefold.plan.routes import Admission, Route, Served
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.versioning import Pin, places_of
+from ninefold.plan.writes import Write
 from ninefold.trace import identifier
 from ninefold.trace.causes import (
     Attribution,
@@ -331,4 +332,4 @@ class _Of:
         """What arose with the response: the events of the operation, where it did something."""
         done = self.trace.ended == "answered" and self.trace.end == 0 and not self.trace.repeated
         if done and isinstance(self.operation, Write):
-            yield from (*self.operation.before, *self.operation.after)
+            yield from self.operation.events

@@ -12,11 +12,12 @@ from ninefold.expressions.functions import AT_RANDOM, NEW_EACH_TIME
 from ninefold.expressions.tree import Call, Select, Typed, Variable, parts
 from ninefold.plan import environment
 from ninefold.plan.events import Event
-from ninefold.plan.operations import Assign, List, Operation, Read, Sweep, Write
+from ninefold.plan.operations import List, Operation, Read, Sweep
 from ninefold.plan.places import Place
 from ninefold.plan.problems import ErrorCode, Problems
 from ninefold.plan.responses import ArrayOf, ChoiceOf, Content, EachOf, EachRow, FromColumn, FromExpression, ObjectOf
 from ninefold.plan.statement import ResultColumn, Statement
+from ninefold.plan.writes import Assign, Write, given_values
 from ninefold.trace.causes import (
     Cause,
     Fixed,
@@ -200,8 +201,7 @@ def shown_by(operation: Operation | None) -> Shown:
             givers, rows = change.write.places, _columns(operation.items)
             return Shown(_columns(operation.head), operation.resource, givers=givers, listed=listed, of_rows=rows)
         case Write():
-            columns = (operation.read or operation.statement).columns
-            return Shown(columns, operation.resource, operation.assigns, operation.places)
+            return Shown(operation.results, operation.resource, given_values(operation), operation.places)
         case None:
             return Shown()
         case _:

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from ninefold.plan.chosen import given
 from ninefold.plan.limits import Rate
-from ninefold.plan.operations import List, Operation, Read, Stream, Sweep, Write
+from ninefold.plan.operations import List, Operation, Read, Stream, Sweep
 from ninefold.plan.problems import Condition, Problems
 from ninefold.plan.responses import Response
 from ninefold.plan.routes import Admission, BodyField, Route, Served, bodies
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.versioning import Version
+from ninefold.plan.writes import Write, untouched
 from ninefold.refusals.served import of_operation
 
 OF_HTTP = {
@@ -87,9 +88,8 @@ def conditions(admission: Admission) -> tuple[Condition, ...]:
 
 def ends(operation: Operation) -> tuple[Response, ...]:
     """The good ends of an operation: what it answers where it did what was to be done, and where nothing was."""
-    if isinstance(operation, Write) and operation.untouched is not None:
-        return operation.response, operation.untouched.response
-    return (operation.response,)
+    without = untouched(operation) if isinstance(operation, Write) else None
+    return (operation.response,) if without is None else (operation.response, without.response)
 
 
 def query_parameters(route: Served) -> tuple[str, ...]:

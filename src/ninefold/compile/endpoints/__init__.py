@@ -24,7 +24,8 @@ from ninefold.compile.endpoints.sign_out import sign_out
 from ninefold.compile.endpoints.update import update, with_its_identifier
 from ninefold.compile.events import stream
 from ninefold.compile.perspective import Perspective
-from ninefold.plan.operations import List, Operation, Read, Write
+from ninefold.plan.operations import List, Operation, Read
+from ninefold.plan.writes import Written
 
 Shows: TypeAlias = stated.Read | stated.List | stated.Compute | stated.Stream
 
@@ -46,7 +47,7 @@ def plan(
     return replace(shown, seen=which_rows(operation, resource, perspective))
 
 
-def written(operation: Mutation, admission: Admission, perspective: Perspective) -> Write:
+def written(operation: Mutation, admission: Admission, perspective: Perspective) -> Written:
     """What one becomes that changes a row."""
     resource = acted_on(operation, perspective)
     write = _write(operation, admission, perspective)
@@ -54,7 +55,7 @@ def written(operation: Mutation, admission: Admission, perspective: Perspective)
     return replace(write, seen=seen, places=givers(operation, resource, perspective))
 
 
-def _write(operation: Mutation, admission: Admission, perspective: Perspective) -> Write:
+def _write(operation: Mutation, admission: Admission, perspective: Perspective) -> Written:
     match operation:
         case stated.Create():
             return create(operation, admission, perspective)

@@ -1,6 +1,6 @@
 """What gives the fields of a row their values in a write: where that is stated, and what the statement itself makes.
 
-Most of what is given on create or on change is made before the statement runs (`ninefold.plan.operations.Assign`). What
+Most of what is given on create or on change is made before the statement runs (`ninefold.plan.writes.Assign`). What
 reads other rows (`line.product.price`), or what the statement makes of another field, becomes a part of the statement:
 the row as it would be is a derived table, and each value that is made of it stands in a further one around it.
 """

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from ninefold.checked import operations as stated
 from ninefold.checked.endpoints import Admission
-from ninefold.checked.operations import Create, Mutation, Operation
+from ninefold.checked.operations import Mutation, Operation
 from ninefold.checked.resources import Resource
 from ninefold.compile import inputs
 from ninefold.compile.credentials import issue
 from ninefold.compile.endpoints.assignments import failing, with_made
 from ninefold.compile.endpoints.held import can_be_made, left_out, made_columns, making
 from ninefold.compile.endpoints.rows import acted_on, answer, pieces, row_columns
-from ninefold.compile.endpoints.writes import invariants, pointers, read_after, uniques
+from ninefold.compile.endpoints.writes import invariants, pointers, told_after, uniques
 from ninefold.compile.events import caused
 from ninefold.compile.judge import judge
 from ninefold.compile.perspective import Perspective
@@ -26,20 +27,19 @@ from ninefold.compile.requirements import (
     permission_by_way,
     reference_there,
 )
-from ninefold.compile.subscribers import kept_version
+from ninefold.compile.subscribers import subscription
 from ninefold.compile.upheld import Change, upheld
 from ninefold.compile.which_rows import WANTED, equals, referred_to
 from ninefold.expressions.reads import in_statement
 from ninefold.expressions.tree import Constant, Typed, free_variables
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
-from ninefold.plan.events import SUBSCRIPTION
-from ninefold.plan.operations import Assign, Write
 from ninefold.plan.statement import Statement
+from ninefold.plan.writes import Assign, Create
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Text
 
 
-def create(operation: Create, admission: Admission, perspective: Perspective) -> Write:
+def create(operation: stated.Create, admission: Admission, perspective: Perspective) -> Create:
     resource = acted_on(operation, perspective)
     given = pointers(operation)
     from_path = references_from_path(operation, perspective)
@@ -66,13 +66,13 @@ def create(operation: Create, admission: Admission, perspective: Perspective) ->
     columns = row_columns(resource, perspective)
     response = answer(operation, columns, perspective)
     checks = invariants(resource, perspective)
-    events = caused("create", resource, operation, perspective)
-    issues = issue(operation, resource, perspective)
-    subscribes = resource.name == SUBSCRIPTION
-    version = kept_version(resource, perspective.checked)
+    steps = (
+        subscription(resource, perspective.checked),
+        caused("create", resource, operation, perspective),
+        *issue(operation, resource, perspective),
+    )
     held = upheld(Change("create", resource, several=operation.several), operation, perspective)
-    by_key = bool(events or issues or held or operation.goes_on) or subscribes or version is not None
-    returning, read, told = read_after(operation, resource, columns, checks, perspective, by_key)
+    told = told_after(operation, resource, columns, checks, perspective, *steps, by_key=bool(held))
     statement = (
         f"INSERT INTO {name} ({', '.join(targets)}) SELECT "
         + ", ".join(f"{name}.{target}" for target in targets)
@@ -82,26 +82,21 @@ def create(operation: Create, admission: Admission, perspective: Perspective) ->
         + all_of([*(each.holds for each in required), *can_be_made(held_values)])
         + (f' ORDER BY {name}."$n"' if operation.several else "")
         + " ON CONFLICT DO NOTHING RETURNING "
-        + returning
+        + told.returning
     )
     judged = judge(source, required, operation, resource, perspective, held_values)
-    return Write(
+    return Create(
         resource=resource.name,
         response=response,
-        verb="create",
         statement=Statement(pieces(statement), tuple(columns.results)),
         judge=judged,
         assigns=assigns,
         held=made_columns(held_values, held_to, judged),
         key=resource.identifier,
-        read=read,
         invariants=tuple(each.condition for each in checks),
-        details=told,
+        details=told.details,
         upholds=held,
-        after=events,
-        subscribes=subscribes,
-        version=version,
-        issues=issues,
+        follows=told.follows,
     )
 
 

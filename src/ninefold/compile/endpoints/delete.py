@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from ninefold.checked import operations as stated
 from ninefold.checked.endpoints import Admission
-from ninefold.checked.operations import Delete
 from ninefold.compile.before import as_deleted, shown_before
 from ninefold.compile.endpoints.read import requirements_of_row
-from ninefold.compile.endpoints.representation import represented
+from ninefold.compile.endpoints.representation import precondition
 from ninefold.compile.endpoints.rows import acted_on, answer, outer_join, pieces, row_columns
+from ninefold.compile.endpoints.writes import in_order
 from ninefold.compile.events import caused_by_deletion
 from ninefold.compile.falling import not_referred_to
 from ninefold.compile.judge import judge
@@ -15,12 +16,12 @@ from ninefold.compile.perspective import Perspective
 from ninefold.compile.requirements import guard, unchanged
 from ninefold.compile.upheld import Change, upheld
 from ninefold.compile.which_rows import says_which
-from ninefold.plan.operations import Write
 from ninefold.plan.statement import Statement
+from ninefold.plan.writes import Delete
 from ninefold.sql.fragment import Fragment, all_of, identifier, join
 
 
-def delete(operation: Delete, admission: Admission, perspective: Perspective) -> Write:
+def delete(operation: stated.Delete, admission: Admission, perspective: Perspective) -> Delete:
     """A response may show the row as it was: its own fields, which DELETE returns, and what was computed of it."""
     resource = acted_on(operation, perspective)
     operation = as_deleted(operation, resource)
@@ -39,16 +40,14 @@ def delete(operation: Delete, admission: Admission, perspective: Perspective) ->
         + " RETURNING "
         + join(", ", columns.fragments or [Fragment("1")])
     )
-    return Write(
+    return Delete(
         resource=resource.name,
         response=response,
-        verb="delete",
         statement=Statement(pieces(text), tuple(columns.results)),
         judge=judge(outer_join(resource, operation, perspective), required, operation, resource, perspective),
         key=resource.identifier,
-        validator=operation.validator,
-        represented=represented(operation, admission, resource, perspective),
+        precondition=precondition(operation, admission, resource, perspective),
         upholds=upheld(Change("delete", resource, found=found), operation, perspective),
-        before=caused_by_deletion("delete", resource, which, perspective),
+        follows=in_order(caused_by_deletion("delete", resource, which, perspective)),
         was=shown_before(operation, resource, found, perspective),
     )

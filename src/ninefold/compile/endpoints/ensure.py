@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from enum import Enum
 
+from ninefold.checked import operations as stated
 from ninefold.checked.endpoints import Admission
-from ninefold.checked.operations import Ensure, Mutation
+from ninefold.checked.operations import Mutation
 from ninefold.checked.resources import Field, Resource
 from ninefold.compile import inputs
 from ninefold.compile.endpoints.assignments import failing
@@ -26,9 +27,9 @@ from ninefold.compile.endpoints.create import (
     values_there,
 )
 from ninefold.compile.endpoints.held import can_be_made, made_columns, making
-from ninefold.compile.endpoints.representation import represented
+from ninefold.compile.endpoints.representation import is_of_more, precondition
 from ninefold.compile.endpoints.rows import acted_on, answer, pieces, row_columns
-from ninefold.compile.endpoints.writes import invariants, pointers, read_after, uniques
+from ninefold.compile.endpoints.writes import invariants, pointers, told_after, uniques
 from ninefold.compile.events import caused
 from ninefold.compile.judge import judge
 from ninefold.compile.perspective import Perspective
@@ -44,14 +45,14 @@ from ninefold.compile.requirements import (
     still_there,
     unchanged,
 )
-from ninefold.compile.subscribers import kept_version
+from ninefold.compile.subscribers import subscription
 from ninefold.compile.upheld import Change, upheld
 from ninefold.expressions.functions import AT_RANDOM
 from ninefold.expressions.tree import Call, Typed, free_variables, walk
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
-from ninefold.plan.operations import Untouched, Write
 from ninefold.plan.problems import Condition
 from ninefold.plan.statement import Statement
+from ninefold.plan.writes import Ensure, Untouched
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Anything, Array, Object
 
@@ -64,7 +65,7 @@ class _Row(Enum):
     EITHER = "either"
 
 
-def ensure(operation: Ensure, admission: Admission, perspective: Perspective) -> Write:
+def ensure(operation: stated.Ensure, admission: Admission, perspective: Perspective) -> Ensure:
     resource = acted_on(operation, perspective)
     from_path = references_from_path(operation, perspective)
     assigns, made = values_made(operation, resource, from_path, perspective)
@@ -78,12 +79,11 @@ def ensure(operation: Ensure, admission: Admission, perspective: Perspective) ->
     created = answer(operation, columns, perspective)
     unchanged_ = answer(operation, columns, perspective, operation.untouched)
     checks = invariants(resource, perspective)
-    events = caused("ensure", resource, operation, perspective)
+    steps = subscription(resource, perspective.checked), caused("ensure", resource, operation, perspective)
     held = upheld(Change("create", resource), operation, perspective)
-    shown = represented(operation, admission, resource, perspective)
-    version = kept_version(resource, perspective.checked)
-    by_key = bool(events or held or shown or operation.goes_on) or version is not None
-    returning, read, told = read_after(operation, resource, columns, checks, perspective, by_key)
+    condition = precondition(operation, admission, resource, perspective)
+    by_key = bool(held) or is_of_more(condition)
+    told = told_after(operation, resource, columns, checks, perspective, *steps, by_key=by_key)
 
     def requirements(row: _Row) -> list[Requirement]:
         return _requirements(operation, admission, resource, from_path, wanted, made, perspective, row)
@@ -96,11 +96,11 @@ def ensure(operation: Ensure, admission: Admission, perspective: Perspective) ->
         + f") AS {name} WHERE "
         + all_of([*(each.holds for each in requirements(_Row.AS_IT_WOULD_BE)), *can_be_made(held_values)])
         + " ON CONFLICT DO NOTHING RETURNING "
-        + returning
+        + told.returning
     )
     which = [_is_the_one(resource.name, operation, resource, from_path, wanted)]
     which += [each.holds for each in requirements(_Row.AS_IT_IS)]
-    found = "SELECT " + returning + f" FROM {name} AS {name} WHERE " + all_of(which)
+    found = "SELECT " + told.returning + f" FROM {name} AS {name} WHERE " + all_of(which)
     results = tuple(columns.results)
     judged = judge(
         _either(operation, resource, from_path, wanted, new_row),
@@ -110,24 +110,20 @@ def ensure(operation: Ensure, admission: Admission, perspective: Perspective) ->
         perspective,
         held_values,
     )
-    return Write(
+    return Ensure(
         resource=resource.name,
         response=created,
-        verb="ensure",
-        version=version,
         statement=Statement(pieces(insert), results),
         untouched=Untouched(Statement(pieces(found), results), unchanged_),
         judge=judged,
         assigns=assigns,
         held=made_columns(held_values, held_to, judged),
         key=resource.identifier,
-        read=read,
         invariants=tuple(each.condition for each in checks),
-        details=told,
-        validator=operation.validator,
-        represented=shown,
+        details=told.details,
+        precondition=condition,
         upholds=held,
-        after=events,
+        follows=told.follows,
     )
 
 

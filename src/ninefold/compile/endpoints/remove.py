@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ninefold.checked import operations as stated
 from ninefold.checked.endpoints import Admission
-from ninefold.checked.operations import Mutation, Operation, Remove
+from ninefold.checked.operations import Mutation, Operation
 from ninefold.checked.resources import Field, Resource
 from ninefold.compile import inputs
 from ninefold.compile.before import as_deleted, shown_before
 from ninefold.compile.endpoints.create import references_from_path
-from ninefold.compile.endpoints.representation import represented
+from ninefold.compile.endpoints.representation import precondition
 from ninefold.compile.endpoints.rows import acted_on, answer, pieces, row_columns
+from ninefold.compile.endpoints.writes import in_order
 from ninefold.compile.events import caused_by_deletion
 from ninefold.compile.falling import not_referred_to
 from ninefold.compile.judge import judge
@@ -20,14 +22,14 @@ from ninefold.compile.requirements import Requirement, Scope, guard, parents, pe
 from ninefold.compile.upheld import Change, upheld
 from ninefold.compile.which_rows import equals, says_which
 from ninefold.expressions.tree import Select, Typed, Variable
-from ninefold.plan.operations import Untouched, Write
 from ninefold.plan.problems import Condition
 from ninefold.plan.statement import ResultColumn, Statement
+from ninefold.plan.writes import ReadBack, Remove, Untouched
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Row
 
 
-def remove(operation: Remove, admission: Admission, perspective: Perspective) -> Write:
+def remove(operation: stated.Remove, admission: Admission, perspective: Perspective) -> Remove:
     """The response shows the row's own fields as they were (where there was none, as far as the request names them),
     and all else as it is afterwards."""
     resource = acted_on(operation, perspective)
@@ -71,21 +73,21 @@ def remove(operation: Remove, admission: Admission, perspective: Perspective) ->
     absent_ = answer(operation, columns, perspective, operation.untouched)
     read = "SELECT " + join(", ", columns.fragments or [Fragment("1")]) + " FROM " + as_removed(resource)
     required = [*on_the_way, *_of_the_row(resource, seen, of_the_row, perspective)]
-    return Write(
+    return Remove(
         resource=resource.name,
         response=removed,
-        verb="remove",
         statement=Statement(pieces(delete), results),
         untouched=Untouched(Statement(pieces(absent), results), absent_),
         judge=judge(
             f"(SELECT 1) LEFT JOIN {name} AS {name} ON " + all_of(found), required, operation, resource, perspective
         ),
         key=tuple(field.name for field in fields),
-        read=Statement(pieces(read), tuple(columns.results)),
-        validator=operation.validator,
-        represented=represented(operation, admission, resource, perspective),
+        precondition=precondition(operation, admission, resource, perspective),
         upholds=upheld(Change("delete", resource, found=found), operation, perspective),
-        before=caused_by_deletion("remove", resource, which, perspective),
+        follows=in_order(
+            caused_by_deletion("remove", resource, which, perspective),
+            ReadBack(Statement(pieces(read), tuple(columns.results))),
+        ),
         was=shown_before(shown, resource, found, perspective),
     )
 

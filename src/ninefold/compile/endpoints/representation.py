@@ -12,17 +12,29 @@ from ninefold.compile.endpoints.rows import answer, is_at_path_of, pieces, row_c
 from ninefold.compile.perspective import Perspective
 from ninefold.compile.requirements import guard
 from ninefold.compile.which_rows import path_conditions
-from ninefold.plan.operations import Represented
 from ninefold.plan.statement import Statement
+from ninefold.plan.writes import Precondition, Represented
 from ninefold.sql.fragment import all_of, bind, column, identifier
 
 
-def represented(
+def precondition(
+    operation: Operation, admission: Admission, resource: Resource, perspective: Perspective
+) -> Precondition | None:
+    """None: there are no entity tags."""
+    if not operation.validator:
+        return None
+    return Precondition(_shown(operation, admission, resource, perspective))
+
+
+def is_of_more(condition: Precondition | None) -> bool:
+    """Whether it asks for more than the row."""
+    return condition is not None and condition.represented is not None
+
+
+def _shown(
     operation: Operation, admission: Admission, resource: Resource, perspective: Perspective
 ) -> Represented | None:
     """None: the tags are of the row alone, or this caller is given none by GET."""
-    if not operation.validator:
-        return None
     for endpoint in perspective.checked.endpoints:
         shown = endpoint.operation
         if (

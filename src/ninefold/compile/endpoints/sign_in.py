@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ninefold.checked import operations as stated
 from ninefold.checked.endpoints import Admission
-from ninefold.checked.operations import Mutation, Operation, SignIn
+from ninefold.checked.operations import Mutation, Operation
 from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Issued
 from ninefold.compile import inputs
@@ -14,7 +15,7 @@ from ninefold.compile.credentials import endings, issue, only_granted
 from ninefold.compile.endpoints.held import can_be_made, made_columns, making
 from ninefold.compile.endpoints.rows import acted_on, answer, pieces, row_columns
 from ninefold.compile.endpoints.update import changes, values_computed, written_further
-from ninefold.compile.endpoints.writes import invariants, read_after, uniques
+from ninefold.compile.endpoints.writes import invariants, told_after, uniques
 from ninefold.compile.events import caused
 from ninefold.compile.judge import Made, judge
 from ninefold.compile.perspective import Perspective
@@ -22,16 +23,17 @@ from ninefold.compile.places import traced
 from ninefold.compile.requirements import Requirement, Scope, guard, parents, permission
 from ninefold.compile.upheld import Change, upheld
 from ninefold.compile.which_rows import path_conditions
+from ninefold.language.verbs import GRANT
 from ninefold.plan.environment import REVISION_COLUMN
 from ninefold.plan.held import Held
-from ninefold.plan.operations import Assign, PasswordCheck, Write
 from ninefold.plan.problems import Condition
 from ninefold.plan.statement import Piece, ResultColumn, Statement
+from ninefold.plan.writes import Assign, Grant, PasswordCheck, SignIn
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier
 from ninefold.values import Digest
 
 
-def sign_in(operation: SignIn, admission: Admission, perspective: Perspective) -> Write:
+def sign_in(operation: stated.SignIn, admission: Admission, perspective: Perspective) -> SignIn:
     """`sign in R`, and `grant token R`, which is the same for clients. Whether there is such a row at all, only its
     password opens: guards, permissions and their details are asked of the row whose hash was verified, and of no other.
     No row rule hides it from whoever knows the password."""
@@ -67,7 +69,12 @@ def sign_in(operation: SignIn, admission: Admission, perspective: Perspective) -
     response = answer(operation, columns, perspective)
     checks = invariants(resource, perspective) if operation.sets or operation.further else []
     written = {*computed, *(each.field for each in assigns)} | written_further(operation, resource, perspective)
-    keys, read, told = read_after(operation, resource, columns, checks, perspective, by_key=True)
+    steps = (
+        caused(operation.verb, resource, operation, perspective),
+        *endings(operation, resource, perspective.checked, _passwords(assigns)),
+        *issue(operation, resource, perspective),
+    )
+    told = told_after(operation, resource, columns, checks, perspective, *steps, by_key=True)
     which = " WHERE " + all_of([*found, *(each.holds for each in required), *can_be_made(held_values)])
     source = f"(SELECT 1) LEFT JOIN {name} AS {name} ON " + all_of(found)
     judged = judge(source, required, operation, resource, perspective, held_values)
@@ -79,39 +86,36 @@ def sign_in(operation: SignIn, admission: Admission, perspective: Perspective) -
             *sets,
             *(_set(each) for each in assigns if not each.in_statement),
             *pieces(which),
-            *pieces(" RETURNING " + keys),
+            *pieces(" RETURNING " + told.returning),
         )
     else:
-        text = pieces("SELECT " + keys + f" FROM {name} AS {name}" + which)
-    return Write(
+        text = pieces("SELECT " + told.returning + f" FROM {name} AS {name}" + which)
+    kind = Grant if operation.verb == GRANT else SignIn
+    return kind(
         resource=resource.name,
         response=response,
-        verb="grant token" if operation.verb == "grant token" else "sign in",
         statement=Statement(text, tuple(columns.results)),
         judge=judged,
         assigns=assigns,
         held=made_columns(held_values, held_to, judged),
         key=resource.identifier,
-        read=read,
         was=as_it_was(operation, resource, found, perspective) if operation.sets or operation.further else None,
         invariants=tuple(each.condition for each in checks),
-        details=told,
+        details=told.details,
         upholds=upheld(Change("update", resource, frozenset(written), found), operation, perspective),
-        after=caused(operation.verb, resource, operation, perspective),
+        follows=told.follows,
         password=PasswordCheck(
             password.name,
             Statement(pieces(find), (ResultColumn("hash", Digest(nullable=True)),))
             if password.secret == "password"
             else None,
         ),
-        issues=issue(operation, resource, perspective),
-        ends=endings(operation, resource, perspective.checked, _passwords(assigns)),
     )
 
 
 def _granted(operation: Mutation, resource: Resource, perspective: Perspective) -> list[Requirement]:
     """Of a grant: what is asked for is no more than the client may have."""
-    if operation.verb != "grant token":
+    if operation.verb != GRANT:
         return []
     issued = next(each.verified for each in perspective.checked.schemes if each.name == operation.issues)
     assert isinstance(issued, Issued)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ninefold.checked import operations as stated
 from ninefold.checked.endpoints import Admission
-from ninefold.checked.operations import Operation, SignOut
+from ninefold.checked.operations import Operation
 from ninefold.checked.resources import Resource
 from ninefold.compile.credentials import endings
 from ninefold.compile.endpoints.read import requirements_of_row
 from ninefold.compile.endpoints.rows import acted_on, answer, outer_join, pieces, row_columns
-from ninefold.compile.endpoints.writes import read_after
+from ninefold.compile.endpoints.writes import told_after
 from ninefold.compile.events import caused
 from ninefold.compile.judge import judge
 from ninefold.compile.perspective import Perspective
@@ -18,14 +19,14 @@ from ninefold.compile.places import traced
 from ninefold.compile.requirements import Requirement, Scope, guard, permission
 from ninefold.compile.which_rows import says_which
 from ninefold.expressions.tree import Select, Variable
-from ninefold.plan.operations import Write
 from ninefold.plan.problems import Condition
 from ninefold.plan.statement import Statement
+from ninefold.plan.writes import SignOut
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier
 from ninefold.values import Object, Row, required
 
 
-def sign_out(operation: SignOut, admission: Admission, perspective: Perspective) -> Write:
+def sign_out(operation: stated.SignOut, admission: Admission, perspective: Perspective) -> SignOut:
     """Where neither the path nor `row` says whose, they are the caller's own: the row that the credential belongs to.
     It was there when the credential was found, so without it nobody is known."""
     resource = acted_on(operation, perspective)
@@ -43,19 +44,24 @@ def sign_out(operation: SignOut, admission: Admission, perspective: Perspective)
         source = outer_join(resource, operation, perspective)
     required_ += [guard(each, resource, perspective) for each in operation.guards]
     response = answer(operation, columns, perspective)
-    keys, read, told = read_after(operation, resource, columns, [], perspective, by_key=True)
-    text = "SELECT " + keys + f" FROM {name} AS {name} WHERE " + all_of([*found, *[each.holds for each in required_]])
-    return Write(
+    steps = (
+        caused("sign out", resource, operation, perspective),
+        *endings(operation, resource, perspective.checked),
+    )
+    told = told_after(operation, resource, columns, [], perspective, *steps, by_key=True)
+    text = (
+        "SELECT "
+        + told.returning
+        + f" FROM {name} AS {name} WHERE "
+        + all_of([*found, *[each.holds for each in required_]])
+    )
+    return SignOut(
         resource=resource.name,
         response=response,
-        verb="sign out",
         statement=Statement(pieces(text), tuple(columns.results)),
         judge=judge(source, required_, operation, resource, perspective),
         key=resource.identifier,
-        read=read,
-        details=told,
-        after=caused("sign out", resource, operation, perspective),
-        ends=endings(operation, resource, perspective.checked),
+        follows=told.follows,
     )
 
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
+from ninefold.checked import operations as stated
 from ninefold.checked.endpoints import Admission
-from ninefold.checked.operations import Mutation, Update
+from ninefold.checked.operations import Mutation
 from ninefold.checked.resources import Field, Resource
 from ninefold.compile import inputs
 from ninefold.compile.before import as_it_was
@@ -17,9 +18,9 @@ from ninefold.compile.credentials import endings, issue
 from ninefold.compile.endpoints.assignments import failing, if_given, with_made
 from ninefold.compile.endpoints.held import can_be_made, left_out, made_columns, making
 from ninefold.compile.endpoints.read import requirements_of_row
-from ninefold.compile.endpoints.representation import represented
+from ninefold.compile.endpoints.representation import is_of_more, precondition
 from ninefold.compile.endpoints.rows import acted_on, answer, outer_join, row_columns
-from ninefold.compile.endpoints.writes import as_it_becomes, invariants, pointers, read_after, uniques
+from ninefold.compile.endpoints.writes import as_it_becomes, invariants, pointers, told_after, uniques
 from ninefold.compile.events import caused
 from ninefold.compile.judge import judge
 from ninefold.compile.perspective import Perspective
@@ -29,13 +30,13 @@ from ninefold.compile.which_rows import WANTED, is_wanted, says_which, taking
 from ninefold.expressions.reads import in_statement, needs_database
 from ninefold.expressions.tree import Constant, Select, Typed, Variable, walk
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
-from ninefold.plan.operations import Assign, Write
 from ninefold.plan.statement import Piece, ResultColumn, Statement
+from ninefold.plan.writes import Assign, Replace, Transition, Update
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Anything, Object, Row, Text
 
 
-def with_its_identifier(operation: Update, perspective: Perspective) -> Update:
+def with_its_identifier(operation: stated.Update, perspective: Perspective) -> stated.Update:
     """The same of a body that leaves an identifier alone which does not change: what it gives for that is what the row
     has, and is held to it where the body is read (`ninefold.plan.routes`)."""
     resource = acted_on(operation, perspective)
@@ -46,7 +47,7 @@ def with_its_identifier(operation: Update, perspective: Perspective) -> Update:
     return dataclasses.replace(operation, takes=dataclasses.replace(operation.takes, body=body))
 
 
-def update(operation: Update, admission: Admission, perspective: Perspective) -> Write:
+def update(operation: stated.Update, admission: Admission, perspective: Perspective) -> Update:
     resource = acted_on(operation, perspective)
     rows = {resource.name: resource.name}
     given = pointers(operation)
@@ -94,16 +95,18 @@ def update(operation: Update, admission: Admission, perspective: Perspective) ->
     response = answer(operation, columns, perspective)
     checks = invariants(resource, perspective)
     passwords = tuple(each.field for each in assigns if each.secret == "password")
-    issues = issue(operation, resource, perspective)
-    ends = endings(operation, resource, perspective.checked, passwords)
-    events = caused(operation.verb if transition is None else transition.name, resource, operation, perspective)
-    shown = represented(operation, admission, resource, perspective)
+    steps = (
+        caused(operation.verb if transition is None else transition.name, resource, operation, perspective),
+        *endings(operation, resource, perspective.checked, passwords),
+        *issue(operation, resource, perspective),
+    )
+    condition = precondition(operation, admission, resource, perspective)
     found = says_which(operation, rows, perspective)
     written = {*values, *(assign.field for assign in assigns)} | written_further(operation, resource, perspective)
     was = None if operation.follows else as_it_was(operation, resource, found, perspective)
     held = upheld(Change("update", resource, frozenset(written), found, operation.several), operation, perspective)
-    by_key = any((events, issues, ends, shown, held, operation.goes_on))
-    returning, read, told = read_after(operation, resource, columns, checks, perspective, by_key)
+    by_key = bool(held) or is_of_more(condition)
+    told = told_after(operation, resource, columns, checks, perspective, *steps, by_key=by_key)
     if operation.several:
         pieces.append(_piece(Fragment(f" FROM {WANTED}")))
         found = is_wanted(resource)
@@ -113,30 +116,25 @@ def update(operation: Update, admission: Admission, perspective: Perspective) ->
     if current is not None:
         as_read = " AND " + column(resource.name, REVISION_COLUMN) + " = " + bind(inputs.REVISION_AS_READ)
         pieces.append(_piece(as_read, "as it was"))
-    pieces.append(_piece(" RETURNING " + returning))
+    pieces.append(_piece(" RETURNING " + told.returning))
     source = outer_join(resource, operation, perspective)
     judged = judge(source, required, operation, resource, perspective, held_values)
-    verb = "transition" if transition is not None else "replace" if operation.verb == "replace" else "update"
-    return Write(
+    kind = Transition if transition is not None else Replace if operation.verb == "replace" else Update
+    return kind(
         resource=resource.name,
         response=response,
-        verb=verb,  # type: ignore[arg-type]
         statement=Statement(tuple(pieces), tuple(columns.results)),
         judge=judged,
         assigns=assigns,
         held=made_columns(held_values, held_to, judged),
         key=resource.identifier,
-        read=read,
         current=current,
         invariants=tuple(each.condition for each in checks),
-        details=told,
-        validator=operation.validator,
-        represented=shown,
+        details=told.details,
+        precondition=condition,
         upholds=held,
         was=was,
-        after=events,
-        issues=issues,
-        ends=ends,
+        follows=told.follows,
     )
 
 
@@ -157,18 +155,18 @@ class Changes:
 
 def changes(operation: Mutation, resource: Resource, perspective: Perspective) -> Changes:
     given = pointers(operation)
-    stated = {name: left_out(typed) for name, typed in operation.sets}
+    sets = {name: left_out(typed) for name, typed in operation.sets}
     if operation.transition is not None:
-        stated |= {name: left_out(typed) for name, typed in operation.transition.sets}
+        sets |= {name: left_out(typed) for name, typed in operation.transition.sets}
         if resource.machine is not None:
-            stated[resource.machine.field] = Constant(operation.transition.to, Text())
-    in_database = {name: typed for name, typed in stated.items() if needs_database(typed, (resource.name,))}
+            sets[resource.machine.field] = Constant(operation.transition.to, Text())
+    in_database = {name: typed for name, typed in sets.items() if needs_database(typed, (resource.name,))}
     assigns: list[Assign] = []
     for field in resource.fields.values():
         if not field.stored or field.serial or field.name in in_database:
             continue
-        otherwise = stated.get(field.name) or field.on_change
-        is_given = field.name in given and field.name not in stated
+        otherwise = sets.get(field.name) or field.on_change
+        is_given = field.name in given and field.name not in sets
         replaced = operation.verb == "replace" and is_given
         if is_given or otherwise is not None or field.again_on:
             again = () if otherwise is not None or replaced else field.again_on
@@ -268,7 +266,7 @@ def _fields_in(typed: Typed, resource: Resource) -> Iterator[str]:
 
 def _current(
     resource: Resource,
-    operation: Update,
+    operation: stated.Update,
     assigns: Sequence[Assign],
     found: Sequence[Fragment],
     perspective: Perspective,

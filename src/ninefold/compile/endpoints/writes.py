@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ninefold.checked.operations import Mutation, Operation
 from ninefold.checked.resources import Field, Resource
@@ -19,6 +19,7 @@ from ninefold.expressions.reads import reads_beyond
 from ninefold.expressions.tree import Call, Select, Typed, Variable, rewrite, walk
 from ninefold.plan.problems import Condition, said_by
 from ninefold.plan.statement import Piece, Statement
+from ninefold.plan.writes import STEPS, ReadBack, Step
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Boolean
 
@@ -135,18 +136,28 @@ def invariants(resource: Resource, perspective: Perspective) -> list[Requirement
     return found
 
 
-def read_after(
+@dataclass(frozen=True)
+class Told:
+    """How a write tells of its row: what it returns, the codes whose details stand behind the columns, and what follows
+    it, of which a read is where more than the row itself is shown or done."""
+
+    returning: Fragment
+    details: tuple[str, ...]
+    follows: tuple[Step, ...]
+
+
+def told_after(
     operation: Mutation,
     resource: Resource,
     columns: Columns,
     checks: list[Requirement],
     perspective: Perspective,
+    *steps: Step | None,
     by_key: bool = False,
-) -> tuple[Fragment, Statement | None, tuple[str, ...]]:
-    """What the write returns; the select that follows it where more than the row itself is shown, or where the write
-    has to say which row it is (`by_key`); and the codes whose details stand between the columns and the checks.
-    Sub-selects in RETURNING see the tables before or after
-    the write, as the database likes: the write then returns the identifier, by which the select finds the row."""
+) -> Told:
+    """`steps`: what follows the write; then it has to say which row it is, as it has to `by_key`. Sub-selects in
+    RETURNING see the tables before or after the write, as the database likes: where something else is shown, too, the
+    write returns the identifier, by which a select finds the row."""
     model = perspective.checked.model
     told = details(checks, operation, resource, perspective)
     codes = tuple(name for name, _ in told)
@@ -155,10 +166,17 @@ def read_after(
     read = [*columns.expressions, *(each.when for each in resource.invariants)]
     of_all = perspective.checked.errors.codes
     read += [said for code in of_all for name, said in code.said.items() if said_by(code.name, name) in codes]
-    if not (by_key or operation.several) and not any(reads_beyond(typed, (resource.name,), model) for typed in read):
-        return join(", ", returned), None, codes
+    by_key = by_key or any(steps) or operation.goes_on or operation.several
+    if not by_key and not any(reads_beyond(typed, (resource.name,), model) for typed in read):
+        return Told(join(", ", returned), codes, ())
     keys = join(", ", [column(resource.name, key) for key in resource.identifier] or [Fragment("1")])
     name = identifier(resource.name)
     same = was_written(operation, resource)
     text = "SELECT " + join(", ", returned) + f" FROM {name} AS {name} WHERE " + all_of(same)
-    return keys, Statement((Piece(text.text, text.binds),), tuple(columns.results)), codes
+    read_back = ReadBack(Statement((Piece(text.text, text.binds),), tuple(columns.results)))
+    return Told(keys, codes, in_order(*steps, read_back))
+
+
+def in_order(*steps: Step | None) -> tuple[Step, ...]:
+    """What follows a write, in the order in which it does."""
+    return tuple(sorted((each for each in steps if each is not None), key=lambda each: STEPS.index(type(each))))

@@ -11,7 +11,7 @@ import msgspec
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.rows import BEFORE
 from ninefold.plan import environment
-from ninefold.plan import operations as plan
+from ninefold.plan import writes as plan
 from ninefold.runtime.messages.problems import Failure, FieldFailure, failed_condition
 from ninefold.runtime.operations import constraints
 from ninefold.runtime.operations.constraints import Unfit, making
@@ -65,18 +65,23 @@ class Several(Generic[T]):
         self._each = None if effect.each is None else making(effect.each.items, effect.each.held)
         self._pointer = None if effect.each is None else effect.each.pointer
         self._values, self._then = values, then
-        self._stored = tuple((each.field, sqlite_writer(each.type)) for each in write.assigns if not each.in_statement)
-        self._judge = Judge(write.judge, write.held)
+        assigns = plan.given_values(write)
+        self._stored = tuple((each.field, sqlite_writer(each.type)) for each in assigns if not each.in_statement)
+        self._judge = Judge(write.judge, write.held if isinstance(write, plan.WithValues) else ())
         self._statement = Prepared(write.statement)
-        self._read = None if write.read is None else Prepared(write.read)
-        self._invariants = tuple(map(failed_condition, write.invariants))
-        self._details = write.details
+        read = write.step(plan.ReadBack)
+        self._read = None if read is None else Prepared(read.select)
+        self._invariants = tuple(map(failed_condition, plan.own_invariants(write)))
+        self._details = write.details if isinstance(write, plan.WithValues) else ()
         self._upholds = tuple(map(constraints.Upheld, write.upholds))
-        self._before, self._after = tuple(map(Event, write.before)), tuple(map(Event, write.after))
-        self._version, self._deletes = write.version, write.verb == "delete"
+        self._events = tuple(map(Event, write.events))
+        subscription = write.step(plan.Subscription)
+        self._version = None if subscription is None else subscription.version
+        self._deletes = isinstance(write, plan.Delete)
         # What was is another thing of each row: what reads it is asked for each.
-        self._was = None if write.was is None else Prepared(write.was)
-        self._read_was = None if write.was is None else RowReader(write.was)
+        was = plan.as_it_was(write)
+        self._was = None if was is None else Prepared(was)
+        self._read_was = None if was is None else RowReader(was)
 
     def do(self, session: Session, call: T, asking: Asking, env: dict[str, Any]) -> None:
         """All of it, under the roots that it reads; raises what refuses it."""
@@ -110,7 +115,8 @@ class Several(Generic[T]):
         many, env = own[environment.SEVERAL], own
         if self._upholds:
             own[environment.AFFECTED] = constraints.values_before(self._upholds, session, own)
-        events = [(event, event.all_found(session, own), own) for event in self._before]
+        before, after = (self._events, ()) if self._deletes else ((), self._events)
+        events = [(event, event.all_found(session, own), own) for event in before]
         was = self._as_they_were(session, own)
         deleted = self._then.all_acted_on(session, own) if self._then is not None and self._deletes else None
         try:
@@ -135,7 +141,7 @@ class Several(Generic[T]):
                 for acted_on in acted_on_each:
                     self._then.take_place(session, call, within, acted_on)
         self._hold(session, own, each_in)
-        events += [(event, event.all_found(session, within), within) for within in each_in for event in self._after]
+        events += [(event, event.all_found(session, within), within) for within in each_in for event in after]
         for event, rows, within in events:
             for row in rows:
                 event.write(session, within, row, asking.sources)

@@ -8,7 +8,7 @@ from typing import Any
 from ninefold.expressions.evaluate import Env, EvaluationError, TooMuch, compile
 from ninefold.expressions.tree import Call, Typed
 from ninefold.plan import environment, held
-from ninefold.plan import operations as plan
+from ninefold.plan import writes as plan
 from ninefold.plan.held import CANNOT_BE_MADE
 from ninefold.runtime.messages.problems import Failure, FieldFailure, failed_condition
 from ninefold.runtime.messages.problems import pointer as json_pointer

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import binascii
 from base64 import b64decode
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from functools import cache, partial
 from hashlib import sha256
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.operations import new_token
 from ninefold.plan import authentication, environment
-from ninefold.plan import operations as plan
+from ninefold.plan import writes as plan
 from ninefold.runtime.messages.forms import decoded
 from ninefold.runtime.messages.message import Request
 from ninefold.runtime.messages.problems import Failure, FieldFailure, field_failure
@@ -96,10 +96,7 @@ class Issue:
 
     def __init__(self, issue: plan.Issue) -> None:
         self._scheme = issue.scheme
-        self._store = Prepared(issue.store)
-        self._clean = Prepared(issue.clean)
         self._lasts = issue.lasts_microseconds
-        self._granted = None if issue.granted is None else Granted(issue.granted)
 
     def make(self, env: Env, sources: Sources) -> None:
         """Make it: from here on it is `caller.credential`."""
@@ -111,50 +108,23 @@ class Issue:
         env["granted"] = {"expires_in": seconds, "scope": None, "scopes": []}
         env["caller"] = {**env["caller"], "credential": credential}
 
-    def grant(self, session: Session, env: Env) -> None:
-        """Find out which scopes it has: from here on they are `granted`."""
-        if self._granted is not None:
-            self._granted.find(session, env)
 
-    def keep(self, session: Session, env: Env) -> None:
-        """Keep its digest, in the transaction of what it was made for."""
-        session.run(*self._store.bound(env))
-        if self._granted is not None:
-            self._granted.keep(session, env)
-        session.run(*self._clean.bound(env))
-
-
-class Granted:
+class Scopes:
     """The scopes of a credential: those of its row, or of these what is asked for."""
 
-    def __init__(self, granted: plan.Granted) -> None:
-        self._scopes = granted.scopes
-        self._find = Prepared(granted.find)
-        self._read = sqlite_reader(granted.find.columns[0].type)
-        self._store = Prepared(granted.store)
+    def __init__(self, scopes: plan.Scopes) -> None:
+        self._scopes = scopes.scopes
+        self._find = Prepared(scopes.find)
+        self._read = sqlite_reader(scopes.find.columns[0].type)
 
     def find(self, session: Session, env: Env) -> None:
+        """From here on they are `granted`."""
         [(stored,)] = session.run(*self._find.bound(env))
         value = stored if stored is None or self._read is None else self._read(stored)
         may, asked = set(value if isinstance(value, list) else ()), env.get(environment.ASKED, {}).get("scopes")
         scopes = [each for each in self._scopes if each in may and (asked is None or each in asked)]
         env[environment.ISSUED]["scopes"] = scopes
         env["granted"] |= {"scope": " ".join(scopes) or None, "scopes": scopes}
-
-    def keep(self, session: Session, env: Env) -> None:
-        session.run(*self._store.bound(env))
-
-
-class Ending:
-    """Ends what was issued to a row: because its password becomes another, or because that is asked for."""
-
-    def __init__(self, ending: plan.Ending) -> None:
-        self._fields = ending.fields
-        self._statement = Prepared(ending.statement)
-
-    def end(self, session: Session, env: Env, written: Collection[str]) -> None:
-        if not self._fields or any(field in written for field in self._fields):
-            session.run(*self._statement.bound(env))
 
 
 class PasswordCheck:

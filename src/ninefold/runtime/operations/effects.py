@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from ninefold.expressions.evaluate import Env
 from ninefold.plan import environment
-from ninefold.plan import operations as plan
+from ninefold.plan import writes as plan
 from ninefold.runtime.store.protocol import Session
 from ninefold.runtime.store.statements import Prepared, RowReader
 from ninefold.values import Value
@@ -24,7 +24,7 @@ class Effects(Generic[T]):
     def __init__(
         self,
         planned: plan.Effects,
-        make: Callable[[plan.Write], Do[T]],
+        make: Callable[[plan.Bulk], Do[T]],
         several: Callable[[plan.Effect], Do[T]],
     ) -> None:
         self._resource = planned.resource

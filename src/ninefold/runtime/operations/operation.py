@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TypeAlias, assert_never
 
 from ninefold.plan import operations as plan
-from ninefold.runtime.operations.execute import Compute, List, Read, Write
+from ninefold.plan.writes import Write as PlannedWrite
+from ninefold.runtime.operations.execute import Compute, List, Read
 from ninefold.runtime.operations.stream import Stream
 from ninefold.runtime.operations.sweep import Sweep
+from ninefold.runtime.operations.write import Write
 
 Operation: TypeAlias = Read | List | Write | Sweep | Compute | Stream
 
@@ -19,7 +21,7 @@ def ready(operation: plan.Operation) -> Operation:
             return Read(operation)
         case plan.List():
             return List(operation)
-        case plan.Write():
+        case PlannedWrite():
             return Write(operation)
         case plan.Sweep():
             return Sweep(operation)

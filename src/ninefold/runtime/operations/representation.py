@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from ninefold.expressions.evaluate import Env
 from ninefold.plan import environment
-from ninefold.plan import operations as plan
+from ninefold.plan import writes as plan
 from ninefold.runtime.messages import conditional
 from ninefold.runtime.messages.encode import Shape
 from ninefold.runtime.store.protocol import Row, Session, Stored

@@ -9,13 +9,15 @@ from typing import Any
 
 from ninefold.plan import environment
 from ninefold.plan import operations as plan
+from ninefold.plan.writes import Delete, Effects
 from ninefold.runtime.messages.encode import NO_ROW, Shape
 from ninefold.runtime.messages.parameters import FilterReader
 from ninefold.runtime.operations.bulk import Asking, Several
 from ninefold.runtime.operations.constraints import requested
-from ninefold.runtime.operations.execute import Call, Write, effects
+from ninefold.runtime.operations.execute import Call
 from ninefold.runtime.operations.flow import Next, Transact, Wait
 from ninefold.runtime.operations.judge import Judge
+from ninefold.runtime.operations.write import Write, effects
 from ninefold.runtime.store.protocol import Row, Session
 from ninefold.runtime.store.statements import Prepared
 from ninefold.values import Value
@@ -29,10 +31,10 @@ class Sweep:
         self.resource: str | None = operation.resource
         self.judge = None if operation.judge is None else Judge(operation.judge)
         self.filters = FilterReader(operation.filters)
-        self._deletes = write.verb == "delete"
+        self._deletes = isinstance(write, Delete)
         self._write = Write(write)
-        then = None if write.then is None else effects(write.then)
-        self._several: Several[Call] = Several(operation.change, self._values, then)
+        then = write.step(Effects)
+        self._several: Several[Call] = Several(operation.change, self._values, None if then is None else effects(then))
         self._items = None if operation.items is None else Prepared(operation.items)
         self._head = None if operation.head is None else Prepared(operation.head)
         beside = () if operation.head is None else operation.head.columns

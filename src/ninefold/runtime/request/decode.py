@@ -11,8 +11,8 @@ from ninefold.runtime.messages.decode import Becomes, Body
 from ninefold.runtime.messages.patches import Edit
 from ninefold.runtime.messages.problems import Failure
 from ninefold.runtime.operations import credentials
-from ninefold.runtime.operations.execute import Write
 from ninefold.runtime.operations.flow import Beside, Next, ReadBody, TooLarge, Wait
+from ninefold.runtime.operations.write import Write
 from ninefold.runtime.request.endpoints import Endpoint
 from ninefold.runtime.request.exchange import NO_DOCUMENT, NOT_READ, TOO_LARGE, Asked, Content, Exchange
 from ninefold.runtime.request.perform import operate

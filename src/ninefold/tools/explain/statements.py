@@ -8,8 +8,9 @@ from typing import assert_never
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.tree import words
 from ninefold.language.endpoints import Endpoint
-from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Sweep, Write
+from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Sweep
 from ninefold.plan.statement import Statement, switched
+from ninefold.plan.writes import Further, Occurrences, ReadBack, Write, as_it_was
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds
 
@@ -44,18 +45,7 @@ def _of(operation: Operation) -> Iterator[tuple[str, Statement]]:
             if operation.judge is not None:
                 yield "where nothing is found, asks why", operation.judge.statement
         case Write():
-            for event in operation.before:
-                yield f"reads the row for the event `{event.kind}`, before the deletion", event.select
-            if operation.was is not None:
-                yield "reads the row as it was", operation.was
-            yield "writes", operation.statement
-            for event in operation.after:
-                yield f"reads the row for the event `{event.kind}`, in the same transaction", event.select
-            for following in operation.further:
-                for called, statement in _of(following):
-                    yield f"with the same row, in the same transaction, {called}", statement
-            if operation.read is not None:
-                yield "then reads, in the same transaction", operation.read
+            yield from _of_write(operation)
             yield "where nothing is touched, asks why", operation.judge.statement
         case Sweep(change=change):
             if change.find is not None:
@@ -75,6 +65,23 @@ def _of(operation: Operation) -> Iterator[tuple[str, Statement]]:
                 yield "reads", operation.select
         case _:
             assert_never(operation)
+
+
+def _of_write(write: Write) -> Iterator[tuple[str, Statement]]:
+    occurrences, was = write.step(Occurrences), as_it_was(write)
+    events = [(event.kind, event.select) for event in write.events]
+    if occurrences is not None and occurrences.before:
+        yield from ((f"reads the row for the event `{kind}`, before the deletion", select) for kind, select in events)
+        events = []
+    if was is not None:
+        yield "reads the row as it was", was
+    yield "writes", write.statement
+    yield from ((f"reads the row for the event `{kind}`, in the same transaction", select) for kind, select in events)
+    for further in write.steps(Further):
+        for called, statement in _of(further.write):
+            yield f"with the same row, in the same transaction, {called}", statement
+    if (read := write.step(ReadBack)) is not None:
+        yield "then reads, in the same transaction", read.select
 
 
 def text(statement: Statement) -> str:

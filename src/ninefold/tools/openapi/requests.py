@@ -9,8 +9,9 @@ from ninefold.checked.operations import PathValue
 from ninefold.expressions.tree import Constant
 from ninefold.language.fact import value_of
 from ninefold.plan.json_patch import SCHEMA as JSON_PATCH
-from ninefold.plan.operations import Compute, List, Read, Stream, Sweep
+from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Sweep
 from ninefold.plan.routes import Body, BodyField, Parameter
+from ninefold.plan.writes import Write, precondition
 from ninefold.tools.openapi.info import version_parameters
 from ninefold.tools.openapi.limits import page_parameters
 from ninefold.tools.openapi.schemas import field_schema, stated, type_schema
@@ -97,11 +98,17 @@ def _declared(parameter: Parameter, where: str, service: Service) -> Json:
     }
 
 
+def _asks_a_condition(operation: Operation) -> bool:
+    if isinstance(operation, Write):
+        return precondition(operation) is not None
+    return not isinstance(operation, Stream | Sweep) and operation.validator
+
+
 def _conditional(endpoint: Endpoint) -> Iterator[Json]:
     """`If-Match` and `If-None-Match` act where there are entity tags (RFC 9110 13.1); a stream goes on where the named
     header says."""
     operations = [each.operation for each in endpoint.route.admissions]
-    if any(not isinstance(each, Stream | Sweep) and each.validator for each in operations):
+    if any(_asks_a_condition(each) for each in operations):
         yield {"name": "If-Match", "in": "header", "schema": {"type": "string"}}
     if any(isinstance(each, Read | List | Compute) and each.validator for each in operations):
         yield {"name": "If-None-Match", "in": "header", "schema": {"type": "string"}}

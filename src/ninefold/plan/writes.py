@@ -1,0 +1,374 @@
+"""Writes: a change of one row, of each kind what there is for it, and what follows in the same transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Literal, TypeAlias, TypeVar
+
+import msgspec
+
+from ninefold.expressions.tree import Typed
+from ninefold.plan.events import Event
+from ninefold.plan.held import Held, HeldColumns, refusals
+from ninefold.plan.places import Place
+from ninefold.plan.problems import Condition, Judge, Location
+from ninefold.plan.responses import Response
+from ninefold.plan.statement import ResultColumn, Statement
+from ninefold.values import Type
+
+
+class OfResource(msgspec.Struct, frozen=True, tag_field="operation", omit_defaults=True, kw_only=True):
+    """`seen`: where it is stated which rows of the resource it is about."""
+
+    resource: str
+    response: Response
+    seen: tuple[Place, ...] = ()
+
+
+class Assign(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A value that a write stores in `field`, in `$new`.
+
+    `given`: taken from the body where the body gives it. `otherwise`: evaluated where it does not; without it the
+    field has no value on create, and is kept on update. `again`: on update, evaluated (instead of kept) when one
+    of these fields is given. `secret`: what is stored is a digest, and the value itself is in `issued`. `reads`: the
+    fields of the row, as it is being made, that `otherwise` reads. `in_statement`: where the body does not give it, the
+    statement makes it. `held`: what `otherwise` gives is held to the field.
+    """
+
+    field: str
+    type: Type
+    given: bool = False
+    otherwise: Typed | None = None
+    again: tuple[str, ...] = ()
+    secret: Literal["token", "password"] | None = None
+    reads: tuple[str, ...] = ()
+    in_statement: bool = False
+    held: Held | None = None
+
+
+class Untouched(msgspec.Struct, frozen=True):
+    """There was nothing to do: `ensure` finds the row as it is wanted, `remove` finds none. `statement` gives a row
+    then, with the same columns as the write's own, and no row where something refuses the request."""
+
+    statement: Statement
+    response: Response
+
+
+class PasswordCheck(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Of `sign in`: the password that the body gives in `field` is held to the hash that `find` gives, that of the row
+    which path and body name. That hash is the root `$verified` then; nothing is where the password is another. `find`
+    None: it is a random secret, of which the row holds the SHA-256 digest: that is `$verified`, whosever it is."""
+
+    field: str
+    find: Statement | None
+
+
+class Upheld(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An invariant of other rows that a write may break. `failing`, after the write, gives a row if there is one that
+    it now fails of: the details of the codes in `details`. `before` the write one row is asked for: the keys, in arrays
+    by the names of its columns, by which the rows that have to be asked are known; they are the root `$affected`."""
+
+    condition: Condition
+    failing: Statement
+    details: tuple[str, ...] = ()
+    before: Statement | None = None
+
+
+class Represented(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What GET shows at the path of a write, where its entity tags are of more than the row: `before`, by the path, it
+    is compared with If-Match; `after`, by `$row`, it gives the tag of the response."""
+
+    before: Statement
+    response: Response
+    after: Statement | None = None
+
+
+class Precondition(msgspec.Struct, frozen=True, omit_defaults=True):
+    """If-Match is honoured, and asks for what is `represented` as well where entity tags are of more than the row; a
+    write with an `after` of it is read back."""
+
+    represented: Represented | None = None
+
+
+class Each(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A row is made for each item of an array, which is the root `each` of its values. `pointer`: where the body gives
+    the array. `held`: who answers for an array that cannot be made, which is no field's."""
+
+    items: Typed
+    pointer: str | None = None
+    held: Held | None = None
+
+
+class Effect(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A change of another row, or of several. `find` gives the key of the row, which is the root `$path` of the write;
+    no row: nothing happens. None: there is a new row, or only one, or one for `each` item. Where the write is of
+    `several`, `find` gives the key of each and what its values are made of, in the order of identifiers."""
+
+    write: Bulk
+    find: Statement | None = None
+    each: Each | None = None
+
+
+# ── What follows a write ──────────────────────────────────────────────────────────────────────────────────────
+
+
+class _Step(msgspec.Struct, frozen=True, tag_field="step", omit_defaults=True):
+    """Done in the transaction of a write that has touched its row, or each of its rows."""
+
+
+class Subscription(_Step, frozen=True, tag="subscription"):
+    """The row is told of events: who called is kept, and in which `version`, where there are some. `signed`: it is of
+    the language's own kind, whose secret is `issued.secret`."""
+
+    version: str | None = None
+    signed: bool = False
+
+
+class Effects(_Step, frozen=True, tag="effects"):
+    """What else changes, in this order. `acted_on` gives what is read of the row that the write acted on: by `$row` as
+    it has become, or, `before` a deletion, by what the deletion finds it by. That is the root `resource` of the
+    effects."""
+
+    resource: str
+    acted_on: Statement
+    effects: tuple[Effect, ...]
+    before: bool = False
+
+
+class Occurrences(_Step, frozen=True, tag="events"):
+    """The events that the write causes. Each shows the row by `$row`, as it has become, or as it was `before` a
+    deletion."""
+
+    events: tuple[Event, ...]
+    before: bool = False
+
+
+class Further(_Step, frozen=True, tag="further"):
+    """A transition of the same row. `$row` is its root `$path`."""
+
+    write: Transition
+
+
+class Scopes(_Step, frozen=True, tag="scopes"):
+    """The scopes of the credential that is issued (`$issued`): of the `scopes` that its scheme lists, those that `find`
+    gives, an array of what the row is granted, by `$row`, and that are asked for (`$asked`)."""
+
+    scopes: tuple[str, ...]
+    find: Statement
+
+
+class ReadBack(_Step, frozen=True, tag="read"):
+    """Gives the columns of the response, and what the write is held to, in the place of the write's own statement: by
+    `$row`, of which that returns the fields of `key`. Read where there was nothing to do, too."""
+
+    select: Statement
+
+
+class Ending(_Step, frozen=True, tag="ending"):
+    """`statement` ends credentials that were issued to the row: where one of `fields`, its passwords, is written; where
+    there are none of these, always."""
+
+    statement: Statement
+    fields: tuple[str, ...] = ()
+
+
+class Issue(_Step, frozen=True, tag="issue"):
+    """A credential of `scheme` is made for the row: `store` keeps its digest (`$issued`), `store_scopes` its scopes,
+    `clean` removes a few that have ended. `lasts_microseconds` None: it lasts as long as the row."""
+
+    scheme: str
+    store: Statement
+    clean: Statement
+    lasts_microseconds: int | None = None
+    store_scopes: Statement | None = None
+
+
+Step: TypeAlias = Subscription | Effects | Occurrences | Further | Scopes | ReadBack | Ending | Issue
+
+STEPS = (Subscription, Effects, Occurrences, Further, Scopes, ReadBack, Ending, Issue)
+"""In the order in which they follow."""
+
+_S = TypeVar("_S", bound=_Step)
+
+
+# ── Writes ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Write(OfResource, frozen=True, kw_only=True):
+    """A change of one row, with everything that guards it in its own WHERE; one of the kinds below.
+
+    The statement returns the fields of `key` where a `ReadBack` follows; else the row's columns, as `response` wants
+    them, and what it is held to. Nothing returned: nothing was touched, and the judge says why. `upholds`: invariants
+    of other rows. `follows`: what is done then, in the order of `STEPS`.
+    """
+
+    statement: Statement
+    judge: Judge
+    key: tuple[str, ...] = ()
+    upholds: tuple[Upheld, ...] = ()
+    follows: tuple[Step, ...] = ()
+    places: dict[str, tuple[Place, ...]] = {}
+    """Where it is stated what gives the fields of the row their values, by field."""
+
+    @property
+    def verb(self) -> str:
+        """Which kind it is, in the words of the language."""
+        return str(self.__struct_config__.tag)
+
+    def step(self, kind: type[_S]) -> _S | None:
+        """What follows of one kind, of which there is one at most."""
+        return next((each for each in self.follows if isinstance(each, kind)), None)
+
+    def steps(self, kind: type[_S]) -> tuple[_S, ...]:
+        return tuple(each for each in self.follows if isinstance(each, kind))
+
+    @property
+    def results(self) -> tuple[ResultColumn, ...]:
+        """The columns of which the response is made."""
+        read = self.step(ReadBack)
+        return (self.statement if read is None else read.select).columns
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        found = self.step(Occurrences)
+        return () if found is None else found.events
+
+    @property
+    def effects(self) -> tuple[Effect, ...]:
+        found = self.step(Effects)
+        return () if found is None else found.effects
+
+
+class WithValues(Write, frozen=True, kw_only=True):
+    """It leaves a row with values. Pieces under the switch `new FIELD` take part where `$new` has the field. Behind the
+    columns of the response stand the detail of each code in `details`, a text, then, for each of `invariants`, whether
+    the row as it has become fails it. `held`: what the statement makes, by columns of the judge. Where one has a
+    schema, the judge is asked before the statement."""
+
+    assigns: tuple[Assign, ...] = ()
+    held: tuple[HeldColumns, ...] = ()
+    invariants: tuple[Condition, ...] = ()
+    details: tuple[str, ...] = ()
+
+
+class Create(WithValues, frozen=True, kw_only=True, tag="create"):
+    """A new row. `several`: one for each row of `$several`, all judged before; the judge gives a row for each."""
+
+    several: bool = False
+
+
+class Ensure(WithValues, frozen=True, kw_only=True, tag="ensure"):
+    """A new row, or one that is there already as it is wanted: `untouched`. Only if that finds nothing either, the
+    judge is asked."""
+
+    untouched: Untouched
+    precondition: Precondition | None = None
+
+
+class Update(WithValues, frozen=True, kw_only=True, tag="update"):
+    """A row that is there, changed. `was`: the row as it was, as far as anything reads it: the root `before`. Asked for
+    before the statement. `current`: the row as it is, its revision first, where what is stored may depend on it: what
+    is merged into an object, or a value that is made from fields which the body does not give. The statement then has
+    the switch `as it was`, under which it acts on no other revision. `several`: as of `Create`, of rows that are
+    there."""
+
+    was: Statement | None = None
+    current: Statement | None = None
+    precondition: Precondition | None = None
+    several: bool = False
+
+
+class Replace(Update, frozen=True, kw_only=True, tag="replace"):
+    """A field that the body leaves out is made as on create, or has no value."""
+
+
+class Transition(Update, frozen=True, kw_only=True, tag="transition"):
+    """A row comes into another state."""
+
+
+class Delete(Write, frozen=True, kw_only=True, tag="delete"):
+    """A row that is there, deleted. `was` and `several`: as of `Update`."""
+
+    was: Statement | None = None
+    precondition: Precondition | None = None
+    several: bool = False
+
+
+class Remove(Write, frozen=True, kw_only=True, tag="remove"):
+    """A row, deleted if there is one; `untouched`: there is none. What both statements return are the fields of the row
+    as it was (or would be): the root `$row` of what follows. `was`: as of `Update`."""
+
+    untouched: Untouched
+    was: Statement | None = None
+    precondition: Precondition | None = None
+
+
+class SignIn(WithValues, frozen=True, kw_only=True, tag="sign in"):
+    """A row whose password the body gives, checked before anything is written. Where nothing is, the statement is a
+    select. `was`: as of `Update`."""
+
+    password: PasswordCheck
+    was: Statement | None = None
+
+
+class Grant(SignIn, frozen=True, kw_only=True, tag="grant token"):
+    """The same of a client (RFC 6749, section 4.4), which may ask for some of its scopes: `$asked`."""
+
+
+class SignOut(Write, frozen=True, kw_only=True, tag="sign out"):
+    """A row, found: credentials of it end. The statement is a select."""
+
+
+Written: TypeAlias = Create | Ensure | Update | Replace | Transition | Delete | Remove | SignIn | Grant | SignOut
+"""Every kind of write."""
+
+Bulk: TypeAlias = Create | Update | Transition | Delete
+"""What may be of several rows."""
+
+
+def given_values(write: Write) -> tuple[Assign, ...]:
+    """How the fields of its row have their values; a row that goes, or that stays as it is, has none."""
+    return write.assigns if isinstance(write, WithValues) else ()
+
+
+def own_invariants(write: Write) -> tuple[Condition, ...]:
+    """Those that the row itself is held to."""
+    return write.invariants if isinstance(write, WithValues) else ()
+
+
+def as_it_was(write: Write) -> Statement | None:
+    return write.was if isinstance(write, Update | Delete | Remove | SignIn) else None
+
+
+def precondition(write: Write) -> Precondition | None:
+    return write.precondition if isinstance(write, Ensure | Update | Delete | Remove) else None
+
+
+def untouched(write: Write) -> Untouched | None:
+    return write.untouched if isinstance(write, Ensure | Remove) else None
+
+
+def of_values(write: Write, without: Collection[str] = ()) -> Iterator[Condition]:
+    """The conditions with which a write may be refused for what the contract gives fields; `without` some of these."""
+    made = tuple(each.held for each in given_values(write) if each.held is not None)
+    held = (*(each.held for each in write.held), *made) if isinstance(write, WithValues) else ()
+    held = tuple(each for each in held if each.field not in without)
+    arrays = (effect.each for effect in write.effects)
+    held += tuple(each.held for each in arrays if each is not None and each.held is not None)
+    yield from dict.fromkeys(condition for each in held for condition in refusals(each))
+
+
+def of_lack(write: Write, assign: Assign) -> Condition:
+    """The condition with which it is refused where a field has to have a value and is given none. What no body may
+    give, the client is not told to give."""
+    subject, trace = f"{write.resource}.{assign.field}", write.places.get(assign.field, ())
+    if not assign.given:
+        return Condition("invalid", subject, trace=trace)
+    pointer = "/" + assign.field.replace("~", "~0").replace("/", "~1")
+    return Condition("invalid", subject, None, Location("body", pointer, assign.field), "required", trace)
+
+
+def of_lacks(write: Write) -> Iterator[Condition]:
+    """The same of every field to which the contract may give none."""
+    makes = (each for each in given_values(write) if each.otherwise is not None and not each.type.nullable)
+    yield from (of_lack(write, each) for each in makes)

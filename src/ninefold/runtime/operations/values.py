@@ -1,0 +1,130 @@
+"""The values that a write stores: of the body, else what the contract makes of the request, of the caller and of the
+row, and which of them nobody knows where only a part of the body is valid."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from hashlib import sha256
+from typing import Any
+
+from ninefold.expressions.reads import of_request
+from ninefold.expressions.tree import free_variables
+from ninefold.plan import environment
+from ninefold.plan import writes as plan
+from ninefold.runtime.messages.problems import Failure, failed_condition
+from ninefold.runtime.operations.constraints import Unfit, making
+from ninefold.runtime.operations.credentials import hashed
+from ninefold.values import Digest, Value
+
+KEPT = object()
+"""The value of a field that a write does not touch."""
+
+
+class Values:
+    """How the fields of a write's row have their values, made ready."""
+
+    def __init__(self, write: plan.Write) -> None:
+        assigns = plan.given_values(write)
+        self._row = write.resource
+        self._is_new = isinstance(write, plan.Create | plan.Ensure)
+        self._is_whole = isinstance(write, plan.Replace)
+        self._assigns = tuple(
+            (assign, None if assign.otherwise is None else making(assign.otherwise, assign.held)) for assign in assigns
+        )
+        self._required = tuple(assign.field for assign in assigns if not (assign.type.nullable or assign.in_statement))
+        self._lacks = {each.field: failed_condition(plan.of_lack(write, each)) for each in assigns}
+        self._made_of_row = frozenset(
+            assign.field
+            for assign in assigns
+            if assign.in_statement
+            or (assign.otherwise is not None and write.resource in free_variables(assign.otherwise))
+        )
+        self._made_of_request = tuple(
+            (assign.field, parts)
+            for assign in assigns
+            if assign.otherwise is not None and (parts := of_request(assign.otherwise))
+        )
+
+    def read_the_row(self, given: Collection[str]) -> bool:
+        """Whether one of them is made from fields of the row that the body does not give. `given`: those that it
+        gives."""
+        return any(_leans(assign, given) for assign, _ in self._assigns)
+
+    def make(self, env: dict[str, Any], body: Mapping[str, Any], made: dict[str, Value]) -> list[Failure]:
+        """Make them: `$new`, and `issued` where what is stored is a digest; what cannot be stored as it is. `made`:
+        the row as it is; what becomes of it goes there."""
+        new, issued = env[environment.NEW], env["issued"]
+        unfit: list[Failure] = []
+        told: set[str] = set()
+        # A value made on create or on change reads the row as it is being made, under the resource's name.
+        of_the_row = {**env, self._row: made}
+        for assign, otherwise in self._assigns:
+            if assign.given and assign.field in body:
+                value = body[assign.field]
+            elif assign.in_statement:
+                continue
+            elif not self._is_new and assign.again and not body.keys() & set(assign.again):
+                continue
+            elif otherwise is not None:
+                try:
+                    value = otherwise(of_the_row)
+                except Unfit as failed:
+                    value = None
+                    is_consequence = assign.held is not None and not told.isdisjoint(assign.held.reads)
+                    unfit += [] if is_consequence else [failed.failure]
+                    told.add(assign.field)
+            elif self._is_whole:
+                value = None
+            else:
+                made.setdefault(assign.field, None)
+                continue
+            if assign.secret == "token" and value is not None:
+                issued[assign.field] = value
+                new[assign.field] = sha256(value.encode()).digest()
+            else:
+                new[assign.field] = value
+                if assign.secret is None:
+                    made[assign.field] = value
+        absent = None if self._is_new else KEPT
+        lacks = [self._lacks[name] for name in self._required if new.get(name, absent) is None and name not in told]
+        return unfit + lacks
+
+    def unknown(self, given: Collection[str], refused: Mapping[str, Any]) -> set[str]:
+        """The fields of which nobody knows what would be stored: those that are made of what is `refused` of the
+        request, or of others. `given`: those that the body gives."""
+        made = {name for name in self._made_of_row if name not in given}
+        return made | {
+            name
+            for name, parts in self._made_of_request
+            if any(refused.get("body" if part == "body" else "parameters") for part in parts)
+        }
+
+    def passwords(self, new: Mapping[str, Any]) -> dict[str, str]:
+        """Those that are to be hashed, by field."""
+        return {
+            assign.field: new[assign.field]
+            for assign, _ in self._assigns
+            if assign.secret == "password" and isinstance(new.get(assign.field), str)
+        }
+
+    def put_hashes(self, new: dict[str, Any], hashes: Mapping[str, str]) -> None:
+        for assign, _ in self._assigns:
+            if assign.field in hashes:
+                hash = hashes[assign.field]
+                new[assign.field] = hash.encode() if isinstance(assign.type, Digest) else hash
+
+    def hashes(self, new: Mapping[str, Any]) -> dict[str, Any]:
+        """The hashes of passwords, by field."""
+        found = {each.field: new.get(each.field) for each, _ in self._assigns if each.secret == "password"}
+        return {name: hash for name, hash in found.items() if hash is not None}
+
+
+def hash_all(plain: Mapping[str, str]) -> dict[str, str]:
+    return {name: hashed(value) for name, value in plain.items()}
+
+
+def _leans(assign: plan.Assign, given: Collection[str]) -> bool:
+    """Whether a value is made from fields of the row that the body does not give."""
+    if (assign.given and assign.field in given) or (assign.again and not set(given) & set(assign.again)):
+        return False
+    return not set(given).issuperset(assign.reads)

@@ -1,0 +1,383 @@
+"""A change of one row, made ready: what it stores, what refuses it, and what follows in its transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, TypeAlias, assert_never
+
+from ninefold.expressions.rows import BEFORE
+from ninefold.plan import environment
+from ninefold.plan import writes as plan
+from ninefold.plan.events import SECRET
+from ninefold.runtime.messages import conditional
+from ninefold.runtime.messages.encode import Shape
+from ninefold.runtime.messages.problems import failed_condition
+from ninefold.runtime.operations import constraints, credentials, flow, signing
+from ninefold.runtime.operations.bulk import Asking, Several
+from ninefold.runtime.operations.constraints import requested
+from ninefold.runtime.operations.effects import Do, Effects
+from ninefold.runtime.operations.events import Event, subscribe
+from ninefold.runtime.operations.execute import Call
+from ninefold.runtime.operations.flow import Next, Select, Transact, Wait
+from ninefold.runtime.operations.judge import MOST_ANEW, Judge, NothingFound, Refusal, Taken
+from ninefold.runtime.operations.representation import Represented
+from ninefold.runtime.operations.values import Values, hash_all
+from ninefold.runtime.store.protocol import Conflicting, Row, Session, Stored
+from ninefold.runtime.store.statements import Prepared, RowReader
+from ninefold.values import Value
+
+Env: TypeAlias = dict[str, Any]
+
+AS_IT_WAS = "as it was"
+"""The switch under which a write acts on the revision that was read, and on no other."""
+
+
+class Write:
+    """A change of one row."""
+
+    def __init__(self, operation: plan.Write) -> None:
+        self.resource: str | None = operation.resource
+        own = operation if isinstance(operation, plan.WithValues) else None
+        self.judge: Judge | None = Judge(operation.judge, () if own is None else own.held)
+        self._judge = self.judge
+        self._row = operation.resource
+        self._is_new = isinstance(operation, plan.Create | plan.Ensure)
+        self._grants = isinstance(operation, plan.Grant)
+        self._statement = Prepared(operation.statement)
+        self._key = operation.key
+        self._shape = Shape(operation.response, operation.results)
+        untouched = plan.untouched(operation)
+        self._untouched = None if untouched is None else Prepared(untouched.statement)
+        self._shape_untouched = self._shape if untouched is None else Shape(untouched.response, operation.results)
+        self._removed = RowReader(operation.statement) if isinstance(operation, plan.Remove) else None
+        self._invariants = tuple(map(failed_condition, plan.own_invariants(operation)))
+        self._details = () if own is None else own.details
+        self._values = Values(operation)
+        current = operation.current if isinstance(operation, plan.Update) else None
+        self._current = None if current is None else Prepared(current)
+        self._read_current = None if current is None else RowReader(current)
+        condition = plan.precondition(operation)
+        self._validator = condition is not None
+        represented = None if condition is None else condition.represented
+        self._represented = None if represented is None else Represented(represented)
+        self._upholds = tuple(map(constraints.Upheld, operation.upholds))
+        self.password = credentials.PasswordCheck(operation.password) if isinstance(operation, plan.SignIn) else None
+        was = plan.as_it_was(operation)
+        self._was = None if was is None else Prepared(was)
+        self._read_was = None if was is None else RowReader(was)
+        self._follows = tuple(map(_ready, operation.follows))
+        self._is_read_back = operation.step(plan.ReadBack) is not None
+        issue, subscription = operation.step(plan.Issue), operation.step(plan.Subscription)
+        self._issues = None if issue is None else credentials.Issue(issue)
+        self._signs = subscription is not None and subscription.signed
+
+    def do(self, session: Session, call: Call, env: Env) -> None:
+        """Do it as a part of another write, for the same call."""
+        own = replace(call, env=env, body={}, valid=None, wrong=frozenset(), current=None, on_current=False)
+        wanted = self.wanted(own)
+        if wanted is not None:
+            self.found(own, session.run(wanted.text, wanted.binds))
+        self.prepare(own)
+        flow.at_once(self.perform(own), session)
+
+    def values(self, call: Call, env: Env, current: dict[str, Value]) -> Env:
+        """The values of one row of several, of which `current` was read."""
+        self.prepare(replace(call, env=env, body={}, valid=None, wrong=frozenset(), current=current, on_current=False))
+        new: Env = env[environment.NEW]
+        return new
+
+    def wanted(self, call: Call, given: frozenset[str] = frozenset(), merging: bool = False) -> Select | None:
+        """What has to be read of the row as it is before the values are made. `given`: the fields that the body gives;
+        `merging`: an object of it is merged."""
+        if self._current is None or not (merging or self._values.read_the_row(given)):
+            return None
+        return Select(*self._current.bound(call.env))
+
+    def found(self, call: Call, rows: Sequence[Row]) -> None:
+        """The row as it is. From here on the operation acts on no other revision of it."""
+        assert self._read_current is not None
+        call.current = self._read_current(rows[0]) if rows else None
+        call.on_current = True
+
+    def prepare(self, call: Call) -> None:
+        """Make the values that are stored. Raises Refusal where one that must be there is not given by anything: a
+        value that cannot be made (the caller has no such member) is no value."""
+        env = call.env
+        if self._validator and "if-match" in call.request.headers:
+            wanted = conditional.revisions(call.request.headers["if-match"], self._shape.tag_prefix)
+            env[environment.IF] = {"there": True} if wanted is None else {"there": True, "match": wanted}
+        made: dict[str, Value] = dict(call.current or {})
+        was = made.pop(environment.REVISION_COLUMN, None)
+        env[environment.WRITE] = {"revision": call.sources.revision(), "was": was}
+        if call.body is None:
+            return
+        env[environment.BODY] = body = call.body
+        requested(env, body)
+        if self._grants:
+            env[environment.ASKED] = credentials.asked(body)
+        env |= {environment.NEW: {}, environment.GIVEN: dict.fromkeys(body, True), "issued": {}}
+        unfit = self._values.make(env, body, made)
+        if self._signs:
+            key = env[environment.SIGNING]["key"]
+            env["issued"][SECRET] = signing.written(signing.secret(key, str(env[environment.NEW]["id"])))
+        # What is made of a row that is not there says nothing; the judge says that it is not there.
+        if unfit and (call.current is not None or not call.on_current):
+            raise Refusal(unfit)
+        if self._issues is not None:
+            self._issues.make(env, call.sources)
+
+    def is_conditional(self, call: Call) -> bool:
+        """Whether the request has a condition on what GET shows."""
+        return self._represented is not None and "if-match" in call.request.headers
+
+    def shown(self, call: Call) -> tuple[str, list[Stored]]:
+        """What GET shows, of which the request has a condition."""
+        assert self._represented is not None
+        return self._represented.asked(call.env)
+
+    def compare(self, call: Call, rows: Sequence[Row]) -> None:
+        """Hold what GET shows against the condition."""
+        assert self._represented is not None
+        self._represented.narrow(call.env, _if_match(call), rows)
+
+    def wrong(self, call: Call) -> frozenset[str]:
+        """The fields of which nobody knows what would be stored, where only some values of the body are valid: those
+        that it gives wrongly, and those that are made of others."""
+        return call.wrong | self._values.unknown(call.body or {}, call.env.get(environment.REFUSED, {}))
+
+    def perform(self, call: Call) -> Next:
+        if self.password is not None:
+            return self.password.step(call.env, partial(self._signed_in, call))
+        return self._with_values(call)
+
+    def _signed_in(self, call: Call, is_right: bool) -> Next:
+        return self._with_values(call) if is_right else self._judge.asked(call.env)
+
+    def _with_values(self, call: Call) -> Next:
+        plain = self._values.passwords(call.env[environment.NEW])
+        if plain:
+            return Wait(flow.Compute(partial(hash_all, plain)), partial(self._with_passwords, call))
+        return self._transact(call)
+
+    def _with_passwords(self, call: Call, hashes: Mapping[str, str]) -> Next:
+        self._values.put_hashes(call.env[environment.NEW], hashes)
+        return self._transact(call)
+
+    def _transact(self, call: Call) -> Next:
+        return Wait(Transact(partial(self._work, call)), lambda done: done[1].filled(done[0], (), call.env, done[2]))
+
+    def _work(self, call: Call, session: Session) -> tuple[Row, Shape, str | None]:
+        """The columns of the row as it has become, how they are shown, and their entity tag where that is of more."""
+        env = call.env
+        if self._represented is not None and self.is_conditional(call):
+            self._represented.narrow(env, _if_match(call), session.run(*self._represented.asked(env)))
+        self._remember(session, env)
+        if self._judge.holds:
+            refusal = self._judge.refusal(session.run(*self._judge.bound(env, True)), env)
+            if refusal is not None and not isinstance(refusal, Taken):
+                raise refusal
+        if self._upholds:
+            env[environment.AFFECTED] = constraints.values_before(self._upholds, session, env)
+        known = [step.found(session, env) if step.before else None for step in self._follows]
+        row, touched = self._touch(session, call)
+        after = {**env, environment.ROW: self._written(row)} if self._is_read_back else env
+        for step, found in zip(self._follows, known, strict=True):
+            if isinstance(step, _ReadBack):
+                row = step.row(session, after)
+            elif touched:
+                step.take_place(session, call, after, found)
+        if not touched:
+            call.untouched = True
+        else:
+            self._hold(session, row, after)
+        tag = None if self._represented is None else self._represented.now(session, after)
+        return row, self._shape if touched else self._shape_untouched, tag
+
+    def _touch(self, session: Session, call: Call) -> tuple[Row, bool]:
+        """The row that is written, or that is there as it is wanted. What is made at random is made again where it is
+        taken. Raises what refuses it."""
+        env, tries, switches = call.env, 0, self._statement.switches
+        if switches:
+            on = {f"new {name}" for name in env[environment.NEW]}
+            switches &= on | {AS_IT_WAS} if call.on_current else on
+        while True:
+            try:
+                rows = session.run(*self._statement.bound(env, switches))
+            except Conflicting:
+                rows = []
+            if rows:
+                return rows[0], True
+            if self._untouched is not None and (rows := session.run(*self._untouched.bound(env))):
+                return rows[0], False
+            refusal = self._judge.refusal(session.run(*self._judge.bound(env, True)), env)
+            tries += 1
+            if not isinstance(refusal, Taken) or refusal.anew <= (call.body or {}).keys() or tries == MOST_ANEW:
+                raise refusal or NothingFound
+            self._make_anew(call)
+
+    def _make_anew(self, call: Call) -> None:
+        """The values once more. Passwords are hashed already."""
+        hashes = self._values.hashes(call.env[environment.NEW])
+        self.prepare(call)
+        call.env[environment.NEW] |= hashes
+
+    def _remember(self, session: Session, env: Env) -> None:
+        """The root `before`: the row as it is before it changes. Of what follows on one row, it is that row before the
+        first; a row that is new was nothing."""
+        if self._was is not None and self._read_was is not None:
+            was = [self._read_was(row) for row in session.run(*self._was.bound(env))]
+            env[BEFORE] = {**env[BEFORE], self._row: was[0] if was else None}
+        elif self._is_new:
+            env[BEFORE] = {**env[BEFORE], self._row: None}
+
+    def _written(self, row: Row) -> Env:
+        """The root `$row`: what says which row was written; of a row that was removed, all of it."""
+        return dict(zip(self._key, row, strict=False)) if self._removed is None else self._removed(row)
+
+    def _hold(self, session: Session, row: Row, env: Env) -> None:
+        """The invariants, of the row as it has become (its last columns say which it fails, and those before them what
+        the codes say of it), and of other rows. Raises Refusal."""
+        start = len(row) - len(self._invariants)
+        failed = [failure for failure, fails in zip(self._invariants, row[start:], strict=True) if fails]
+        told: dict[str, Stored] = dict(zip(self._details, row[start - len(self._details) : start], strict=True))
+        for broken, of_codes in constraints.broken_invariants(self._upholds, session, env):
+            if broken not in failed:
+                failed.append(broken)
+                told |= of_codes
+        if failed:
+            raise Refusal(failed, told)
+
+
+def effects(planned: plan.Effects) -> Effects[Call]:
+    """What else a write does, made ready."""
+    return Effects(planned, lambda write: Write(write).do, _several)
+
+
+def _several(effect: plan.Effect) -> Do[Call]:
+    then = effect.write.step(plan.Effects)
+    several = Several(effect, Write(effect.write).values, None if then is None else effects(then))
+    return lambda session, call, env: several.do(session, call, Asking(call.sources, call.who), env)
+
+
+def _if_match(call: Call) -> str:
+    return call.request.headers["if-match"]
+
+
+# ── What follows ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class _Step:
+    """What follows a write that has touched its row. `before`: something of it has to be found before the write."""
+
+    before = False
+
+    def found(self, session: Session, env: Env) -> Any:
+        """What is found before the write."""
+
+    def take_place(self, session: Session, call: Call, env: Env, found: Any) -> None:
+        """Do it. `env` tells which row was written (`$row`)."""
+        raise NotImplementedError
+
+
+def _ready(step: plan.Step) -> _Step:
+    match step:
+        case plan.Subscription():
+            return _Subscription(step)
+        case plan.Effects():
+            return _Effects(step)
+        case plan.Occurrences():
+            return _Occurrences(step)
+        case plan.Further():
+            return _Further(step)
+        case plan.Scopes():
+            return _Scopes(step)
+        case plan.ReadBack():
+            return _ReadBack(step)
+        case plan.Ending():
+            return _Ending(step)
+        case plan.Issue():
+            return _Issue(step)
+        case _:
+            assert_never(step)
+
+
+class _Subscription(_Step):
+    def __init__(self, step: plan.Subscription) -> None:
+        self._version = step.version
+
+    def take_place(self, session: Session, call: Call, env: Env, found: None) -> None:
+        subscribe(session, list(env[environment.ROW].values()), call.who, env["caller"], self._version)
+
+
+class _Effects(_Step):
+    def __init__(self, step: plan.Effects) -> None:
+        self._effects, self.before = effects(step), step.before
+
+    def found(self, session: Session, env: Env) -> dict[str, Value] | None:
+        return self._effects.acted_on(session, env)
+
+    def take_place(self, session: Session, call: Call, env: Env, found: dict[str, Value] | None) -> None:
+        acted_on = found if self.before else self.found(session, env)
+        if acted_on is not None:
+            self._effects.take_place(session, call, env, acted_on)
+
+
+class _Occurrences(_Step):
+    def __init__(self, step: plan.Occurrences) -> None:
+        self._events, self.before = tuple(map(Event, step.events)), step.before
+
+    def found(self, session: Session, env: Env) -> list[Row | None]:
+        return [event.found(session, env) for event in self._events]
+
+    def take_place(self, session: Session, call: Call, env: Env, found: list[Row | None] | None) -> None:
+        rows = self.found(session, env) if found is None else found
+        for event, row in zip(self._events, rows, strict=True):
+            if row is not None:
+                event.write(session, call.env, row, call.sources)
+
+
+class _Further(_Step):
+    def __init__(self, step: plan.Further) -> None:
+        self._write = Write(step.write)
+
+    def take_place(self, session: Session, call: Call, env: Env, found: None) -> None:
+        own = {**env, environment.PATH: env[environment.ROW]}
+        self._write.do(session, call, own)
+        call.env["issued"] |= own["issued"]
+
+
+class _Scopes(_Step):
+    def __init__(self, step: plan.Scopes) -> None:
+        self._scopes = credentials.Scopes(step)
+
+    def take_place(self, session: Session, call: Call, env: Env, found: None) -> None:
+        self._scopes.find(session, env)
+
+
+class _ReadBack(_Step):
+    def __init__(self, step: plan.ReadBack) -> None:
+        self._select = Prepared(step.select)
+
+    def row(self, session: Session, env: Env) -> Row:
+        return session.run(*self._select.bound(env))[0]
+
+
+class _Ending(_Step):
+    def __init__(self, step: plan.Ending) -> None:
+        self._fields, self._statement = step.fields, Prepared(step.statement)
+
+    def take_place(self, session: Session, call: Call, env: Env, found: None) -> None:
+        written = env[environment.NEW]
+        if not self._fields or any(field in written for field in self._fields):
+            session.run(*self._statement.bound(env))
+
+
+class _Issue(_Step):
+    def __init__(self, step: plan.Issue) -> None:
+        self._statements = [Prepared(each) for each in (step.store, step.store_scopes, step.clean) if each is not None]
+
+    def take_place(self, session: Session, call: Call, env: Env, found: None) -> None:
+        for statement in self._statements:
+            session.run(*statement.bound(env))
