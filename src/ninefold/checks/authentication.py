@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final, Literal
 
@@ -32,6 +32,7 @@ from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Call, Typed, free_variables
 from ninefold.language import authentication as stated
 from ninefold.language.authentication import ANY, Every
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Gap, Name, Proposal, Shown, is_open, value_of
 from ninefold.plan.authentication import ASYMMETRIC, SYMMETRIC
@@ -104,12 +105,10 @@ def _is_open(scheme: stated.Scheme) -> bool:
     return unsaid or is_open(scheme.type) or any(isinstance(fact, Gap | Proposal) for fact in facts)
 
 
-def check_schemes(
-    contract: Contract, resources: Mapping[str, Resource], vocabulary: Vocabulary, findings: Findings
-) -> tuple[Scheme, ...]:
+def check_schemes(resources: Mapping[str, Resource], vocabulary: Vocabulary, findings: Findings) -> tuple[Scheme, ...]:
     return tuple(
         checked
-        for scheme in value_of(contract.authentication.schemes) or ()
+        for scheme in findings.survey.schemes
         if (checked := _scheme(scheme, resources, vocabulary, findings)) is not None
     )
 
@@ -256,11 +255,11 @@ def _matches(scheme: stated.Scheme, resources: Mapping[str, Resource], findings:
 
 
 def row_rules(
-    contract: Contract, resources: Mapping[str, Resource], vocabulary: Vocabulary, findings: Findings
+    resources: Mapping[str, Resource], vocabulary: Vocabulary, findings: Findings
 ) -> dict[str, dict[str, Typed | None]]:
     """By resource and by who calls: the condition of the rows that are seen; None: every row."""
-    rows = value_of(contract.authentication.rows)
-    callers = [scheme.name for scheme in value_of(contract.authentication.schemes) or ()] + ["anyone"]
+    rows = value_of(findings.contract.authentication.rows)
+    callers = [scheme.name for scheme in findings.survey.schemes] + ["anyone"]
     if rows is None:
         # Without a statement no row is seen; endpoints that would show one are blocked by the gap. Where there are
         # no schemes at all, `rows: none` has nothing to say either.
@@ -285,8 +284,7 @@ def row_rules(
 
 
 def admissions(
-    contract: Contract,
-    endpoint: str,
+    endpoint: Endpoint,
     resource: str | None,
     verb: str,
     known: tuple[Way, ...],
@@ -295,8 +293,8 @@ def admissions(
 ) -> tuple[Admission, ...]:
     """Who may call an endpoint; its own line, or `all others`. `known`: the rows that its path leads through."""
     found = []
-    request = request_type(contract.endpoints_by_key[endpoint])
-    for admission in _permission(contract, endpoint):
+    request = request_type(findings.contract.endpoints_by_key[endpoint.key])
+    for admission in findings.survey.admitted(endpoint):
         test = value_of(admission.condition)
         place = findings.place(admission.who.span)
         if isinstance(test, Every):
@@ -309,9 +307,9 @@ def admissions(
             of_request = not needs_database(holds, rows, vocabulary.model)
             if verb == "list" and resource is not None:
                 instead = f"say under `rows` which rows of `{resource}` such a caller sees"
-                holds = of_list(holds, test, endpoint, resource, known, findings, instead)
+                holds = of_list(holds, test, endpoint.key, resource, known, findings, instead)
             elif verb == "compute" and not of_request:
-                _no_row(test, endpoint, (), findings)
+                _no_row(test, endpoint.key, (), findings)
             found.append(Admission(admission.who.text, holds, of_request, place, scopes_asked(holds)))
     return tuple(found)
 
@@ -326,7 +324,7 @@ def of_list(
     instead: str,
 ) -> Typed:
     """A condition of a list, which reads the rows that its path leads through, and no row of the list."""
-    found = by_way(typed, resource, known)
+    found = findings.stands(by_way(typed, resource, known), stated_.span)
     if resource in free_variables(found):
         rows = ", ".join(f"`{each.row(resource).name}`" for each in known)
         help = (f"the path leads through {rows}, which can be read",) if known else ()
@@ -337,15 +335,3 @@ def of_list(
 def _no_row(stated_: Expression, endpoint: str, help: tuple[str, ...], findings: Findings) -> None:
     label = Label(stated_.span, "reads a row")
     findings.say(LIST_HAS_NO_ROW, f"`{endpoint}` has no one row that this could be asked of", label, help=help)
-
-
-def _permission(contract: Contract, endpoint: str) -> tuple[stated.Admission, ...]:
-    lines = contract.permissions_by_endpoint
-    line = lines.get(endpoint) or lines.get("all others")
-    return () if line is None else value_of(line.admits) or ()
-
-
-def who_names(contract: Contract, endpoint: str) -> Iterator[Name]:
-    """Every scheme, or `anyone`, that the permissions name for an endpoint."""
-    for admission in _permission(contract, endpoint):
-        yield admission.who

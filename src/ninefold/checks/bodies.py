@@ -9,7 +9,7 @@ from ninefold.checked.operations import BodyConstant, BodyLeaf, BodyMember, Path
 from ninefold.checked.resources import Resource, Rule
 from ninefold.checks.codes import LOSES, NEVER_GIVEN, NOT_A_BODY, NOT_THE_CLIENTS
 from ninefold.checks.findings import Findings
-from ninefold.checks.schemas import Rules, SharedSchemas
+from ninefold.checks.rules import Rules
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
@@ -33,9 +33,7 @@ class _Named:
     span: Span
 
 
-def check_body(
-    endpoint: stated.Endpoint, resource: Resource, contract: Contract, findings: Findings
-) -> tuple[BodyLeaf, ...] | None:
+def check_body(endpoint: stated.Endpoint, resource: Resource, findings: Findings) -> tuple[BodyLeaf, ...] | None:
     """The leaves of a body; `()` where it is stated to be none, None where nothing is said."""
     if isinstance(endpoint.body, StatedNone):
         return ()
@@ -43,7 +41,7 @@ def check_body(
     if body is None:
         return None
     if body.reference is not None:
-        named = list(_referred(body, resource, contract))
+        named = list(_referred(body, resource, findings.contract))
     else:
         named = [] if body.template is None else list(_named(body.template, resource, (), findings))
     constants = [] if body.template is None else list(_constants(body.template, (), findings))
@@ -51,7 +49,7 @@ def check_body(
     _one_of_a_name([*members_given, *((each.pointer, span) for each, span in constants)], findings)
     leaves: dict[str, BodyLeaf] = {}
     changing = not any(kind_of(action.verb).is_given_once for action in value_of(endpoint.does) or ())
-    members = body_members(endpoint, resource, contract)
+    members = body_members(endpoint, resource, findings)
     others = {each.name for each in members or ()}
     for each in named:
         field = resource.fields.get(each.field)
@@ -125,7 +123,7 @@ def _constants(template: Template, pointer: tuple[str, ...], findings: Findings)
 
 
 def body_members(
-    endpoint: stated.Endpoint, resource: Resource | None, contract: Contract
+    endpoint: stated.Endpoint, resource: Resource | None, findings: Findings
 ) -> tuple[BodyMember, ...] | None:
     """The members of a shared type that is the body, of which the resource has no such field: they are read as
     `request.body.NAME`. Without a resource these are all. None: some part of the type is a gap."""
@@ -133,7 +131,7 @@ def body_members(
     patch = value_of(endpoint.patch)
     if body is None or body.reference is None or (patch is not None and patch.text == "json-patch"):
         return ()
-    schemas, source = SharedSchemas(contract), contract.document.source
+    contract = findings.contract
     name, found = body.reference.text.removeprefix("#/types/"), []
     if name in contract.shared_types.open:
         return None
@@ -142,20 +140,17 @@ def body_members(
         needed = {each.text for each in value_of(shared.required) or ()}
         for field, schema in value_of(shared.fields) or ():
             if resource is None or field.text not in resource.fields:
-                inlined = schemas.inlined(schema.json)
-                place = source.place(field.span.start)
+                inlined, place = findings.schemas.inlined(schema.json), findings.place(field.span)
                 found.append(BodyMember(field.text, from_schema(inlined), inlined, field.text in needed, place))
     return tuple(found)
 
 
-def with_rules(
-    members: Sequence[BodyMember], endpoint: stated.Endpoint, contract: Contract, findings: Findings
-) -> tuple[BodyMember, ...]:
+def with_rules(members: Sequence[BodyMember], endpoint: stated.Endpoint, findings: Findings) -> tuple[BodyMember, ...]:
     """The same, with where each rule of theirs stands."""
-    body, rules = value_of(endpoint.body), Rules(contract, findings)
+    body, rules = value_of(endpoint.body), Rules(findings)
     name = "" if body is None or body.reference is None else body.reference.text.removeprefix("#/types/")
     found = {}
-    shared = contract.shared_types.by_name.get(name)
+    shared = findings.contract.shared_types.by_name.get(name)
     if shared is not None:
         needed = {each.text: each.span for each in value_of(shared.required) or ()}
         for field, schema in value_of(shared.fields) or ():

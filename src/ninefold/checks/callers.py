@@ -32,12 +32,6 @@ from ninefold.values import Array, Integer, Object, Text, Type
 SCOPES = "scopes"
 
 
-def declared_scopes(contract: Contract) -> tuple[str, ...]:
-    """The scopes of all schemes, each once."""
-    schemes = value_of(contract.authentication.schemes) or ()
-    return tuple(dict.fromkeys(name for scheme in schemes for name in scopes_of(scheme)))
-
-
 def scopes_of(scheme: Scheme) -> tuple[str, ...]:
     return tuple(name.text for name in value_of(scheme.scopes) or ())
 
@@ -59,11 +53,11 @@ def _required(condition: Typed) -> Iterator[str]:
             pass
 
 
-def check_scopes(contract: Contract, findings: Findings) -> None:
+def check_scopes(findings: Findings) -> None:
     """Says of each scope that an expression asks for, and no scheme declares, that there is none such; and of schemes
     that give `caller.scopes` twice."""
-    schemes = value_of(contract.authentication.schemes) or ()
-    known = declared_scopes(contract)
+    schemes = findings.survey.schemes
+    known = tuple(dict.fromkeys(name for scheme in schemes for name in scopes_of(scheme)))
     if not known or any(is_open(scheme.scopes) for scheme in schemes if scheme.scopes is not None):
         return
     for scheme in schemes:
@@ -76,7 +70,7 @@ def check_scopes(contract: Contract, findings: Findings) -> None:
                 Label(added.span, "and this"),
                 help=("choose another name for what is added",),
             )
-    for expression in expressions_in(contract):
+    for expression in expressions_in(findings.contract):
         for node in every(expression.ast):
             match node:
                 case Binary(operator="in", left=Literal(value=str() as name) as literal, right=right):
@@ -99,16 +93,15 @@ def _is_scopes(node: Ast) -> bool:
 # ── Granted ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def issued_scheme(endpoint: Endpoint, contract: Contract) -> Scheme | None:
+def issued_scheme(endpoint: Endpoint, survey: Survey) -> Scheme | None:
     """The scheme of which an endpoint makes a credential."""
     named = value_of(endpoint.issues)
-    schemes = value_of(contract.authentication.schemes) or ()
-    return next((each for each in schemes if named is not None and each.name == named.text), None)
+    return next((each for each in survey.schemes if named is not None and each.name == named.text), None)
 
 
-def granted_type(endpoint: Endpoint, contract: Contract) -> Object | None:
+def granted_type(endpoint: Endpoint, survey: Survey) -> Object | None:
     """The root `granted` of a response: what comes with a credential that was just made. None: there is none."""
-    scheme = issued_scheme(endpoint, contract)
+    scheme = issued_scheme(endpoint, survey)
     if scheme is None or scheme.issued_to is None:
         return None
     members: dict[str, Type] = {"expires_in": Integer(nullable=isinstance(scheme.lasts, StatedNone))}
@@ -123,8 +116,8 @@ def granted_type(endpoint: Endpoint, contract: Contract) -> Object | None:
 ANYONE = "anyone"
 
 
-def read_by_nobody(contract: Contract, findings: Findings) -> None:
-    survey = Survey(contract)
+def read_by_nobody(findings: Findings) -> None:
+    survey = findings.survey
     told: set[Span] = set()
     for endpoint in survey.endpoints:
         admitted = survey.admitted(endpoint)
@@ -144,7 +137,7 @@ def read_by_nobody(contract: Contract, findings: Findings) -> None:
                 Label(line, "no credential is read of such requests"),
                 help=("`ends: all` ends those of the row",),
             )
-    for what, admission in _said_of_callers(contract):
+    for what, admission in _said_of_callers(findings.contract):
         condition = value_of(admission.condition)
         if admission.who.text == ANYONE and isinstance(condition, Expression) and condition.span not in told:
             if _reads(condition, False, False):
@@ -152,9 +145,9 @@ def read_by_nobody(contract: Contract, findings: Findings) -> None:
                 _say(f"{what} reads `caller` of `anyone`", condition, admission.who.span, findings)
 
 
-def caller_computed(contract: Contract, findings: Findings) -> None:
+def caller_computed(findings: Findings) -> None:
     """Notes the computed fields that are not the same for everyone."""
-    for resource in value_of(contract.resources.resources) or ():
+    for resource in findings.resources:
         for field in value_of(resource.fields) or ():
             computed = value_of(field.computed)
             if computed is not None and any(map(_is_caller, every(computed.ast))):

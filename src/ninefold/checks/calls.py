@@ -11,7 +11,7 @@ from ninefold.checked.resources import Resource
 from ninefold.checks.codes import CALLED_WITH, CHOSEN_BY, SAYS_NOTHING
 from ninefold.checks.findings import Findings, reads_database, typed
 from ninefold.checks.model import Vocabulary, request_type
-from ninefold.checks.schemas import SharedSchemas, admits_null
+from ninefold.checks.schemas import admits_null
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.suggest import did_you_mean
@@ -33,15 +33,15 @@ def function_of(endpoint: Endpoint, contract: Contract) -> Function | None:
     return next((each for each in value_of(contract.endpoints.functions) or () if each.name == name), None)
 
 
-def result_type(endpoint: Endpoint, contract: Contract) -> Object | None:
+def result_type(endpoint: Endpoint, findings: Findings) -> Object | None:
     """The root `result`; None: it calls no function. Where what that gives is not known, it may be anything."""
-    function = function_of(endpoint, contract)
+    function = function_of(endpoint, findings.contract)
     gives = None if function is None else value_of(function.gives)
     if endpoint.call is None:
         return None
     if function is None or gives is None:
         return Object()
-    return Object(members={function.name: from_schema(SharedSchemas(contract).inlined(gives.json))})
+    return Object(members={function.name: from_schema(findings.schemas.inlined(gives.json))})
 
 
 def check_call(
@@ -49,7 +49,6 @@ def check_call(
     resource: Resource | None,
     body: Sequence[BodyLeaf],
     members: Sequence[BodyMember] | None,
-    contract: Contract,
     vocabulary: Vocabulary,
     findings: Findings,
 ) -> Call | None:
@@ -63,15 +62,15 @@ def check_call(
                 Label(endpoint.span, "calls none"),
             )
         return None
-    function = function_of(endpoint, contract)
+    function = function_of(endpoint, findings.contract)
     gives = None if function is None else value_of(function.gives)
-    if function is None and isinstance(contract.endpoints.functions, Shown | None):
+    if function is None and isinstance(findings.contract.endpoints.functions, Shown | None):
         findings.stop(endpoint.key, f"there is no function `{endpoint.call.subject}`", endpoint.call.span)
     if function is None or gives is None:
         return None
     fields = {_written(each, resource): each.field for each in body}
     request = _with_fields(request_type(endpoint, members), fields, resource)
-    schemas = SharedSchemas(contract)
+    schemas = findings.schemas
     given = {each.name: each for each in value_of(endpoint.called_with) or ()}
     taken = {each.name: each for each in value_of(function.takes) or ()}
     for name, each in given.items():

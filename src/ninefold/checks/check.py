@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import PurePath
+from typing import Any
 
+from ninefold.checked.resources import Resource
 from ninefold.checked.service import Accepted, Checked, OperatorValue, Places
-from ninefold.checks.authentication import caller_type, check_schemes, row_rules, who_names
+from ninefold.checks.authentication import caller_type, check_schemes, row_rules
 from ninefold.checks.callers import caller_computed, check_scopes, read_by_nobody
 from ninefold.checks.contents import check_views
 from ninefold.checks.credentials import kept_credentials, never_issued
@@ -18,16 +20,17 @@ from ninefold.checks.events import check_events, has_subscriptions, subscription
 from ninefold.checks.findings import Findings
 from ninefold.checks.limits import check_limits
 from ninefold.checks.lists import growth
-from ninefold.checks.model import known_resources, model
+from ninefold.checks.model import Vocabulary, known_resources, model
 from ninefold.checks.parameters import check_cross_origin
 from ninefold.checks.records import check_records
 from ninefold.checks.resources import check_resources
-from ninefold.checks.schemas import SharedSchemas, storable
+from ninefold.checks.rules import storable
 from ninefold.checks.showing import Showing
 from ninefold.checks.states import check_states, check_timers, odd_states
 from ninefold.checks.versioning import check_versioning
 from ninefold.checks.without_effect import without_effect
 from ninefold.contract.service import Contract
+from ninefold.contract.writes import verbs
 from ninefold.diagnostics.diagnostic import Outcome, has_errors, in_order
 from ninefold.diagnostics.source import Place, Span
 from ninefold.expressions.ast import Member, every
@@ -78,95 +81,109 @@ CHECKS = (
     caller_computed,
     read_by_nobody,
 )
-"""What can be said of a contract as it is stated, without types: each takes the contract and says what it finds."""
+"""What can be said of a contract as it is stated, without types."""
 
 
 def check(contract: Contract, open_questions: tuple[OpenQuestion, ...]) -> Outcome[Checked | None]:
     """What can be served of a contract. None if it holds an error: then nothing is served, since nobody could
     say which of two meanings was meant."""
-    findings = Findings(contract.document.source)
+    findings = Findings(contract)
+    checked = _checked(contract, open_questions, findings)
+    for each in CHECKS:
+        each(findings)
+    diagnostics = in_order(findings.diagnostics)
+    if has_errors(diagnostics):
+        return Outcome(None, diagnostics)
+    return Outcome(checked(), diagnostics)
+
+
+def _resources(open_questions: tuple[OpenQuestion, ...], findings: Findings) -> tuple[dict[str, Resource], Vocabulary]:
+    """The resources of which all is known, with those that the language has itself, and what expressions may name."""
+    contract = findings.contract
     known = known_resources(contract)
-    declared = contract.resources.resources
-    findings.all_unknown = is_open(declared)
-    findings.unknown = frozenset(each.name for each in value_of(declared) or ()) - known.keys()
+    findings.all_unknown = is_open(contract.resources.resources)
+    findings.unknown = frozenset(each.name for each in findings.resources) - known.keys()
     findings.more_back_references = any(
         isinstance(field.back, Gap | Proposal) for each in known.values() for field in value_of(each.fields) or ()
     )
-    vocabulary = model(known, contract, caller_type(contract, known), findings)
-    resources = check_resources(known, contract, vocabulary, findings)
+    vocabulary = model(known, caller_type(contract, known), findings)
+    resources = check_resources(known, vocabulary, findings)
     read = has_log(contract)
     if read is not None:
         # What a row is made of and always holds does not depend on what has happened; whatever happens may.
         vocabulary = with_log(vocabulary, contract)
-        resources[EVENT] = event(contract, read, findings)
-    resources = check_states(resources, contract, open_questions, vocabulary, findings)
+        resources[EVENT] = event(read, findings)
+    resources = check_states(resources, open_questions, vocabulary, findings)
     subscribed = has_subscriptions(contract)
     if subscribed is not None:
         vocabulary = with_subscriptions(vocabulary)
-        resources[SUBSCRIPTION] = subscription(contract, subscribed, findings)
-    check_views(Showing(contract, resources, vocabulary, findings))
-    records = check_records(contract, resources, findings)
-    schemes = check_schemes(contract, resources, vocabulary, findings)
-    rules = row_rules(contract, resources, vocabulary, findings)
-    errors = check_errors(contract, resources, vocabulary, findings)
-    operator = tuple(_operator_values(contract, findings))
-    events = check_events(contract, resources, vocabulary, findings)
-    check_timers(contract, resources, events, vocabulary.model, findings)
-    served, stopped = check_endpoints(contract, open_questions, resources, vocabulary, events, findings)
-    narrowed(contract, served, resources, rules, vocabulary.model, findings)
-    disclosed(contract, served, resources, rules, findings)
-    growth(contract, served, resources, rules, findings)
-    versions = check_versioning(contract, vocabulary, findings)
-    limits = check_limits(contract, vocabulary, findings)
-    cross_origin = check_cross_origin(contract, findings)
-    for each in CHECKS:
-        each(contract, findings)
-    diagnostics = in_order(findings.diagnostics)
-    if has_errors(diagnostics):
-        return Outcome(None, diagnostics)
-    return Outcome(
-        Checked(
-            name=PurePath(contract.document.source.name).stem,
-            title=contract.document.title or PurePath(contract.document.source.name).stem,
-            model=vocabulary.model,
-            resources=resources,
-            records=records,
-            types=SharedSchemas(contract).all(),
-            endpoints=served,
-            stopped=stopped,
-            schemes=schemes,
-            row_rules=rules,
-            unseen_rows=_word(contract.authentication.unseen_rows, "missing"),  # type: ignore[arg-type]
-            errors=errors,
-            base=value_of(contract.endpoints.base) or "",
-            request_media_types=()
-            if (requests := value_of(contract.endpoints.requests)) is None
-            else tuple(each.text for each in value_of(requests.media_types) or ()),
-            response_media_type=_text(contract.endpoints.response_media_type),
-            unknown_members=_word(requests.unknown_members if requests else None, "refused"),  # type: ignore[arg-type]
-            unknown_parameters=_word(requests.unknown_parameters if requests else None, "refused"),  # type: ignore[arg-type]
-            texts=requests is not None and isinstance(requests.texts, Shown),
-            body_size=value_of(contract.limits.body_size),
-            request_time=None
-            if (time_outs := value_of(contract.limits.time_outs)) is None
-            else value_of(time_outs.request),
-            limit_places={name: findings.place(span) for name, span in _limits(contract)},
-            limits=limits,
-            events=events,
-            versions=versions,
-            cross_origin=cross_origin,
-            operator=operator,
-            not_in_force=tuple(sorted(findings.not_in_force, key=lambda each: each.place)),
-            left_out=tuple(
-                f"{question.text}: {question.left_out} (line {findings.place(question.span).line})"
-                for question in open_questions
-                if question.left_out
-            ),
-            proposals=tuple(_accepted(contract)),
-            places=places(contract.document),
-        ),
-        diagnostics,
+        resources[SUBSCRIPTION] = subscription(subscribed, findings)
+    return resources, vocabulary
+
+
+def _checked(contract: Contract, open_questions: tuple[OpenQuestion, ...], findings: Findings) -> Callable[[], Checked]:
+    """Checks each part; what comes of it is put together where nothing is wrong."""
+    resources, vocabulary = _resources(open_questions, findings)
+    check_views(Showing(resources, vocabulary, findings))
+    records = check_records(resources, findings)
+    schemes = check_schemes(resources, vocabulary, findings)
+    rules = row_rules(resources, vocabulary, findings)
+    errors = check_errors(resources, vocabulary, findings)
+    operator = tuple(_operator_values(findings))
+    events = check_events(resources, vocabulary, findings)
+    check_timers(resources, events, vocabulary.model, findings)
+    served, stopped = check_endpoints(open_questions, resources, vocabulary, events, findings)
+    narrowed(served, resources, rules, vocabulary.model, findings)
+    disclosed(served, resources, rules, findings)
+    growth(served, resources, rules, findings)
+    versions = check_versioning(vocabulary, findings)
+    limits = check_limits(vocabulary, findings)
+    cross_origin = check_cross_origin(findings)
+    left_out = ((each, findings.place(each.span).line) for each in open_questions if each.left_out)
+    name = PurePath(contract.document.source.name).stem
+    return lambda: Checked(
+        name=name,
+        title=contract.document.title or name,
+        model=vocabulary.model,
+        resources=resources,
+        records=records,
+        types=findings.schemas.all(),
+        endpoints=served,
+        stopped=stopped,
+        schemes=schemes,
+        row_rules=rules,
+        errors=errors,
+        limits=limits,
+        events=events,
+        versions=versions,
+        cross_origin=cross_origin,
+        operator=operator,
+        not_in_force=tuple(sorted(findings.not_in_force, key=lambda each: each.place)),
+        left_out=tuple(f"{question.text}: {question.left_out} (line {line})" for question, line in left_out),
+        proposals=tuple(_accepted(contract)),
+        places=places(contract.document),
+        **_words(findings),
     )
+
+
+def _words(findings: Findings) -> dict[str, Any]:
+    """What is stated of all requests and responses, by the names that it has in `Checked`."""
+    contract = findings.contract
+    requests, time_outs = value_of(contract.endpoints.requests), value_of(contract.limits.time_outs)
+    return {
+        "unseen_rows": _word(contract.authentication.unseen_rows, "missing"),
+        "base": value_of(contract.endpoints.base) or "",
+        "request_media_types": tuple(
+            each.text for each in (value_of(requests.media_types) if requests else None) or ()
+        ),
+        "response_media_type": _text(contract.endpoints.response_media_type),
+        "unknown_members": _word(requests.unknown_members if requests else None, "refused"),
+        "unknown_parameters": _word(requests.unknown_parameters if requests else None, "refused"),
+        "texts": requests is not None and isinstance(requests.texts, Shown),
+        "body_size": value_of(contract.limits.body_size),
+        "request_time": None if time_outs is None else value_of(time_outs.request),
+        "limit_places": {name: findings.place(span) for name, span in _limits(contract)},
+    }
 
 
 def _text(fact: Fact[Name] | None) -> str | None:
@@ -199,47 +216,39 @@ def _word(fact: Fact[Name] | None, unasked: str) -> str:
     return _text(fact) or unasked
 
 
-def _operator_values(contract: Contract, findings: Findings) -> Iterator[OperatorValue]:
+def _operator_values(findings: Findings) -> Iterator[OperatorValue]:
     """Every `operator.NAME`, and the endpoints that cannot be served without it: those that read it, and those
     whose every caller is known by a scheme that reads it."""
     places: dict[str, list[Span]] = {}
     schemes: dict[str, set[str]] = {}
     endpoints: dict[str, set[str]] = {}
-    for scheme in value_of(contract.authentication.schemes) or ():
+    for scheme in findings.survey.schemes:
         for name, span in _operator_names(scheme):
             places.setdefault(name, []).append(span)
             schemes.setdefault(name, set()).add(scheme.name)
-    for endpoint in value_of(contract.endpoints.endpoints) or ():
+    for endpoint in findings.survey.endpoints:
         for name, span in _operator_names(endpoint):
             places.setdefault(name, []).append(span)
             endpoints.setdefault(name, set()).add(endpoint.key)
+    contract = findings.contract
     for part in (contract.resources, contract.states, contract.errors, contract.events, contract.limits):
         for name, span in _operator_names(part):
             places.setdefault(name, []).append(span)
     delivery = value_of(contract.events.delivery)
     if delivery is not None and isinstance(delivery.broker, Shown):
         places.setdefault(delivery.broker.value.text, []).append(delivery.broker.span)
-    for name, _ in _operator_names(_envelope(contract)):
+    envelope = None if delivery is None else value_of(delivery.envelope)
+    for name, _ in _operator_names(envelope):
         # Without the source of its envelope no event can be sent.
-        endpoints.setdefault(name, set()).update(_streams(contract))
+        streams = (each.key for each in findings.survey.endpoints if "stream events" in verbs(each))
+        endpoints.setdefault(name, set()).update(streams)
     for name, spans in sorted(places.items()):
         blocks = []
-        for endpoint in value_of(contract.endpoints.endpoints) or ():
-            who = {each.text for each in who_names(contract, endpoint.key)}
+        for endpoint in findings.survey.endpoints:
+            who = {each.who.text for each in findings.survey.admitted(endpoint)}
             if endpoint.key in endpoints.get(name, ()) or (who and who <= schemes.get(name, set())):
                 blocks.append(endpoint.key)
         yield OperatorValue(name, tuple(findings.place(span) for span in spans), tuple(blocks))
-
-
-def _envelope(contract: Contract) -> Envelope | None:
-    delivery = value_of(contract.events.delivery)
-    return None if delivery is None else value_of(delivery.envelope)
-
-
-def _streams(contract: Contract) -> Iterator[str]:
-    for endpoint in value_of(contract.endpoints.endpoints) or ():
-        if any(action.verb == "stream events" for action in value_of(endpoint.does) or ()):
-            yield endpoint.key
 
 
 def _operator_names(facts: object) -> Iterator[tuple[str, Span]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from ninefold.checked.contents import Content, Response, all_expressions, expressions_of
@@ -20,14 +20,12 @@ from ninefold.checks.codes import (
 from ninefold.checks.effects import stated_effects
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
-from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Ast, Member, Name, every
 from ninefold.expressions.tree import Select, Variable, walk
 from ninefold.language import authentication as stated
 from ninefold.language.endpoints import Endpoint
-from ninefold.language.fact import Name as NameOf
 from ninefold.language.fact import Shown, StatedNone, value_of
 from ninefold.language.routes import PathName as PathSegment
 from ninefold.language.verbs import kind_of
@@ -72,12 +70,10 @@ def check_issued(
     return None if found is None else Issued(owner.text, lasts, scopes, found)
 
 
-def check_issues(
-    endpoint: Endpoint, verb: str, resource: Resource | None, contract: Contract, findings: Findings
-) -> str | None:
+def check_issues(endpoint: Endpoint, verb: str, resource: Resource | None, findings: Findings) -> str | None:
     """The scheme of which an endpoint makes a credential; None: it makes none, or it is wrong."""
     named = value_of(endpoint.issues)
-    schemes = {each.name: each for each in value_of(contract.authentication.schemes) or ()}
+    schemes = {each.name: each for each in findings.survey.schemes}
     scheme = None if named is None else schemes.get(named.text)
     if named is None or scheme is None:
         return None
@@ -110,14 +106,9 @@ def check_issues(
 
 
 def check_ends(
-    endpoint: Endpoint,
-    verb: str,
-    resource: Resource | None,
-    callers: Iterable[NameOf],
-    contract: Contract,
-    findings: Findings,
+    endpoint: Endpoint, verb: str, resource: Resource | None, findings: Findings
 ) -> Literal["presented", "others", "all"] | None:
-    """Which credentials of its row an endpoint ends; None: none, or it is wrong. `callers`: whom it admits."""
+    """Which credentials of its row an endpoint ends; None: none, or it is wrong."""
     word, ends = value_of(endpoint.ends), endpoint.ends
     if resource is None or not kind_of(verb).ends or not (isinstance(ends, Shown) or verb == "sign out"):
         return None
@@ -125,7 +116,7 @@ def check_ends(
         findings.say(ENDS_NOTHING, f"`{endpoint.key}` signs out, and ends no credential", Label(ends.span, "ends none"))
         return None
     place = ends.span if isinstance(ends, Shown) else endpoint.span
-    schemes = {each.name: each for each in value_of(contract.authentication.schemes) or ()}
+    schemes = {each.name: each for each in findings.survey.schemes}
     owners = {name: value_of(each.issued_to) for name, each in schemes.items()}
     if not any(owner is not None and owner.text == resource.name for owner in owners.values()):
         if all(each.issued_to is None or isinstance(each.issued_to, Shown) for each in schemes.values()):
@@ -137,7 +128,7 @@ def check_ends(
         return None
     named = endpoint.row is not None or any(isinstance(each, PathSegment) for each in endpoint.segments)
     presented = word is not None and word.text == "presented"
-    for who in callers:
+    for who in (each.who for each in findings.survey.admitted(endpoint)):
         scheme = schemes.get(who.text)
         if scheme is not None and _is_of(scheme, resource.name, presented):
             continue
@@ -220,7 +211,7 @@ def check_tokens_of_effects(
         if isinstance(node, Select) and isinstance(node.operand, Variable) and node.operand.name == "issued"
     }
     written = value_of(endpoint.then) or ()
-    for stated_one, effect in zip(written, then, strict=False):
+    for stated_one, effect in zip(written, then, strict=True):
         for field in resources[effect.resource].fields.values() if effect.verb == "create" else ():
             if field.secret == "token" and field.on_create is not None and field.name not in dict(effect.sets):
                 several = effect.each is not None or endpoint.of_all_rows
@@ -233,16 +224,14 @@ def check_tokens_of_effects(
                     )
 
 
-def kept_credentials(contract: Contract, findings: Findings) -> None:
+def kept_credentials(findings: Findings) -> None:
     """Says of each value that is stored and each event that a credential would be in it."""
-    fields = [each for one in value_of(contract.resources.resources) or () for each in value_of(one.fields) or ()]
+    fields = [each for one in findings.resources for each in value_of(one.fields) or ()]
     stored = [value_of(fact) for each in fields for fact in (each.on_create, each.on_change)]
-    sets = [each.sets for each in value_of(contract.endpoints.endpoints) or ()]
-    for machine in value_of(contract.states.machines) or ():
-        if (shown := value_of(machine.machine)) is not None:
-            sets += [each.sets for each in value_of(shown.transitions) or ()]
+    sets = [each.sets for each in findings.survey.endpoints]
+    sets += [each.sets for _, each in findings.transitions]
     stored += [each.value for fact in sets for each in value_of(fact) or ()]
-    stored += [given.value for each in stated_effects(contract) for given in each.sets]
+    stored += [given.value for each in stated_effects(findings) for given in each.sets]
     for expression in stored:
         if expression is not None and any(map(_is_credential, every(expression.ast))):
             _kept(expression.span, "a value that is stored", findings)
@@ -272,15 +261,15 @@ def _kept(span: Span, where: str, findings: Findings) -> None:
     findings.say(CREDENTIAL_KEPT, f"{where} holds `caller.credential`", Label(span, "for others to read"))
 
 
-def never_issued(contract: Contract, findings: Findings) -> None:
+def never_issued(findings: Findings) -> None:
     """Says of a scheme that nobody can ever have a credential of it."""
-    endpoints = value_of(contract.endpoints.endpoints)
+    endpoints = value_of(findings.contract.endpoints.endpoints)
     if endpoints is None:
         return
     issued = {name.text for each in endpoints if (name := value_of(each.issues)) is not None}
     if any(each.issues is not None and not isinstance(each.issues, Shown | StatedNone) for each in endpoints):
         return
-    for scheme in value_of(contract.authentication.schemes) or ():
+    for scheme in findings.survey.schemes:
         can_be = not scheme.is_basic and not isinstance(scheme.matches, Shown)
         if isinstance(scheme.issued_to, Shown) and can_be and scheme.name not in issued:
             findings.say(

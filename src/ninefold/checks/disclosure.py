@@ -48,7 +48,6 @@ class _Learnt:
 
 
 def narrowed(
-    contract: Contract,
     endpoints: Iterable[Endpoint],
     resources: Mapping[str, Resource],
     rules: Rules,
@@ -56,7 +55,7 @@ def narrowed(
     findings: Findings,
 ) -> None:
     """Notes each computed field and each condition by which a caller learns of rows that row rules hide from it."""
-    written = {(each.key, _case(each)): each for each in value_of(contract.endpoints.endpoints) or ()}
+    written = {(each.key, _case(each)): each for each in findings.survey.endpoints}
     hidden = _Hidden(rules, model)
     fields: dict[tuple[str, str], _Learnt] = {}
     conditions: dict[Span, tuple[str, _Learnt]] = {}
@@ -64,27 +63,27 @@ def narrowed(
         own = written.get((endpoint.key, endpoint.case.name if endpoint.case is not None else None))
         if own is None:
             continue
-        for name, called, span, use in _asked_for(endpoint, own, model):
+        for name, called, span, use in _asked_for(endpoint, own, model, findings):
             learnt = fields.setdefault((name, called), _Learnt())
             if learnt.add(hidden.from_callers(model[name].computed[called], name, endpoint)):
                 learnt.uses.setdefault(span, use)
-        for typed, span, told in _refusing(endpoint, own, resources, contract):
-            if endpoint.resource is not None:
-                conditions.setdefault(span, (told, _Learnt()))[1].add(
-                    hidden.from_callers(typed, endpoint.resource, endpoint)
-                )
+        if endpoint.resource is not None:
+            for typed, told in _refusing(endpoint, resources[endpoint.resource]):
+                learnt = conditions.setdefault(findings.span(typed), (told, _Learnt()))[1]
+                learnt.add(hidden.from_callers(typed, endpoint.resource, endpoint))
     for (name, called), learnt in fields.items():
         uses = [Label(span, use) for span, use in list(learnt.uses.items())[:MOST_USES]]
-        _say(f"`{name}.{called}`", Label(_field(contract, name, called), "reads all"), learnt, uses, contract, findings)
+        reads = Label(findings.survey.graph.fields[name][called].span, "reads all")
+        _say(f"`{name}.{called}`", reads, learnt, uses, findings)
         for other in _gone(model[name].computed[called], name, resources, model):
             findings.say(
                 GONE_COUNTED,
                 f"`{name}.{called}` reads rows of `{other}` that are gone",
-                Label(_field(contract, name, called), "reads all"),
+                reads,
                 help=(f"`.filter(…)` by the state of `{other}` leaves them out",),
             )
     for span, (told, learnt) in conditions.items():
-        _say(told, Label(span, "reads all"), learnt, [], contract, findings)
+        _say(told, Label(span, "reads all"), learnt, [], findings)
 
 
 def _gone(typed: Typed, name: str, resources: Mapping[str, Resource], model: Model) -> Iterator[str]:
@@ -101,11 +100,11 @@ def _case(endpoint: stated.Endpoint) -> str | None:
     return None if endpoint.case is None else endpoint.case.name
 
 
-def _say(what: str, first: Label, learnt: _Learnt, uses: list[Label], contract: Contract, findings: Findings) -> None:
+def _say(what: str, first: Label, learnt: _Learnt, uses: list[Label], findings: Findings) -> None:
     for resource, callers in learnt.of.items():
         whom = [f"`{who}`" for who in callers]
         listed = " and ".join(filter(None, (", ".join(whom[:-1]), whom[-1])))
-        spans = dict.fromkeys(span for who in callers if (span := _rule(contract, resource, who)) is not None)
+        spans = dict.fromkeys(span for who in callers if (span := _rule(findings.contract, resource, who)) is not None)
         findings.say(
             LEARNS,
             f"{what} tells {listed} of rows of `{resource}` that {'it' if len(whom) == 1 else 'they'} may not see",
@@ -118,19 +117,21 @@ def _say(what: str, first: Label, learnt: _Learnt, uses: list[Label], contract: 
 # ── What is asked for, and what refuses ───────────────────────────────────────────────────────────────────────
 
 
-def _asked_for(endpoint: Endpoint, own: stated.Endpoint, model: Model) -> Iterator[tuple[str, str, Span, str]]:
+def _asked_for(
+    endpoint: Endpoint, own: stated.Endpoint, model: Model, findings: Findings
+) -> Iterator[tuple[str, str, Span, str]]:
     """The computed fields that callers are shown, or say which rows they want by; each with where, and how."""
     operation = endpoint.operation
     shown = [typed for response in operation.ends_well for typed in all_expressions(response)]
     yield from ((*each, own.span, "is shown") for each in _computed(shown, model))
-    filters = value_of(own.filters) or ()
-    given = operation.filters if isinstance(operation, List | Mutation) else ()
-    for filter_, said in zip(given, filters, strict=False):
-        yield from ((*each, said.span, "can be filtered by") for each in _computed([filter_.condition], model))
-    for typed, fact in ((operation.where, own.where), (operation.row, own.row)):
-        expression = value_of(fact)
-        if typed is not None and expression is not None:
-            yield from ((*each, expression.span, "says which rows") for each in _computed([typed], model))
+    spans = {each.name: each.span for each in value_of(own.filters) or ()}
+    for filter_ in operation.filters if isinstance(operation, List | Mutation) else ():
+        yield from (
+            (*each, spans[filter_.name], "can be filtered by") for each in _computed([filter_.condition], model)
+        )
+    for typed in (operation.where, operation.row):
+        if typed is not None:
+            yield from ((*each, findings.span(typed), "says which rows") for each in _computed([typed], model))
     sorts = value_of(own.sorts)
     if isinstance(operation, List) and endpoint.resource is not None and sorts is not None:
         keys = {name for order in (operation.sorts.default, *operation.sorts.offered) for name, _ in order}
@@ -152,36 +153,18 @@ def _computed(expressions: Iterable[Typed], model: Model) -> Iterator[tuple[str,
     yield from found
 
 
-def _refusing(
-    endpoint: Endpoint, own: stated.Endpoint, resources: Mapping[str, Resource], contract: Contract
-) -> Iterator[tuple[Typed, Span, str]]:
+def _refusing(endpoint: Endpoint, resource: Resource) -> Iterator[tuple[Typed, str]]:
     """The conditions of an endpoint that refuse a request by an error of their own; each with what tells."""
-    guards = value_of(own.guards) or ()
-    for guard, said in zip(endpoint.operation.guards, guards, strict=False):
-        yield guard.when, said.when.span, _error(guard.code, "guard")
     taken = None if endpoint.mutation is None else endpoint.mutation.transition
-    guard_ = None if taken is None else taken.guard
-    when = None if taken is None else _transition(contract, endpoint.resource, taken.name)
-    if guard_ is not None and when is not None:
-        yield guard_.when, when.span, _error(guard_.code, "guard")
-    if endpoint.resource is not None and endpoint.kind.gives_values:
-        written = next((e for e in value_of(contract.resources.resources) or () if e.name == endpoint.resource), None)
-        rules = (value_of(written.invariants) if written is not None else None) or ()
-        for invariant, rule in zip(resources[endpoint.resource].invariants, rules, strict=False):
-            yield invariant.when, rule.when.span, _error(invariant.code, "invariant")
+    for guard in (*endpoint.operation.guards, None if taken is None else taken.guard):
+        if guard is not None:
+            yield guard.when, _error(guard.code, "guard")
+    for invariant in resource.invariants if endpoint.kind.gives_values else ():
+        yield invariant.when, _error(invariant.code, "invariant")
 
 
 def _error(code: str | None, condition: str) -> str:
     return f"the error `{code or condition}`"
-
-
-def _transition(contract: Contract, resource: str | None, name: str) -> Expression | None:
-    for states in value_of(contract.states.machines) or ():
-        machine = value_of(states.machine) if states.resource.text == resource else None
-        for transition in (value_of(machine.transitions) if machine is not None else None) or ():
-            if transition.name == name:
-                return value_of(transition.when)
-    return None
 
 
 # ── What is hidden ────────────────────────────────────────────────────────────────────────────────────────────
@@ -254,14 +237,6 @@ def _about(typed: Typed, resource: str, row: Typed) -> Typed:
 # ── Where it is written ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def _field(contract: Contract, resource: str, name: str) -> Span:
-    for each in value_of(contract.resources.resources) or ():
-        for own in (value_of(each.fields) or ()) if each.name == resource else ():
-            if own.name == name:
-                return own.span
-    return contract.document.part("resources").place
-
-
 def _rule(contract: Contract, resource: str, who: str) -> Span | None:
     rows = value_of(contract.authentication.rows)
     for rule in rows if isinstance(rows, tuple) else ():
@@ -276,21 +251,20 @@ def _rule(contract: Contract, resource: str, who: str) -> Span | None:
 
 
 def disclosed(
-    contract: Contract,
     endpoints: Iterable[Endpoint],
     resources: Mapping[str, Resource],
     rules: Rules,
     findings: Findings,
 ) -> None:
     served = tuple(endpoints)
-    _told_by_edits(contract, served, resources, findings)
-    rows = value_of(contract.authentication.rows)
+    _told_by_edits(served, resources, findings)
+    rows = value_of(findings.contract.authentication.rows)
     lines = {each.resource.text: each for each in rows} if isinstance(rows, tuple) else {}
     for name, of_resource in rules.items():
         for who, holds in of_resource.items():
             if holds is not None and name in lines:
                 _holds_of_nothing(holds, value_of(lines[name].admits) or (), who, findings)
-    permissions = contract.permissions_by_endpoint
+    permissions = findings.contract.permissions_by_endpoint
     for endpoint in served:
         line = permissions.get(endpoint.key) or permissions.get("all others")
         for admission in endpoint.admissions:
@@ -301,12 +275,10 @@ def disclosed(
 # ── Edits ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _told_by_edits(
-    contract: Contract, endpoints: tuple[Endpoint, ...], resources: Mapping[str, Resource], findings: Findings
-) -> None:
+def _told_by_edits(endpoints: tuple[Endpoint, ...], resources: Mapping[str, Resource], findings: Findings) -> None:
     """A JSON Patch tests and copies whatever its body names, also what no response shows."""
     shown = {each for endpoint in endpoints for each in _shown(endpoint)}
-    patches = {each.key: each.patch for each in value_of(contract.endpoints.endpoints) or ()}
+    patches = {each.key: each.patch for each in findings.survey.endpoints}
     for endpoint in endpoints:
         patch = value_of(patches.get(endpoint.key))
         if patch is None or patch.text != "json-patch" or endpoint.resource is None:

@@ -19,7 +19,6 @@ from ninefold.checks.codes import (
 )
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
-from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.ast import Ast, Name, every
 from ninefold.expressions.check import check
@@ -39,10 +38,10 @@ THIS, EACH = "this", "each"
 
 
 def effects_of_transitions(
-    resources: Mapping[str, Resource], contract: Contract, vocabulary: Vocabulary, findings: Findings
+    resources: Mapping[str, Resource], vocabulary: Vocabulary, findings: Findings
 ) -> dict[str, Resource]:
     """The resources with what else their transitions do, once all of these are known."""
-    written = _written(contract)
+    written = _written(findings)
     found, waiting = dict(resources), dict(written)
     while True:
         # A transition of which an effect is open or wrong is none, and neither is one that takes it.
@@ -52,7 +51,7 @@ def effects_of_transitions(
             resource = found.get(name)
             if resource is None or resource.machine is None or transition not in resource.machine.transitions:
                 continue
-            own = replace(findings, diagnostics=[])
+            own = findings.apart()
             effects = check_effects(then, resource, found, vocabulary, vocabulary.request, own)
             if effects is None:
                 findings.diagnostics += own.diagnostics
@@ -80,27 +79,19 @@ def _with(resource: Resource, transition: str, effects: tuple[Effect, ...] | Non
     return replace(resource, machine=replace(machine, transitions=transitions))
 
 
-def _written(contract: Contract) -> dict[tuple[str, str], Fact[tuple[stated.Effect, ...]]]:
-    found = {}
-    for each in value_of(contract.states.machines) or ():
-        machine = value_of(each.machine)
-        for transition in (None if machine is None else value_of(machine.transitions)) or ():
-            if transition.then is not None:
-                found[each.resource.text, transition.name] = transition.then
-    return found
+def _written(findings: Findings) -> dict[tuple[str, str], Fact[tuple[stated.Effect, ...]]]:
+    return {(name, each.name): each.then for name, each in findings.transitions if each.then is not None}
 
 
-def stated_effects(contract: Contract) -> Iterator[stated.Effect]:
+def stated_effects(findings: Findings) -> Iterator[stated.Effect]:
     """Every effect that a contract states, of endpoints and of transitions."""
-    for endpoint in value_of(contract.endpoints.endpoints) or ():
-        yield from value_of(endpoint.then) or ()
-    for then in _written(contract).values():
+    for then in (*(each.then for each in findings.survey.endpoints), *_written(findings).values()):
         yield from value_of(then) or ()
 
 
-def are_open(contract: Contract) -> bool:
+def are_open(findings: Findings) -> bool:
     """Whether some effect is not shown: it may be any."""
-    facts = (*(each.then for each in value_of(contract.endpoints.endpoints) or ()), *_written(contract).values())
+    facts = (*(each.then for each in findings.survey.endpoints), *_written(findings).values())
     return any(isinstance(each, Gap | Proposal) for each in facts)
 
 

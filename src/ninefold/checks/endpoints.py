@@ -8,42 +8,40 @@ from typing import Literal
 
 from ninefold.checked.endpoints import Endpoint, Events, Stopped
 from ninefold.checked.lists import Way, ways
-from ninefold.checked.operations import BodyLeaf, BodyMember, Operation, Segment
-from ninefold.checked.resources import Guard, Resource, Transition
+from ninefold.checked.operations import Filter, Pages, Sorts
+from ninefold.checked.resources import Effect, Guard, Resource
 from ninefold.checks.assignments import check_made_with
-from ninefold.checks.authentication import admissions, of_list, who_names
+from ninefold.checks.authentication import admissions, of_list
 from ninefold.checks.bodies import body_members, check_body, check_members, check_required
 from ninefold.checks.calls import check_call, check_case, result_type
 from ninefold.checks.codes import GIVEN_VALUE, NEEDS_WHAT_IS_NONE, NOT_A_BODY, NOT_IN_FORCE
-from ninefold.checks.credentials import check_ends, check_issues, check_tokens_of_effects, check_told
+from ninefold.checks.credentials import check_ends, check_issues
 from ninefold.checks.effects import check_effects
 from ninefold.checks.errors import check_own_shape
 from ninefold.checks.findings import Findings, condition, reads_database, typed
-from ninefold.checks.lists import check_all_rows, check_filters, check_pages, check_parameters, check_sorts
+from ninefold.checks.lists import check_filters, check_pages, check_parameters, check_sorts
 from ninefold.checks.model import Vocabulary, request_type
-from ninefold.checks.operations import Common, Told, changes, further, one_after_another, shows, takes_of
+from ninefold.checks.operations import Chosen, Doing, Given, doing_of, one_after_another, operation_of
 from ninefold.checks.parameters import check_form, check_own_requests
 from ninefold.checks.paths import check_addressing, check_path, known_by
-from ninefold.checks.responses import check_deleted, check_responses, reads_beyond_row, shows_what_is_cleared
-from ninefold.checks.selections import check_chosen
+from ninefold.checks.responses import check_responses
 from ninefold.checks.showing import Showing
 from ninefold.checks.sign_in import check_grant, check_sign_in
 from ninefold.checks.states import check_sets
 from ninefold.checks.without_effect import WHICH_ARE_LISTED
-from ninefold.contract.service import Contract
-from ninefold.contract.survey import Survey
 from ninefold.diagnostics.diagnostic import Label, has_errors
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.check import check
 from ninefold.expressions.codes import CODES as EXPRESSION_CODES
 from ninefold.expressions.rows import same_row
 from ninefold.expressions.scope import Scope
-from ninefold.expressions.tree import Call, Select, Typed, Variable
+from ninefold.expressions.tree import Call as CallOf
+from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.language import endpoints as stated
 from ninefold.language import routes
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Gap, Shown, StatedNone, value_of
-from ninefold.language.verbs import TRANSITION, done_as, kind_of
+from ninefold.language.verbs import kind_of
 from ninefold.questions.events import about_log
 from ninefold.questions.question import OpenQuestion
 from ninefold.syntax.nodes import Node
@@ -56,7 +54,6 @@ STOPS = "the endpoint answers 501"
 
 
 def check_endpoints(
-    contract: Contract,
     open_questions: tuple[OpenQuestion, ...],
     resources: Mapping[str, Resource],
     vocabulary: Vocabulary,
@@ -66,19 +63,20 @@ def check_endpoints(
     for question in open_questions:
         for key in question.blocks:
             findings.stop(key, f"not shown: {question.text}", question.span)
-    _check_events(contract, open_questions, events, findings)
-    one_after_another(contract, findings)
+    _check_events(open_questions, events, findings)
+    one_after_another(findings)
     # Who may call, and how large a page is, say nothing of what an endpoint names: all of that is checked without.
     obscured = {key for question in open_questions if question.question.part not in (5, 8) for key in question.blocks}
     served, stopped = [], []
-    for endpoint in value_of(contract.endpoints.endpoints) or ():
+    for endpoint in findings.survey.endpoints:
         if endpoint.key in obscured:
-            own = findings.of_expressions()
-            _endpoint(endpoint, contract, resources, vocabulary, own)
+            # Of these only what is wrong in expressions is kept: what else seems wrong may only be what is not shown.
+            own = findings.apart()
+            _endpoint(endpoint, resources, vocabulary, own)
             findings.diagnostics += [each for each in own.diagnostics if each.code in KEPT]
             found = None
         else:
-            found = _endpoint(endpoint, contract, resources, vocabulary, findings)
+            found = _endpoint(endpoint, resources, vocabulary, findings)
         if found is not None and _begins_nowhere(found, resources):
             found = None
         reasons = tuple(dict.fromkeys(findings.stops.get(endpoint.key, ())))
@@ -86,7 +84,7 @@ def check_endpoints(
             served.append(found)
         else:
             if not reasons:
-                _needs_what_is_none(endpoint, contract, findings)
+                _needs_what_is_none(endpoint, findings)
             stopped.append(
                 Stopped(
                     key=endpoint.key,
@@ -103,157 +101,108 @@ def check_endpoints(
     return tuple(each for each in served if each.key not in once), tuple(reversed(once.values()))
 
 
+def _given(doing: Doing, plain: Vocabulary, showing: Showing) -> Given:
+    """`plain`: what expressions may name before a function is called."""
+    endpoint, kind, resource, findings = doing.endpoint, doing.kind, doing.resource, showing.findings
+    segments = check_path(endpoint, resource, showing.resources, findings)
+    if resource is not None and segments is not None:
+        check_addressing(endpoint, kind.name, resource, segments, findings)
+    members = body_members(endpoint, resource, findings)
+    request = request_type(endpoint, members)
+    body = None if resource is None else check_body(endpoint, resource, findings)
+    call = check_call(endpoint, resource, body or (), members, plain, findings)
+    sets: tuple[tuple[str, Typed], ...] = ()
+    known: tuple[str, ...] | None = ()
+    if resource is not None:
+        sets = tuple(check_sets(endpoint.sets, resource, showing.vocabulary, findings, request))
+        check_made_with(dict(sets), endpoint.sets, resource, kind.makes, showing.vocabulary, findings)
+        if kind.makes and segments is not None:
+            check_required(endpoint, resource, body, segments, dict(sets), findings)
+        if kind.outcomes and segments is not None:
+            known = known_by(endpoint, kind.name, resource, segments, body or (), dict(sets), findings)
+    issues = check_issues(endpoint, kind.name, resource, findings)
+    ends = check_ends(endpoint, kind.name, resource, findings)
+    complete = check_form(endpoint, resource, body, members or (), findings) and known is not None
+    if resource is not None and kind.name == "sign in" and segments is not None:
+        complete = check_sign_in(endpoint, resource, body, segments, findings) and complete
+    if resource is not None and kind.name == "grant token" and segments is not None:
+        body = check_grant(endpoint, resource, body, segments, findings)
+        complete = body is not None and complete
+    complete = complete and segments is not None and (endpoint.call is None or call is not None)
+    return Given(segments, body, members, request, call, sets, known or (), issues, ends, complete)
+
+
+def _page(doing: Doing, plain: Vocabulary, findings: Findings) -> tuple[tuple[Filter, ...], Sorts | None, Pages | None]:
+    """What a request says of the rows of a page."""
+    endpoint, resource = doing.endpoint, doing.resource
+    shows_page = resource is not None and (doing.is_list or doing.action.all)
+    filters = check_filters(endpoint, resource, plain, findings) if shows_page and resource is not None else ()
+    sorts = check_sorts(endpoint, resource, findings) if doing.is_list and resource is not None else None
+    pages = check_pages(endpoint, findings) if doing.is_list else None
+    if shows_page or doing.kind.name == "read":
+        check_parameters(endpoint, filters, sorts, pages, findings)
+    return filters, sorts, pages
+
+
 def _endpoint(
-    endpoint: stated.Endpoint,
-    contract: Contract,
-    resources: Mapping[str, Resource],
-    vocabulary: Vocabulary,
-    findings: Findings,
+    endpoint: stated.Endpoint, resources: Mapping[str, Resource], plain: Vocabulary, findings: Findings
 ) -> Endpoint | None:
     """The endpoint as it would be served; None if something of it is open, wrong or not built, which has been
     said. Everything that is stated is checked all the same."""
     for what, span in _not_built(endpoint):
         _stop(endpoint, what, span, findings)
-    actions = value_of(endpoint.does)
-    if not actions:
+    doing = doing_of(endpoint, resources)
+    if doing is None:
         return None
-    action = actions[0]
-    transition: Transition | None = None
-    resource = resources.get(action.resource or "")
-    kind = done_as(action.verb)
-    verb = kind.name
-    if kind is TRANSITION and resource is not None and resource.machine is not None:
-        transition = resource.machine.transitions.get(action.verb)
-    follows = further(actions, resource)
-    if follows is None or (kind is TRANSITION and transition is None) or (resource is None and kind.row != "none"):
-        return None
-
-    segments = check_path(endpoint, resource, resources, findings)
-    if resource is not None and segments is not None:
-        check_addressing(endpoint, verb, resource, segments, findings)
-    rows = () if resource is None else (resource.name,)
-    members = body_members(endpoint, resource, contract)
-    request = request_type(endpoint, members)
-    scope = vocabulary.scope(*rows, request=request)
-    body = None if resource is None else check_body(endpoint, resource, contract, findings)
-    call = check_call(endpoint, resource, body or (), members, contract, vocabulary, findings)
-    plain, vocabulary = vocabulary, replace(vocabulary, result=result_type(endpoint, contract))
-    sets = () if resource is None else tuple(check_sets(endpoint.sets, resource, vocabulary, findings, request))
-    if resource is not None:
-        check_made_with(dict(sets), endpoint.sets, resource, kind.makes, vocabulary, findings)
-    if resource is not None and kind.makes and segments is not None:
-        check_required(endpoint, resource, body, segments, dict(sets), findings)
-    known: tuple[str, ...] | None = ()
-    if resource is not None and kind.outcomes and segments is not None:
-        known = known_by(endpoint, verb, resource, segments, body or (), dict(sets), findings)
-    issues = check_issues(endpoint, verb, resource, contract, findings)
-    ended = check_ends(endpoint, verb, resource, who_names(contract, endpoint.key), contract, findings)
-    body, knows = _known(endpoint, verb, resource, body, members, segments, contract, findings)
+    showing = Showing(resources, replace(plain, result=result_type(endpoint, findings)), findings)
+    resource, verb, given = doing.resource, doing.kind.name, _given(doing, plain, showing)
+    scope = plain.scope(*doing.rows, request=given.request)
     where = None if (stated_where := value_of(endpoint.where)) is None else condition(stated_where, scope, findings)
-    is_list = verb == "list" and resource is not None
-    shows_page = resource is not None and (is_list or action.all)
-    filters = check_filters(endpoint, resource, plain, findings) if shows_page and resource is not None else ()
-    sorts = check_sorts(endpoint, resource, findings) if is_list and resource is not None else None
-    pages = check_pages(endpoint, contract, findings) if is_list else None
-    if shows_page or verb == "read":
-        check_parameters(endpoint, filters, sorts, pages, findings)
-    known_ways = ways(segments or (), resources)
-    shown_by = "list" if action.all else verb
-    ends = check_responses(endpoint, shown_by, resource, known_ways, Showing(contract, resources, vocabulary, findings))
+    filters, sorts, pages = _page(doing, plain, findings)
+    known = ways(given.segments or (), resources)
+    ends = check_responses(endpoint, "list" if doing.action.all else verb, resource, known, showing)
     row = None if (stated_row := value_of(endpoint.row)) is None else _row(stated_row, resource, scope, findings)
-    guards = tuple(_guards(endpoint, scope, resource if is_list else None, known_ways, findings))
-    then = () if resource is None else check_effects(endpoint.then, resource, resources, vocabulary, request, findings)
-    check_members(endpoint, resource, members, findings)
-    if not (kind.effects or follows) and then is not None:
+    guards = tuple(_guards(endpoint, scope, resource if doing.is_list else None, known, findings))
+    then: tuple[Effect, ...] | None = ()
+    if resource is not None:
+        then = check_effects(endpoint.then, resource, resources, showing.vocabulary, given.request, findings)
+    check_members(endpoint, resource, given.members, findings)
+    if not (doing.kind.effects or doing.further) and then is not None:
         then = ()  # that it says nothing there has been said
     acted_on = None if resource is None else resource.name
-    admitted = admissions(contract, endpoint.key, acted_on, verb, known_ways, plain, findings)
+    admitted = admissions(endpoint, acted_on, verb, known, plain, findings)
     case = check_case(endpoint, resource, plain, findings)
-    if endpoint.case is not None and case is None:
+    if (endpoint.case is not None and case is None) or then is None or ends is None or not given.complete:
         return None
-    if then is None or (endpoint.call is not None and call is None):
+    if doing.is_list and (pages is None or sorts is None):
         return None
-    if segments is None or ends is None or known is None or not knows or (is_list and (pages is None or sorts is None)):
+    chosen = Chosen(where, row, guards, filters, sorts, pages)
+    operation = operation_of(doing, given, chosen, ends, then, showing)
+    if operation is None:
         return None
-    response, untouched = ends
-    chosen = check_chosen(endpoint, verb, resource, response, Showing(contract, resources, vocabulary, findings))
-    if chosen is None:
-        return None
-    if action.all and resource is not None and not check_all_rows(endpoint, verb, resource, body, dict(sets), findings):
-        return None
-    check_told(endpoint, issues, response, findings)
-    check_tokens_of_effects(endpoint, then, response, resources, findings)
-    if verb == "delete" and resource is not None and not action.all:
-        check_deleted(endpoint, response, resource, vocabulary, findings)
-    common: Common = {
-        "key": endpoint.key,
-        "place": findings.place(endpoint.span),
-        "kind": kind,
-        "resource": acted_on,
-        "response": chosen.response,
-        "segments": segments,
-        "row": row,
-        "where": where,
-        "guards": guards,
-        "validator": isinstance(endpoint.validators, Shown),
-        "errors": {condition_.text: code.text for condition_, code in value_of(endpoint.errors) or ()},
-        "takes": takes_of(endpoint, resource, body, members or (), contract, findings),
-    }
-    operation: Operation
-    if kind.writes:
-        told = Told(transition, sets, then, untouched, known, issues, ended, follows)
-        edits = (word := value_of(endpoint.patch)) is not None and word.text == "json-patch"
-        operation = changes(common, told, edits, filters if action.all else None)
-    else:
-        digested = verb == "read" and (
-            reads_beyond_row(response, rows, vocabulary) or shows_what_is_cleared(response, resource)
-        )
-        operation = shows(common, chosen, digested, filters, sorts, pages)
     return Endpoint(
         method=endpoint.method,
         operation=operation,
         admissions=admitted,
         idempotency_key=_idempotency_key(endpoint),
-        requests=check_own_requests(endpoint, contract),
-        error_shape=check_own_shape(endpoint, Showing(contract, resources, vocabulary, findings)),
+        requests=check_own_requests(endpoint, findings.contract),
+        error_shape=check_own_shape(endpoint, showing),
         case=case,
-        call=call,
+        call=given.call,
     )
 
 
-def _known(
-    endpoint: stated.Endpoint,
-    verb: str,
-    resource: Resource | None,
-    body: tuple[BodyLeaf, ...] | None,
-    members: tuple[BodyMember, ...] | None,
-    segments: tuple[Segment, ...] | None,
-    contract: Contract,
-    findings: Findings,
-) -> tuple[tuple[BodyLeaf, ...] | None, bool]:
-    """The body, and whether it says who signs in, where that is done."""
-    knows = check_form(endpoint, resource, body, members or (), contract, findings)
-    if resource is not None and verb == "sign in" and segments is not None:
-        knows = check_sign_in(endpoint, resource, body, segments, findings) and knows
-    if resource is not None and verb == "grant token" and segments is not None:
-        body = check_grant(endpoint, resource, body, segments, contract, findings)
-        knows = body is not None and knows
-    return body, knows
-
-
-def _check_events(
-    contract: Contract, open_questions: tuple[OpenQuestion, ...], events: Events, findings: Findings
-) -> None:
+def _check_events(open_questions: tuple[OpenQuestion, ...], events: Events, findings: Findings) -> None:
     """Events are streamed where it is stated, and all shown, how that is done; and nobody subscribes to none."""
-    no_kinds = isinstance(contract.events.kinds, StatedNone)
+    no_kinds = isinstance(findings.contract.events.kinds, StatedNone)
     open_keys = {key for question in open_questions for key in question.blocks}
-    reads_log = frozenset(about_log(Survey(contract)))
-    for endpoint in value_of(contract.endpoints.endpoints) or ():
+    reads_log = frozenset(about_log(findings.survey))
+    for endpoint in findings.survey.endpoints:
         verbs = {action.verb for action in value_of(endpoint.does) or ()}
         about_events = any(kind_of(each).acts_on == "events" for each in verbs) or endpoint.key in reads_log
         needs = (about_events and no_kinds) or ("stream events" in verbs and events.stream is None)
         if needs and endpoint.key not in open_keys:
-            _needs_what_is_none(endpoint, contract, findings)
+            _needs_what_is_none(endpoint, findings)
             findings.stop(endpoint.key, "it needs what is `none`", endpoint.span)
 
 
@@ -264,12 +213,15 @@ def _begins_nowhere(found: Endpoint, resources: Mapping[str, Resource]) -> bool:
     return found.kind.makes and machine is not None and machine.initial is None
 
 
-def _needs_what_is_none(endpoint: stated.Endpoint, contract: Contract, findings: Findings) -> None:
+def _needs_what_is_none(endpoint: stated.Endpoint, findings: Findings) -> None:
     """Nothing that it needs is open, and it cannot be served: something is stated not to be there. Where something else
     is wrong, that may be why."""
     if has_errors(findings.diagnostics) or _is_unread(endpoint):
         return
-    own, others = tuple(stated_none(endpoint)), stated_none((contract.resources, contract.states, contract.events))
+    own, others = (
+        tuple(stated_none(endpoint)),
+        stated_none((findings.contract.resources, findings.contract.states, findings.contract.events)),
+    )
     findings.say(
         NEEDS_WHAT_IS_NONE,
         f"`{endpoint.key}` needs something that is stated to be `none`",
@@ -347,8 +299,9 @@ def _row(expression: Expression, resource: Resource | None, scope: Scope, findin
     found = check(expression.ast, scope).typed
     several = None if found is None else same_row(row, found, scope.model)
     if found is not None and several is not None and not reads_database(found, scope):
-        return several
+        return findings.stands(several, expression.span)
     named = typed(expression, scope, Row(resource=resource.name), findings)
     if named is None:
         return None
-    return Call("==", [Select(row, resource.key.name, resource.key.type, "field"), named], Boolean())
+    same = CallOf("==", [Select(row, resource.key.name, resource.key.type, "field"), named], Boolean())
+    return findings.stands(same, expression.span)

@@ -14,7 +14,6 @@ from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.showing import Showing
 from ninefold.checks.without_effect import headers_of_http
-from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.tree import free_variables
 from ninefold.language import errors as stated
@@ -49,17 +48,15 @@ ERROR = Object(
 """What the shape of an error may read."""
 
 
-def check_errors(
-    contract: Contract, resources: Mapping[str, Resource], vocabulary: Vocabulary, findings: Findings
-) -> Errors:
-    part = contract.errors
-    shape = _shape(part.shape, Showing(contract, resources, vocabulary, findings))
+def check_errors(resources: Mapping[str, Resource], vocabulary: Vocabulary, findings: Findings) -> Errors:
+    part = findings.contract.errors
+    shape = _shape(part.shape, Showing(resources, vocabulary, findings))
     codes = tuple(
         checked_code
         for code in value_of(part.codes) or ()
         if (checked_code := _code(code, resources, vocabulary, findings)) is not None
     )
-    _rows_at_hand(contract, codes, findings)
+    _rows_at_hand(codes, findings)
     conditions: dict[str, str] = {}
     # A code without a status speaks for its conditions all the same: with a bare status, and no wider one.
     for code in value_of(part.codes) or ():
@@ -77,7 +74,7 @@ def check_errors(
 
 def check_own_shape(endpoint: Endpoint, showing: Showing) -> ErrorShape | None:
     """What the errors of an endpoint look like. What it does not say of that, part 7 says."""
-    own, of_all = endpoint.error_shape, showing.contract.errors.shape
+    own, of_all = endpoint.error_shape, showing.findings.contract.errors.shape
     if own is None:
         return None
     if not isinstance(own, Shown):
@@ -153,11 +150,11 @@ def _code(
     )
 
 
-def _rows_at_hand(contract: Contract, codes: tuple[ErrorCode, ...], findings: Findings) -> None:
+def _rows_at_hand(codes: tuple[ErrorCode, ...], findings: Findings) -> None:
     """Says of what a code says whether it reads a row which no request with its code acts on."""
-    written = {each.name: dict(_written(each)) for each in value_of(contract.errors.codes) or ()}
+    written = {each.name: dict(_written(each)) for each in value_of(findings.contract.errors.codes) or ()}
     about: dict[str, set[str | None]] = {}
-    for name, resource in _about(contract):
+    for name, resource in _about(findings):
         about.setdefault(name, set()).add(resource)
     for code in codes:
         resources = about.get(code.name, set())
@@ -183,10 +180,10 @@ def _is_of_row(name: str) -> bool:
     return found is None or BY_NAME[found[0]].of_row
 
 
-def _about(contract: Contract) -> Iterator[tuple[str, str | None]]:
+def _about(findings: Findings) -> Iterator[tuple[str, str | None]]:
     """Each code with each resource whose rows it is answered for: ANY where that depends on the endpoint, None where
     there is no row."""
-    for code in value_of(contract.errors.codes) or ():
+    for code in value_of(findings.contract.errors.codes) or ():
         for condition in value_of(code.when) or ():
             if not BY_NAME[condition.condition].of_row:
                 yield code.name, None
@@ -194,49 +191,37 @@ def _about(contract: Contract) -> Iterator[tuple[str, str | None]]:
                 of_parameter = parameter_of(condition.condition, condition.subject) is not None
                 wide = condition.subject is None or of_parameter
                 yield code.name, ANY if wide else (condition.subject or "").partition(".")[0]
-    for endpoint in value_of(contract.endpoints.endpoints) or ():
-        for action in value_of(endpoint.does) or ():
+    yield from _named(findings)
+
+
+def _named(findings: Findings) -> Iterator[tuple[str, str | None]]:
+    """Each code that is named beside what it is answered for, with the resource whose rows that is about."""
+    for endpoint in findings.survey.endpoints:
+        for subject in [each.subject for each in value_of(endpoint.does) or ()] or [ANY]:
             for guard in value_of(endpoint.guards) or ():
                 if guard.otherwise is not None:
-                    yield guard.otherwise.text, action.subject
-            for condition_, code_ in value_of(endpoint.errors) or ():
-                yield code_.text, action.subject if _is_of_row(condition_.text) else None
+                    yield guard.otherwise.text, subject
+            for condition, code in value_of(endpoint.errors) or ():
+                yield code.text, subject if _is_of_row(condition.text) else None
         for parameter in endpoint.declared:
             if parameter.otherwise is not None:
                 yield parameter.otherwise.text, None
-    for resource in value_of(contract.resources.resources) or ():
+    for resource in findings.resources:
         for invariant in value_of(resource.invariants) or ():
             if invariant.otherwise is not None:
                 yield invariant.otherwise.text, resource.name
-    for states in value_of(contract.states.machines) or ():
-        machine = value_of(states.machine)
-        for transition in (value_of(machine.transitions) if machine is not None else None) or ():
-            otherwise = value_of(transition.otherwise)
-            if otherwise is not None:
-                yield otherwise.text, states.resource.text
+    for name, transition in findings.transitions:
+        if (otherwise := value_of(transition.otherwise)) is not None:
+            yield otherwise.text, name
 
 
-def unused_codes(contract: Contract, findings: Findings) -> None:
+def unused_codes(findings: Findings) -> None:
     """Codes that nothing answers with."""
-    used = set()
-    for endpoint in value_of(contract.endpoints.endpoints) or ():
-        used |= {guard.otherwise.text for guard in value_of(endpoint.guards) or () if guard.otherwise is not None}
-        used |= {code.text for _, code in value_of(endpoint.errors) or ()}
-        for parameter in endpoint.declared:
-            if parameter.otherwise is not None:
-                used.add(parameter.otherwise.text)
-    for function in value_of(contract.endpoints.functions) or ():
+    used = {code for code, _ in _named(findings)}
+    for function in value_of(findings.contract.endpoints.functions) or ():
         used |= {code.text for code in value_of(function.refuses) or ()}
-    for resource in value_of(contract.resources.resources) or ():
-        used |= {each.otherwise.text for each in value_of(resource.invariants) or () if each.otherwise is not None}
-    for states in value_of(contract.states.machines) or ():
-        machine = value_of(states.machine)
-        for transition in (value_of(machine.transitions) if machine is not None else None) or ():
-            otherwise = value_of(transition.otherwise)
-            if otherwise is not None:
-                used.add(otherwise.text)
-    for code in value_of(contract.errors.codes) or ():
-        _never_alone(code, contract, findings)
+    for code in value_of(findings.contract.errors.codes) or ():
+        _never_alone(code, findings)
         if code.when is None and code.name not in used:
             findings.say(
                 UNUSED_CODE,
@@ -245,14 +230,13 @@ def unused_codes(contract: Contract, findings: Findings) -> None:
             )
 
 
-def _never_alone(code: stated.ErrorCode, contract: Contract, findings: Findings) -> None:
+def _never_alone(code: stated.ErrorCode, findings: Findings) -> None:
     """Says of `conflict R.F` that it never arises where F is unique only together with others: what is taken then is
     the whole, `conflict R`."""
-    resources = {each.name: each for each in value_of(contract.resources.resources) or ()}
     for condition in value_of(code.when) or ():
         resource, _, name = (condition.subject or "").partition(".")
-        own = resources.get(resource)
-        field = next((each for each in (value_of(own.fields) if own else None) or () if each.name == name), None)
+        own = findings.survey.graph.resources.get(resource)
+        field = findings.survey.graph.fields.get(resource, {}).get(name)
         if condition.condition != "conflict" or own is None or field is None or field.unique is not None:
             continue
         identifier = value_of(own.identifier)

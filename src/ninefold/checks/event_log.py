@@ -73,9 +73,9 @@ def with_log(vocabulary: Vocabulary, contract: Contract) -> Vocabulary:
     return replace(vocabulary, model={**vocabulary.model, EVENT: shape})
 
 
-def event(contract: Contract, span: Span, findings: Findings) -> Resource:
+def event(span: Span, findings: Findings) -> Resource:
     """The log as a resource. Its kinds, and whose rows they are about, are those that the contract has."""
-    kinds = value_of(contract.events.kinds) or ()
+    kinds = value_of(findings.contract.events.kinds) or ()
     resources = dict.fromkeys(
         action.subject for kind in kinds for action in value_of(kind.upon) or () if action.subject is not None
     )
@@ -106,9 +106,9 @@ def event(contract: Contract, span: Span, findings: Findings) -> Resource:
     return Resource(EVENT, place, ("position",), own, creation_stopped=("nobody writes the log",), log=True)
 
 
-def check_log(contract: Contract, findings: Findings) -> Log | None:
+def check_log(findings: Findings) -> Log | None:
     """How long the log is read, where that is shown."""
-    log: Fact[StatedLog] | None = contract.events.log
+    log: Fact[StatedLog] | None = findings.contract.events.log
     if not isinstance(log, Shown) or not isinstance(log.value.lasts, Shown | StatedNone):
         return None
     return Log(value_of(log.value.lasts), findings.place(log.span))

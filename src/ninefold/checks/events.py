@@ -72,11 +72,11 @@ def with_subscriptions(vocabulary: Vocabulary) -> Vocabulary:
     return replace(vocabulary, model={**vocabulary.model, SUBSCRIPTION: shape})
 
 
-def subscription(contract: Contract, span: Span, findings: Findings) -> Resource:
+def subscription(span: Span, findings: Findings) -> Resource:
     """The built-in resource. Its kinds are those that the contract has; its secret is made of the database's own when
     it is needed, and is never stored."""
     kind: dict[str, Any] = {"type": "string"}
-    kinds = value_of(contract.events.kinds)
+    kinds = value_of(findings.contract.events.kinds)
     if kinds:
         kind["enum"] = [each.name for each in kinds]
     schemas: Mapping[str, Mapping[str, Any]] = {
@@ -106,17 +106,15 @@ def subscription(contract: Contract, span: Span, findings: Findings) -> Resource
 # ── Kinds and delivery ────────────────────────────────────────────────────────────────────────────────────────
 
 
-def check_events(
-    contract: Contract, resources: Mapping[str, Resource], vocabulary: Vocabulary, findings: Findings
-) -> Events:
-    showing = Showing(contract, resources, vocabulary, findings)
-    check_keys(contract, has_subscriptions(contract), findings)
+def check_events(resources: Mapping[str, Resource], vocabulary: Vocabulary, findings: Findings) -> Events:
+    showing = Showing(resources, vocabulary, findings)
+    check_keys(has_subscriptions(findings.contract), findings)
     kinds = tuple(
         kind
-        for each in value_of(contract.events.kinds) or ()
+        for each in value_of(findings.contract.events.kinds) or ()
         if (kind := _kind(each, resources, vocabulary, showing)) is not None
     )
-    log, delivery = check_log(contract, findings), value_of(contract.events.delivery)
+    log, delivery = check_log(findings), value_of(findings.contract.events.delivery)
     if delivery is None:
         return Events(kinds, log=log)
     if isinstance(delivery.webhooks, Shown) and delivery.envelope is None:
@@ -127,7 +125,7 @@ def check_events(
     return Events(
         kinds,
         log=log,
-        broker=_broker(delivery, value_of(contract.events.kinds) or (), findings),
+        broker=_broker(delivery, value_of(findings.contract.events.kinds) or (), findings),
         webhooks=_webhooks(delivery, resources, vocabulary, findings),
         stream=_stream(delivery, findings),
         source=source,
@@ -262,9 +260,9 @@ def _stream(delivery: stated.Delivery, findings: Findings) -> Stream | None:
 # ── Rows that say where events go ────────────────────────────────────────────────────────────────────────────────────
 
 
-def check_keys(contract: Contract, subscribed: Span | None, findings: Findings) -> None:
+def check_keys(subscribed: Span | None, findings: Findings) -> None:
     """Whether it is said in one way where events go. `subscribed`: where subscriptions are made, ended or shown."""
-    delivery = value_of(contract.events.delivery)
+    delivery = value_of(findings.contract.events.delivery)
     webhooks = None if delivery is None else value_of(delivery.webhooks)
     if webhooks is None:
         return

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from copy import copy
 from dataclasses import field, replace
+from functools import cached_property
 
 from ninefold.checked.service import NotInForce
 from ninefold.checks.codes import NOT_IN_FORCE
+from ninefold.checks.schemas import SharedSchemas
+from ninefold.contract.service import Contract
+from ninefold.contract.states import Transition
+from ninefold.contract.survey import Survey
 from ninefold.diagnostics.diagnostic import Code, Diagnostic, Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Place, Source, Span
@@ -19,6 +25,8 @@ from ninefold.expressions.scope import Inferred, Scope
 from ninefold.expressions.to_sql import Item, sql_problem
 from ninefold.expressions.tree import Select, Typed, walk, with_inner_quotes
 from ninefold.language.expressions import Expression
+from ninefold.language.fact import value_of
+from ninefold.language.resources import Resource
 from ninefold.values import Array, Boolean, Object, Row, Type
 
 _WORD = re.compile(r"\w+(?:[-/]\w+)*")
@@ -27,10 +35,10 @@ _WORD = re.compile(r"\w+(?:[-/]\w+)*")
 
 @dataclass
 class Findings:
-    """Diagnostics in the making, and the document that they are about. `stops` holds for each endpoint, by its
+    """Diagnostics in the making, and the contract that they are about. `stops` holds for each endpoint, by its
     key, why it is not served."""
 
-    source: Source
+    contract: Contract
     diagnostics: list[Diagnostic] = field(default_factory=list)
     not_in_force: list[NotInForce] = field(default_factory=list)
     stops: dict[str, list[str]] = field(default_factory=dict)
@@ -40,9 +48,46 @@ class Findings:
     """A `back` is a gap: rows may be referred back to under a name that is not shown."""
     all_unknown: bool = False
     """Part 2 is a gap: any name may be a resource's."""
+    _written: dict[int, tuple[Typed, Span]] = field(default_factory=dict)
+    """Where each expression is written, by its `id`, for as long as it is kept here."""
+
+    @property
+    def source(self) -> Source:
+        return self.contract.document.source
+
+    @cached_property
+    def survey(self) -> Survey:
+        return Survey(self.contract)
+
+    @cached_property
+    def resources(self) -> tuple[Resource, ...]:
+        """Those that are stated."""
+        return value_of(self.contract.resources.resources) or ()
+
+    @cached_property
+    def transitions(self) -> tuple[tuple[str, Transition], ...]:
+        """Those of all machines that are stated, each with the resource whose it is."""
+        stated = ((name, value_of(machine)) for name, machine in self.survey.machines.items())
+        return tuple(
+            (name, each) for name, own in stated if own is not None for each in value_of(own.transitions) or ()
+        )
+
+    @cached_property
+    def schemas(self) -> SharedSchemas:
+        """The schemas of the contract, each made once."""
+        return SharedSchemas(self.contract)
 
     def say(self, code: Code, message: str, *labels: Label, help: tuple[str, ...] = ()) -> None:
         self.diagnostics.append(Diagnostic(code, message, labels, help))
+
+    def stands(self, typed: Typed, span: Span) -> Typed:
+        """The same, of which it is kept where it is written."""
+        self._written[id(typed)] = typed, span
+        return typed
+
+    def span(self, typed: Typed) -> Span:
+        """Where an expression is written that has been read."""
+        return self._written[id(typed)][1]
 
     def tell(self, problem: Problem, span: Span, *more: Label) -> None:
         """Says what is wrong with an expression."""
@@ -58,10 +103,11 @@ class Findings:
     def may_be_a_gap(self, name: str, scope: Scope) -> bool:
         return name in self.unknown or (self.all_unknown and name not in scope.variables)
 
-    def of_expressions(self) -> Findings:
-        """Findings of an endpoint that is blocked: of these only what is wrong in expressions is kept, since what
-        else seems wrong may only be what is not shown."""
-        return replace(self, diagnostics=[], not_in_force=self.not_in_force, stops=self.stops)
+    def apart(self) -> Findings:
+        """The same, of which the diagnostics are not told yet."""
+        own = copy(self)
+        own.diagnostics = []
+        return own
 
     def left_for_later(self, what: str, consequence: str, span: Span) -> None:
         """A stated fact that this build does not put in force."""
@@ -111,6 +157,8 @@ def inferring(
         named = findings.source.cut(span)
         inside = (Label(term.span, f"`{named}` is this") for term in expression.terms if term.text == named)
         findings.tell(problem, span, *inside)
+    if found is not None:
+        findings.stands(found, expression.span)
     return found, checking.inferred.get("value")
 
 

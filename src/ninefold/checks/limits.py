@@ -33,24 +33,24 @@ _ENDINGS: dict[str, Carries] = {"-policy": "policies", "-limit": "limit", "-rema
 """What headers of a contract's own carry, as everybody calls them since: `X-RateLimit-Remaining`."""
 
 
-def check_limits(contract: Contract, vocabulary: Vocabulary, findings: Findings) -> Limits:
-    body = contract.limits.body_size
+def check_limits(vocabulary: Vocabulary, findings: Findings) -> Limits:
+    body = findings.contract.limits.body_size
     if isinstance(body, Shown) and body.value > LARGEST_AT_ONCE:
         findings.say(
             LARGE_BODIES,
             "while a body of this size is looked at, other requests wait",
             Label(body.span, "is more than 1 MiB"),
         )
-    rates = tuple(_rates(contract, vocabulary, findings))
-    return Limits(rates, tuple(_headers(contract, findings)), value_of(contract.limits.keys_kept))
+    rates = tuple(_rates(vocabulary, findings))
+    return Limits(rates, tuple(_headers(findings)), value_of(findings.contract.limits.keys_kept))
 
 
-def _rates(contract: Contract, vocabulary: Vocabulary, findings: Findings) -> Iterator[Rate]:
+def _rates(vocabulary: Vocabulary, findings: Findings) -> Iterator[Rate]:
     """The rates that are in force: one of which something is a gap has been asked about, and one that states `none`
     where a rate has a number bounds nothing."""
-    for rate in value_of(contract.limits.rates) or ():
+    for rate in value_of(findings.contract.limits.rates) or ():
         # A rate counts before a body is read: of a request there are the parameters that what it counts declares.
-        scope = replace(vocabulary.scope(request=_request(rate, contract)), request_only=True)
+        scope = replace(vocabulary.scope(request=_request(rate, findings.contract)), request_only=True)
         of = value_of(rate.of)
         # An identifier stands for a row: another row is another value, another state of one row is not.
         counted = typed(of, scope, Anything(nullable=True), findings) if isinstance(of, Expression) else None
@@ -99,9 +99,9 @@ def _algorithm(word: str) -> Algorithm:
     return word  # type: ignore[return-value]  # the table of keys has admitted no other
 
 
-def _headers(contract: Contract, findings: Findings) -> Iterator[tuple[str, Carries]]:
+def _headers(findings: Findings) -> Iterator[tuple[str, Carries]]:
     """What each header carries, told by its name."""
-    for name in value_of(contract.limits.headers) or ():
+    for name in value_of(findings.contract.limits.headers) or ():
         lower = name.text.lower()
         carries = _DRAFT.get(lower)
         for ending, number in _ENDINGS.items():

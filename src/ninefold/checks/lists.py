@@ -153,9 +153,9 @@ def _whole(pages: limits.Pages, findings: Findings) -> None:
         )
 
 
-def check_pages(endpoint: stated.Endpoint, contract: Contract, findings: Findings) -> Pages | None:
-    own, shared = value_of(endpoint.pages), value_of(contract.limits.pages)
-    if isinstance(endpoint.pages or contract.limits.pages, StatedNone):
+def check_pages(endpoint: stated.Endpoint, findings: Findings) -> Pages | None:
+    own, shared = value_of(endpoint.pages), value_of(findings.contract.limits.pages)
+    if isinstance(endpoint.pages or findings.contract.limits.pages, StatedNone):
         return Pages("none")
     pages = narrowed(own, shared) if own is not None and shared is not None else own or shared
     if pages is None:
@@ -336,7 +336,6 @@ def _say(
 
 
 def growth(
-    contract: Contract,
     endpoints: Iterable[Endpoint],
     resources: Mapping[str, Resource],
     rules: Rules,
@@ -348,7 +347,7 @@ def growth(
         wanted = asked(endpoint)
         if wanted is not None and endpoint.resource is not None:
             reasons.setdefault(endpoint.key, []).extend(growing(wanted, resources[endpoint.resource], rules))
-    spans = {each.key: each.span for each in value_of(contract.endpoints.endpoints) or ()}
+    spans = {each.key: each.span for each in findings.survey.endpoints}
     for key, found in reasons.items():
         if found:
             findings.say(

@@ -124,12 +124,12 @@ def _references(schema: Any) -> Iterator[str]:
             yield from _references(each)
 
 
-def model(known: dict[str, stated.Resource], contract: Contract, caller: Object, findings: Findings) -> Vocabulary:
+def model(known: dict[str, stated.Resource], caller: Object, findings: Findings) -> Vocabulary:
     """What expressions know of the resources, computed fields included. A resource with a computed field that
     reads a gap is taken out of `known`: it is not known either."""
     while True:
         said = len(findings.diagnostics)
-        found = _model(known, contract, caller, findings)
+        found = _model(known, caller, findings)
         lost = _without_computed(known, found)
         if len(findings.diagnostics) > said or not lost:
             return found
@@ -146,8 +146,8 @@ def _without_computed(known: Mapping[str, stated.Resource], found: Vocabulary) -
     return lost
 
 
-def _model(known: Mapping[str, stated.Resource], contract: Contract, caller: Object, findings: Findings) -> Vocabulary:
-    schemas = SharedSchemas(contract)
+def _model(known: Mapping[str, stated.Resource], caller: Object, findings: Findings) -> Vocabulary:
+    schemas = findings.schemas
     shapes: dict[str, ResourceShape] = {}
     back: dict[str, dict[str, tuple[str, str]]] = {name: {} for name in known}
     for name, resource in known.items():
@@ -165,7 +165,7 @@ def _model(known: Mapping[str, stated.Resource], contract: Contract, caller: Obj
             computed_fields=frozenset(field.name for field in fields if isinstance(field.computed, Shown)),
             views=tuple(view.name for view in value_of(resource.views) or ()),
         )
-    endpoints = value_of(contract.endpoints.endpoints)
+    endpoints = value_of(findings.contract.endpoints.endpoints)
     request = Object() if endpoints is None else request_of_any(endpoints)
     vocabulary = Vocabulary(shapes, caller, request)
     computed: dict[str, dict[str, Typed]] = {name: {} for name in known}

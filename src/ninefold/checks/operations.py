@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, TypedDict
 
 from ninefold.checked.contents import Response
+from ninefold.checked.endpoints import Call
 from ninefold.checked.operations import (
     BodyLeaf,
     BodyMember,
@@ -17,6 +18,7 @@ from ninefold.checked.operations import (
     Filter,
     List,
     Mutation,
+    Operation,
     Pages,
     Read,
     Remove,
@@ -31,11 +33,13 @@ from ninefold.checked.operations import (
 from ninefold.checked.resources import Effect, Guard, Resource, Transition
 from ninefold.checks.bodies import body_constants, with_rules
 from ninefold.checks.codes import NOT_AMONG_SEVERAL, NOT_TAKEN_AFTER, ROWS_OF_SEVERAL
+from ninefold.checks.credentials import check_tokens_of_effects, check_told
 from ninefold.checks.findings import Findings
+from ninefold.checks.lists import check_all_rows
 from ninefold.checks.parameters import check_declared
-from ninefold.checks.responses import mentions_total
-from ninefold.checks.selections import Chosen
-from ninefold.contract.service import Contract
+from ninefold.checks.responses import check_deleted, mentions_total, reads_beyond_row, shows_what_is_cleared
+from ninefold.checks.selections import Selection, check_selection
+from ninefold.checks.showing import Showing
 from ninefold.contract.states import Machine
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
@@ -43,9 +47,70 @@ from ninefold.diagnostics.source import Place
 from ninefold.expressions.tree import Typed
 from ninefold.language import endpoints as stated
 from ninefold.language.actions import Action
-from ninefold.language.endpoints import Endpoint
-from ninefold.language.fact import Name, value_of
-from ninefold.language.verbs import VERBS, Verb, kind_of
+from ninefold.language.fact import Name, Shown, value_of
+from ninefold.language.verbs import TRANSITION, VERBS, Verb, done_as, kind_of
+from ninefold.values import Object as ObjectType
+
+
+@dataclass(frozen=True)
+class Doing:
+    """What an endpoint does: its first operation, as a verb has it, and the transitions that are taken after it."""
+
+    endpoint: stated.Endpoint
+    action: Action
+    kind: Verb
+    resource: Resource | None
+    transition: Transition | None
+    further: tuple[Transition, ...]
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        return () if self.resource is None else (self.resource.name,)
+
+    @property
+    def is_list(self) -> bool:
+        return self.kind.name == "list" and self.resource is not None
+
+
+def doing_of(endpoint: stated.Endpoint, resources: Mapping[str, Resource]) -> Doing | None:
+    actions = value_of(endpoint.does)
+    if not actions:
+        return None
+    kind, resource = done_as(actions[0].verb), resources.get(actions[0].resource or "")
+    machine = resource.machine if kind is TRANSITION and resource is not None else None
+    transition = None if machine is None else machine.transitions.get(actions[0].verb)
+    follows = further(actions, resource)
+    if follows is None or (kind is TRANSITION and transition is None) or (resource is None and kind.row != "none"):
+        return None
+    return Doing(endpoint, actions[0], kind, resource, transition, follows)
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a request and the contract give. `complete`: nothing of it is open or wrong."""
+
+    segments: tuple[Segment, ...] | None
+    body: tuple[BodyLeaf, ...] | None
+    members: tuple[BodyMember, ...] | None
+    request: ObjectType | None
+    call: Call | None
+    sets: tuple[tuple[str, Typed], ...]
+    known_by: tuple[str, ...]
+    issues: str | None
+    ends: Literal["presented", "others", "all"] | None
+    complete: bool
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Which rows an endpoint is about, as far as the path does not say it."""
+
+    where: Typed | None
+    row: Typed | None
+    guards: tuple[Guard, ...]
+    filters: tuple[Filter, ...]
+    sorts: Sorts | None
+    pages: Pages | None
 
 
 class Common(TypedDict):
@@ -70,109 +135,134 @@ def takes_of(
     resource: Resource | None,
     body: tuple[BodyLeaf, ...] | None,
     members: tuple[BodyMember, ...],
-    contract: Contract,
     findings: Findings,
 ) -> Takes:
     """What of a request is declared."""
     return Takes(
-        path=tuple(check_declared(endpoint.path, "path", contract, findings)),
-        query=tuple(check_declared(endpoint.query, "query", contract, findings)),
-        headers=tuple(check_declared(endpoint.request_headers, "header", contract, findings)),
+        path=tuple(check_declared(endpoint.path, "path", findings)),
+        query=tuple(check_declared(endpoint.query, "query", findings)),
+        headers=tuple(check_declared(endpoint.request_headers, "header", findings)),
         body=body,
-        members=with_rules(members, endpoint, contract, findings),
+        members=with_rules(members, endpoint, findings),
         constants=() if resource is None else body_constants(endpoint, findings),
     )
 
 
-def shows(
-    common: Common,
-    chosen: Chosen,
-    digested: bool,
-    filters: tuple[Filter, ...],
-    sorts: Sorts | None,
-    pages: Pages | None,
-) -> Read | List | Compute | Stream:
+def operation_of(
+    doing: Doing,
+    given: Given,
+    rows: Chosen,
+    ends: tuple[Response, Response],
+    then: tuple[Effect, ...],
+    showing: Showing,
+) -> Operation | None:
+    """What is done, once all of it is known; None where what is shown, or done to all rows, is wrong."""
+    endpoint, kind, resource, findings = doing.endpoint, doing.kind, doing.resource, showing.findings
+    (response, untouched), segments, sets = ends, given.segments, dict(given.sets)
+    selection = check_selection(endpoint, kind.name, resource, response, showing)
+    if selection is None or segments is None:
+        return None
+    if resource is not None and doing.action.all:
+        if not check_all_rows(endpoint, kind.name, resource, given.body, sets, findings):
+            return None
+    check_told(endpoint, given.issues, response, findings)
+    check_tokens_of_effects(endpoint, then, response, showing.resources, findings)
+    if kind.name == "delete" and resource is not None and not doing.action.all:
+        check_deleted(endpoint, response, resource, showing.vocabulary, findings)
+    common: Common = {
+        "key": endpoint.key,
+        "place": findings.place(endpoint.span),
+        "kind": kind,
+        "resource": None if resource is None else resource.name,
+        "response": selection.response,
+        "segments": segments,
+        "row": rows.row,
+        "where": rows.where,
+        "guards": rows.guards,
+        "validator": isinstance(endpoint.validators, Shown),
+        "errors": {condition_.text: code.text for condition_, code in value_of(endpoint.errors) or ()},
+        "takes": takes_of(endpoint, resource, given.body, given.members or (), findings),
+    }
+    if kind.writes:
+        return _changes(common, doing, given, then, untouched, rows.filters if doing.action.all else None)
+    digested = kind.name == "read" and (
+        reads_beyond_row(response, doing.rows, showing.vocabulary) or shows_what_is_cleared(response, resource)
+    )
+    return _shows(common, selection, digested, rows)
+
+
+def _shows(common: Common, selection: Selection, digested: bool, rows: Chosen) -> Read | List | Compute | Stream:
     """What an endpoint does that changes nothing."""
     if common["kind"].name == "read":
-        return Read(**common, digested=digested, projection=chosen.projection, expansion=chosen.expansion)
-    if sorts is None or pages is None:
+        return Read(**common, digested=digested, projection=selection.projection, expansion=selection.expansion)
+    if rows.sorts is None or rows.pages is None:
         return Stream(**common) if common["kind"].name == "stream events" else Compute(**common)
     return List(
         **common,
-        filters=filters,
-        sorts=sorts,
-        pages=pages,
+        filters=rows.filters,
+        sorts=rows.sorts,
+        pages=rows.pages,
         total=mentions_total(common["response"]),
-        projection=chosen.projection,
-        expansion=chosen.expansion,
+        projection=selection.projection,
+        expansion=selection.expansion,
     )
 
 
-@dataclass(frozen=True)
-class Told:
-    """What an endpoint may say of a change; of these each verb takes what it can have."""
-
-    transition: Transition | None
-    sets: tuple[tuple[str, Typed], ...]
-    then: tuple[Effect, ...]
-    untouched: Response
-    known_by: tuple[str, ...]
-    issues: str | None
-    ends: Literal["presented", "others", "all"] | None
-    further: tuple[Transition, ...]
-
-
-def changes(common: Common, told: Told, edits: bool, of_all: tuple[Filter, ...] | None) -> Mutation:
-    """What an endpoint does that changes something. `of_all`: the filters, where it does so to all rows."""
-    kind, sets, then = common["kind"], told.sets, told.then
+def _changes(
+    common: Common,
+    doing: Doing,
+    given: Given,
+    then: tuple[Effect, ...],
+    untouched: Response,
+    of_all: tuple[Filter, ...] | None,
+) -> Mutation:
+    """What an endpoint does that changes something; of what it may say, each verb takes what it can have. `of_all`: the
+    filters, where it does so to all rows."""
+    kind, sets, further = common["kind"], given.sets, doing.further
     if kind.changes:
+        edits = (word := value_of(doing.endpoint.patch)) is not None and word.text == "json-patch"
         return Update(
             **common,
             then=then,
             patch="json-patch" if edits else "merge",
-            transition=told.transition,
+            transition=doing.transition,
             sets=sets,
-            issues=told.issues,
-            ends=told.ends,
-            further=told.further,
+            issues=given.issues,
+            ends=given.ends,
+            further=further,
             of_all=of_all,
         )
-    known, untouched = told.known_by, told.untouched
+    known = given.known_by
     match kind.name:
         case "create":
-            return Create(**common, then=then, sets=sets, issues=told.issues, further=told.further)
+            return Create(**common, then=then, sets=sets, issues=given.issues, further=further)
         case "delete":
             return Delete(**common, then=then, of_all=of_all)
         case "ensure":
-            return Ensure(**common, then=then, sets=sets, untouched=untouched, known_by=known, further=told.further)
+            return Ensure(**common, then=then, sets=sets, untouched=untouched, known_by=known, further=further)
         case "remove":
             return Remove(**common, then=then, untouched=untouched, known_by=known)
         case "sign out":
-            return SignOut(**common, then=then, ends=told.ends)
+            return SignOut(**common, then=then, ends=given.ends)
         case _:
-            return SignIn(**common, then=then, sets=sets, issues=told.issues, ends=told.ends, further=told.further)
+            return SignIn(**common, then=then, sets=sets, issues=given.issues, ends=given.ends, further=further)
 
 
 # ── Several operations ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def one_after_another(contract: Contract, findings: Findings) -> None:
+def one_after_another(findings: Findings) -> None:
     """Says of lists of operations that cannot be done one after another with one row."""
-    machines = {
-        each.resource.text: machine
-        for each in value_of(contract.states.machines) or ()
-        if (machine := value_of(each.machine)) is not None
-    }
     said = set[str]()
-    for endpoint in value_of(contract.endpoints.endpoints) or ():
+    for endpoint in findings.survey.endpoints:
         actions = value_of(endpoint.does) or ()
         if len(actions) > 1 and endpoint.key not in said:  # the cases of an endpoint do the same
             said.add(endpoint.key)
             if _stand_together(endpoint, actions, findings):
-                _follow(actions, machines.get(actions[0].subject or ""), findings)
+                _follow(actions, findings.survey.machine(actions[0].subject or ""), findings)
 
 
-def _stand_together(endpoint: Endpoint, actions: Sequence[Action], findings: Findings) -> bool:
+def _stand_together(endpoint: stated.Endpoint, actions: Sequence[Action], findings: Findings) -> bool:
     """Whether the verbs may be done with one row, each in its place."""
     of_all = next((each for each in actions if each.all), None)
     if of_all is not None:

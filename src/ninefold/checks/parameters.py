@@ -16,7 +16,7 @@ from ninefold.checked.resources import Resource
 from ninefold.checks.codes import ANY_ORIGIN_WITH_CREDENTIALS, NEVER_SENT, NOT_IN_A_FORM, SAYS_NOTHING
 from ninefold.checks.findings import Findings
 from ninefold.checks.resources import PLAIN
-from ninefold.checks.schemas import Rules
+from ninefold.checks.rules import Rules
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.language import requests
@@ -52,10 +52,10 @@ _LEAST_AND_MOST = (("minLength", "maxLength"), ("minItems", "maxItems"))
 
 
 def check_declared(
-    fact: Fact[tuple[requests.Parameter, ...]] | None, place: Place, contract: Contract, findings: Findings
+    fact: Fact[tuple[requests.Parameter, ...]] | None, place: Place, findings: Findings
 ) -> Iterator[Parameter]:
     """The parameters that an endpoint declares in one place."""
-    rules = Rules(contract, findings)
+    rules = Rules(findings)
     for each in value_of(fact) or ():
         schema = each.schema.json
         if place != "path" and is_never_sent(each, place, findings):  # of the path it has been said
@@ -208,11 +208,10 @@ def check_form(
     resource: Resource | None,
     body: Sequence[BodyLeaf] | None,
     members: Sequence[BodyMember],
-    contract: Contract,
     findings: Findings,
 ) -> bool:
     """Whether a form can give all that a body names, where bodies are forms: each member is a text, or several."""
-    stated = value_of(contract.endpoints.requests_of(endpoint).media_types) or ()
+    stated = value_of(findings.contract.endpoints.requests_of(endpoint).media_types) or ()
     named = next((each for each in stated if is_form(each.text)), None)
     if named is None or not isinstance(endpoint.body, Shown):
         return True
@@ -259,8 +258,8 @@ def _can_be_given(type_: Type) -> bool:
 # ── Scripts of other origins ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-def check_cross_origin(contract: Contract, findings: Findings) -> CrossOrigin | None:
-    fact = contract.endpoints.cross_origin
+def check_cross_origin(findings: Findings) -> CrossOrigin | None:
+    fact = findings.contract.endpoints.cross_origin
     if not isinstance(fact, Shown):
         return None
     stated = fact.value

@@ -12,7 +12,6 @@ from ninefold.checked.resources import Field, Record, Resource
 from ninefold.checks.assignments import OF_REQUESTS
 from ninefold.checks.codes import RECORD_INCOMPLETE, RECORD_REFERENCE, RECORD_TWICE, RECORD_VALUE
 from ninefold.checks.findings import Findings
-from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
@@ -46,11 +45,11 @@ class _Stated:
         return self.resource.name, _told(self.values[name] for name in self.resource.identifier)
 
 
-def check_records(contract: Contract, resources: Mapping[str, Resource], findings: Findings) -> tuple[Record, ...]:
+def check_records(resources: Mapping[str, Resource], findings: Findings) -> tuple[Record, ...]:
     """The records in an order in which each comes after those that it refers to."""
     written: list[_Stated] = []
     unknown: set[str] = set()
-    for declared in value_of(contract.resources.resources) or ():
+    for declared in findings.resources:
         resource = resources.get(declared.name)
         if resource is None or isinstance(declared.records, Gap | Proposal):
             unknown.add(declared.name)

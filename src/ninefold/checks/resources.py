@@ -19,8 +19,8 @@ from ninefold.checks.codes import (
 )
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.model import Vocabulary
+from ninefold.checks.rules import Rules
 from ninefold.checks.schemas import (
-    Rules,
     SharedSchemas,
     admits_null,
     identifier_schema,
@@ -56,10 +56,10 @@ from ninefold.values import (
 
 
 def check_resources(
-    known: Mapping[str, stated.Resource], contract: Contract, vocabulary: Vocabulary, findings: Findings
+    known: Mapping[str, stated.Resource], vocabulary: Vocabulary, findings: Findings
 ) -> dict[str, Resource]:
-    schemas, rules = SharedSchemas(contract), Rules(contract, findings)
-    referring = _referring(contract)
+    schemas, rules = findings.schemas, Rules(findings)
+    referring = _referring(findings.contract)
     found: dict[str, Resource] = {}
     for name, resource in known.items():
         fields = {

@@ -185,7 +185,7 @@ def _response_scope(
 ) -> Scope:
     kind, vocabulary = kind_of(verb), showing.vocabulary
     makes_nothing = kind.reads_rows or kind.removes
-    members = body_members(endpoint, resource, showing.contract)
+    members = body_members(endpoint, resource, showing.findings)
     more: dict[str, Type | None] = {"request": request_type(endpoint, members)}
     if resource is not None:
         secrets: dict[str, Type] = {each.name: Text() for each in resource.fields.values() if each.secret == "token"}
@@ -195,14 +195,14 @@ def _response_scope(
         if secrets and (not makes_nothing or endpoint.then is not None):
             more["issued"] = ObjectType(members=secrets)
         if not makes_nothing:
-            more["granted"] = granted_type(endpoint, showing.contract)
+            more["granted"] = granted_type(endpoint, showing.findings.survey)
     if kind.changes and resource is not None:
         more[BEFORE] = before(resource.name, maybe=False)
     if verb == "list" and resource is not None:
         more["page"] = ObjectType(
             members={
                 "items": ArrayType(items=Row(resource=resource.name)),
-                **page_members(endpoint, showing.contract),
+                **page_members(endpoint, showing.findings.contract),
             }
         )
         return vocabulary.scope(*((resource.name,) if known else ()), **more)

@@ -31,7 +31,7 @@ from ninefold.values import Row
 
 
 @dataclass(frozen=True)
-class Chosen:
+class Selection:
     """A response of which a request chooses, and by which parameters."""
 
     response: Response
@@ -39,13 +39,13 @@ class Chosen:
     expansion: Expansion | None = None
 
 
-def check_chosen(
+def check_selection(
     endpoint: stated.Endpoint, verb: str, resource: Resource | None, response: Response, showing: Showing
-) -> Chosen | None:
+) -> Selection | None:
     """The response with what can be chosen of it; None if something of that is open or wrong, which has been said."""
     projection, expansion = value_of(endpoint.projection), value_of(endpoint.expand)
     if (projection is None and expansion is None) or not kind_of(verb).reads_rows or resource is None:
-        return Chosen(response)  # that it says nothing of other verbs has been said
+        return Selection(response)  # that it says nothing of other verbs has been said
     row = _row(endpoint, verb, resource, response, showing)
     if row is None or response.content is None:
         return None
@@ -71,7 +71,7 @@ def check_chosen(
     if not complete:
         return None
     content = _with(response.content, lambda each: replace(shown, named=None) if each is row else None)
-    return Chosen(replace(response, content=content), projected, asked)
+    return Selection(replace(response, content=content), projected, asked)
 
 
 def _projection(

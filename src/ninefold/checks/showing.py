@@ -11,7 +11,6 @@ from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object
 from ninefold.checked.resources import Field, Resource
 from ninefold.checks.findings import Findings, reads_database
 from ninefold.checks.model import Vocabulary
-from ninefold.contract.service import Contract
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Ast, Conditional, Invocation, ListLiteral, MapLiteral, Member, Name, every
@@ -32,7 +31,6 @@ class Showing:
     resource and name: `made`: the views that have been checked, None where something is wrong; `depths`: how many views
     stand in each other in one that shows others; `within`: those that stand around what is checked."""
 
-    contract: Contract
     resources: Mapping[str, Resource]
     vocabulary: Vocabulary
     findings: Findings
@@ -42,12 +40,12 @@ class Showing:
     within: tuple[tuple[str, str], ...] = ()
 
     def views(self, resource: str) -> dict[str, View]:
-        stated = self.contract.resources_by_name.get(resource)
+        stated = self.findings.contract.resources_by_name.get(resource)
         return {} if stated is None else {view.name: view for view in value_of(stated.views) or ()}
 
     def views_are_open(self) -> bool:
         """Whether a name that is no view may be one that is not shown."""
-        resources = value_of(self.contract.resources.resources) or ()
+        resources = self.findings.resources
         return bool(self.findings.unknown) or any(isinstance(each.views, Gap | Proposal) for each in resources)
 
 

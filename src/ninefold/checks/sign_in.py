@@ -12,7 +12,6 @@ from ninefold.checked.service import Password
 from ninefold.checks.callers import issued_scheme
 from ninefold.checks.codes import NOT_FOUND_BY, NOT_GRANTED, SIGN_IN_BODY
 from ninefold.checks.findings import Findings
-from ninefold.contract.service import Contract
 from ninefold.contract.survey import WITHOUT_CONTENT
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
@@ -128,7 +127,6 @@ def check_grant(
     resource: Resource,
     body: Sequence[BodyLeaf] | None,
     segments: Sequence[Segment],
-    contract: Contract,
     findings: Findings,
 ) -> tuple[BodyLeaf, ...] | None:
     """The client's identifier and its secret, as the body names them; None: that is open or wrong."""
@@ -143,7 +141,7 @@ def check_grant(
         help = f"name the scheme: `issues: …`, which is `issued to: {resource.name}`"
         _say(f"`{endpoint.key}` grants no token", endpoint.span, "issues nothing", endpoint, findings, help)
         return None
-    scheme = issued_scheme(endpoint, contract)
+    scheme = issued_scheme(endpoint, findings.survey)
     return None if scheme is None or value_of(scheme.type) is None else found
 
 

@@ -8,29 +8,25 @@ from dataclasses import replace
 
 from ninefold.checked.contents import expressions_of
 from ninefold.checked.endpoints import Events
-from ninefold.checked.resources import Effect, Guard, Machine, Resource, Transition
+from ninefold.checked.resources import Guard, Machine, Resource, Transition
 from ninefold.checks.assignments import OF_REQUESTS, check_given, check_made_with, roots, time_of_row
 from ninefold.checks.codes import DEAD_END, FINAL_IS_LEFT, TIMER_WITHOUT_REQUEST, UNREACHABLE_STATE, UNUSED_TRANSITION
 from ninefold.checks.effects import are_open, effects_of_transitions, stated_effects
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.contract import states as stated
-from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.scope import Model
 from ninefold.expressions.tree import Typed
-from ninefold.language.effects import Effect as StatedEffect
 from ninefold.language.expressions import Assignment, Expression
 from ninefold.language.fact import Fact, Gap, Name, Proposal, Shown, StatedNone, is_open, value_of
-from ninefold.language.resources import Resource as StatedResource
 from ninefold.questions.question import INITIAL, MACHINE, STATES, OpenQuestion
 from ninefold.values import Duration, Object, Timestamp, optional
 
 
 def check_states(
     resources: Mapping[str, Resource],
-    contract: Contract,
     open_questions: tuple[OpenQuestion, ...],
     vocabulary: Vocabulary,
     findings: Findings,
@@ -40,7 +36,7 @@ def check_states(
         name: replace(resource, creation_stopped=tuple(_creation_stopped(name, open_questions, findings)))
         for name, resource in resources.items()
     }
-    for each in value_of(contract.states.machines) or ():
+    for each in value_of(findings.contract.states.machines) or ():
         machine = value_of(each.machine)
         if machine is None or each.resource.text not in resources:
             continue
@@ -59,7 +55,7 @@ def check_states(
             if initial is None and not resource.creation_stopped:
                 stopped = (f"the initial state of `{resource.name}` is `none`",)
                 found[resource.name] = replace(resource, machine=made, creation_stopped=stopped)
-    return effects_of_transitions(found, contract, vocabulary, findings)
+    return effects_of_transitions(found, vocabulary, findings)
 
 
 def _creation_stopped(resource: str, open_questions: tuple[OpenQuestion, ...], findings: Findings) -> Iterator[str]:
@@ -112,20 +108,19 @@ def check_sets(
             yield each.name, value
 
 
-def odd_states(contract: Contract, findings: Findings) -> None:
+def odd_states(findings: Findings) -> None:
     """States that are never reached, dead ends that are not marked final, transitions that nothing takes."""
     taken = {
         (action.verb, action.subject)
-        for endpoint in value_of(contract.endpoints.endpoints) or ()
+        for endpoint in findings.survey.endpoints
         for action in value_of(endpoint.does) or ()
-    } | {(effect.verb, effect.subject) for effect in stated_effects(contract)}
-    endpoints = contract.endpoints.endpoints
-    any_may_be = are_open(contract) or isinstance(endpoints, Gap | Proposal)
+    } | {(effect.verb, effect.subject) for effect in stated_effects(findings)}
+    endpoints = findings.contract.endpoints.endpoints
+    any_may_be = are_open(findings) or isinstance(endpoints, Gap | Proposal)
     any_may_be = any_may_be or any(is_open(endpoint.does) for endpoint in value_of(endpoints) or ())
-    for each in value_of(contract.states.machines) or ():
-        machine = value_of(each.machine)
-        if machine is not None:
-            _odd(each.resource.text, machine, None if any_may_be else taken, findings)
+    for name, fact in findings.survey.machines.items():
+        if (machine := value_of(fact)) is not None:
+            _odd(name, machine, None if any_may_be else taken, findings)
 
 
 def _odd(resource: str, machine: stated.Machine, taken: set[tuple[str, str | None]] | None, findings: Findings) -> None:
@@ -192,115 +187,68 @@ def _either(states: Sequence[Name]) -> str:
 # ── Transitions that the service takes ───────────────────────────────────────────────────────────────────────────────
 
 
-def check_timers(
-    contract: Contract, resources: Mapping[str, Resource], events: Events, model: Model, findings: Findings
-) -> None:
-    declared = {each.name: each for each in value_of(contract.resources.resources) or ()}
-    for each in value_of(contract.states.machines) or ():
-        machine, resource = value_of(each.machine), resources.get(each.resource.text)
-        if machine is None or resource is None:
+def check_timers(resources: Mapping[str, Resource], events: Events, model: Model, findings: Findings) -> None:
+    for name, transition in findings.transitions:
+        resource = resources.get(name)
+        if resource is None or not isinstance(transition.after, Shown):
             continue
-        for transition in value_of(machine.transitions) or ():
-            if isinstance(transition.after, Shown):
-                reached = [*_reached(transition, resource, declared[resource.name])]
-                reached += _behind(transition, resource, contract, resources, declared)
-                reached += _told(transition, resource, events, contract)
-                for root, span in dict.fromkeys(_reading(reached, model)):
-                    findings.say(
-                        TIMER_WITHOUT_REQUEST,
-                        f"the transition `{transition.name}` of `{resource.name}` reads `{root}`, and is taken "
-                        "without a request",
-                        Label(span, f"reads `{root}`"),
-                        Label(transition.after.span, "taken by the service itself"),
-                    )
-
-
-def _reading(reached: list[tuple[Typed, Span]], model: Model) -> Iterator[tuple[str, Span]]:
-    for each, span in reached:
-        for root in sorted(roots(each, model) & OF_REQUESTS):
-            yield root, span
+        reached = [(each, findings.span(each)) for each in _reached(transition.name, resource, resources, findings)]
+        reached += _told(transition, resource, events, findings)
+        reading = ((root, span) for each, span in reached for root in sorted(roots(each, model) & OF_REQUESTS))
+        for root, span in dict.fromkeys(reading):
+            findings.say(
+                TIMER_WITHOUT_REQUEST,
+                f"the transition `{transition.name}` of `{name}` reads `{root}`, and is taken without a request",
+                Label(span, f"reads `{root}`"),
+                Label(transition.after.span, "taken by the service itself"),
+            )
 
 
 def _reached(
-    transition: stated.Transition, resource: Resource, declared: StatedResource
-) -> Iterator[tuple[Typed, Span]]:
-    """Each expression that is evaluated when the service takes a transition, and where it stands."""
-    checked = None if resource.machine is None else resource.machine.transitions.get(transition.name)
-    if checked is None:
+    transition: str, resource: Resource, resources: Mapping[str, Resource], findings: Findings
+) -> Iterator[Typed]:
+    """Each expression that is evaluated when the service takes a transition, also for the rows that change with it. The
+    effects of transitions never lead back."""
+    taken = None if resource.machine is None else resource.machine.transitions.get(transition)
+    if taken is None:
         return
-    if checked.guard is not None and isinstance(transition.when, Shown):
-        yield checked.guard.when, transition.when.span
-    sets = dict(checked.sets)
-    for each in value_of(transition.sets) or ():
-        if each.name in sets:
-            yield sets[each.name], each.value.span
-    for field in value_of(declared.fields) or ():
-        made = resource.fields[field.name].on_change
-        if made is not None and field.name not in sets and isinstance(field.on_change, Shown):
-            yield made, field.on_change.span
-    yield from _of_effects(transition.then, checked.then)
-    invariants = value_of(declared.invariants) or ()
+    if taken.guard is not None:
+        yield taken.guard.when
+    yield from dict(taken.sets).values()
+    yield from _made(resource, taken.sets)
+    for effect in taken.then:
+        yield from (each for each in (effect.row, effect.where, effect.each) if each is not None)
+        yield from dict(effect.sets).values()
+    invariants = value_of(findings.survey.graph.resources[resource.name].invariants) or ()
     if len(invariants) == len(resource.invariants):
-        for stated_one, invariant in zip(invariants, resource.invariants, strict=True):
-            yield invariant.when, stated_one.when.span
-
-
-def _behind(
-    transition: stated.Transition,
-    resource: Resource,
-    contract: Contract,
-    resources: Mapping[str, Resource],
-    declared: Mapping[str, StatedResource],
-) -> Iterator[tuple[Typed, Span]]:
-    """What is evaluated for the rows that change with it. The effects of transitions never lead back."""
-    checked = None if resource.machine is None else resource.machine.transitions.get(transition.name)
-    written = {
-        (each.resource.text, own.name): own
-        for each in value_of(contract.states.machines) or ()
-        if (machine := value_of(each.machine)) is not None
-        for own in value_of(machine.transitions) or ()
-    }
-    for effect in () if checked is None else checked.then:
+        yield from (each.when for each in resource.invariants)
+    for effect in taken.then:
         other = resources[effect.resource]
-        taken = written.get((effect.resource, effect.verb))
-        if taken is not None:
-            yield from _reached(taken, other, declared[other.name])
-            yield from _behind(taken, other, contract, resources, declared)
+        if other.machine is not None and effect.verb in other.machine.transitions:
+            yield from _reached(effect.verb, other, resources, findings)
         elif effect.verb != "delete":
-            for field in value_of(declared[other.name].fields) or ():
-                own_field = other.fields[field.name]
-                made, fact = own_field.on_change, field.on_change
-                if effect.verb == "create" and own_field.on_create is not None:
-                    made, fact = own_field.on_create, field.on_create
-                if made is not None and isinstance(fact, Shown) and field.name not in dict(effect.sets):
-                    yield made, fact.span
+            yield from _made(other, effect.sets, creates=effect.verb == "create")
 
 
-def _of_effects(
-    stated_ones: Fact[tuple[StatedEffect, ...]] | None, effects: tuple[Effect, ...]
-) -> Iterator[tuple[Typed, Span]]:
-    stated_all = value_of(stated_ones)
-    for written, effect in zip(stated_all or (), effects, strict=False):
-        for value, given in ((effect.row, written.row), (effect.where, written.where), (effect.each, written.each)):
-            if value is not None and given is not None:
-                yield value, given.span
-        values = dict(effect.sets)
-        for each in written.sets:
-            if each.name in values:
-                yield values[each.name], each.value.span
+def _made(resource: Resource, sets: Sequence[tuple[str, Typed]], creates: bool = False) -> Iterator[Typed]:
+    """What the contract gives the fields that are not set."""
+    for field in resource.fields.values():
+        made = (field.on_create if creates else None) or field.on_change
+        if made is not None and field.name not in dict(sets):
+            yield made
 
 
 def _told(
-    transition: stated.Transition, resource: Resource, events: Events, contract: Contract
+    transition: stated.Transition, resource: Resource, events: Events, findings: Findings
 ) -> Iterator[tuple[Typed, Span]]:
     """The payloads of the events that arise upon a transition, and the conditions under which they do."""
-    stated_kinds = {each.name: each for each in value_of(contract.events.kinds) or ()}
+    stated_kinds = {each.name: each for each in value_of(findings.contract.events.kinds) or ()}
     for kind in events.kinds:
-        payload, when = stated_kinds[kind.name].payload, stated_kinds[kind.name].when
+        payload = stated_kinds[kind.name].payload
         for cause in kind.causes:
             if (cause.verb, cause.resource) != (transition.name, resource.name):
                 continue
             if isinstance(payload, Shown):
                 yield from ((each, payload.span) for each in expressions_of(cause.payload))
-            if isinstance(when, Shown) and cause.when is not None:
-                yield cause.when, when.span
+            if cause.when is not None:
+                yield cause.when, findings.span(cause.when)

@@ -12,9 +12,8 @@ from ninefold.checked.service import Checked, OperatorValue, Version, Versions
 from ninefold.checks.codes import PINNED_TO_NOTHING
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
-from ninefold.checks.schemas import SharedSchemas, schema_of
+from ninefold.checks.schemas import schema_of
 from ninefold.contract import versioning as stated
-from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.scope import Inferred, Model, Scope
@@ -24,14 +23,14 @@ from ninefold.language.fact import Fact, Name, value_of
 from ninefold.values import Object, Row, Text, Timestamp, Type
 
 
-def check_versioning(contract: Contract, vocabulary: Vocabulary, findings: Findings) -> Versions | None:
+def check_versioning(vocabulary: Vocabulary, findings: Findings) -> Versions | None:
     """None where there are no versions, or where it is not shown how a request names one."""
-    scheme, versions = value_of(contract.versioning.scheme), value_of(contract.versioning.versions)
+    scheme, versions = value_of(findings.contract.versioning.scheme), value_of(findings.contract.versioning.versions)
     if scheme is None or not versions:
         return None
-    default, pinned = value_of(contract.versioning.default), None
+    default, pinned = value_of(findings.contract.versioning.default), None
     if default is not None and not isinstance(default, Name):
-        pinned = check_pinned(default, [each.name for each in versions], contract, vocabulary, findings)
+        pinned = check_pinned(default, [each.name for each in versions], vocabulary, findings)
     return Versions(
         by=scheme.by,  # type: ignore[arg-type]
         name=scheme.name or "",
@@ -167,7 +166,7 @@ def _payloads(causes: Sequence[Cause]) -> dict[tuple[str, str], object]:
 
 
 def check_pinned(
-    default: Expression, names: Collection[str], contract: Contract, vocabulary: Vocabulary, findings: Findings
+    default: Expression, names: Collection[str], vocabulary: Vocabulary, findings: Findings
 ) -> Typed | None:
     """The expression with its types. It reads who calls and the header fields as they come: which endpoint a request
     is for, and what that declares, depends on the version."""
@@ -179,7 +178,7 @@ def check_pinned(
     scope = Scope(variables, vocabulary.model, request_only=True)
     found = typed(default, scope, Text(), findings)
     for each in () if found is None else _results(found):
-        _held_to(each, names, default, contract, findings)
+        _held_to(each, names, default, findings)
     return found
 
 
@@ -193,26 +192,24 @@ def _results(value: Typed) -> Iterator[Typed]:
             yield value
 
 
-def _held_to(value: Typed, names: Collection[str], default: Expression, contract: Contract, findings: Findings) -> None:
+def _held_to(value: Typed, names: Collection[str], default: Expression, findings: Findings) -> None:
     """Says which of the values that it may have are no versions, so far as anything says which it may have."""
     match value:
         case Constant(value=str() as text) if text not in names:
             label = Label(default.span, "may give this")
             findings.say(PINNED_TO_NOTHING, f"`{text}` is not a version", label, help=did_you_mean(text, names))
         case Select(operand=operand, name=name) if isinstance(operand.type, Row):
-            _field(operand.type.resource, name, names, default, contract, findings)
+            _field(operand.type.resource, name, names, default, findings)
         case _:
             pass
 
 
-def _field(
-    resource: str, name: str, names: Collection[str], default: Expression, contract: Contract, findings: Findings
-) -> None:
-    stated = next((each for each in value_of(contract.resources.resources) or () if each.name == resource), None)
+def _field(resource: str, name: str, names: Collection[str], default: Expression, findings: Findings) -> None:
+    stated = next((each for each in findings.resources if each.name == resource), None)
     field = next((each for each in value_of(stated.fields) or () if each.name == name), None) if stated else None
     if field is None:
         return
-    admitted = _admitted(schema_of(field, SharedSchemas(contract)))
+    admitted = _admitted(schema_of(field, findings.schemas))
     wrong = None if admitted is None else [each for each in admitted if each is not None and each not in names]
     if wrong == []:
         return

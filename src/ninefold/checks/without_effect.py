@@ -9,8 +9,7 @@ from ninefold.checks.codes import GIVEN_OTHERWISE, HEADER_OF_HTTP, OFFERED_TO_NO
 from ninefold.checks.event_log import has_log
 from ninefold.checks.findings import Findings
 from ninefold.checks.lists import OF_ONE_ROW
-from ninefold.checks.schemas import is_serial
-from ninefold.contract.service import Contract
+from ninefold.checks.rules import is_serial
 from ninefold.contract.states import Machine
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
@@ -77,34 +76,29 @@ OF_HTTP = frozenset(
 """Response headers that HTTP itself or the stated media type gives (RFC 9110, RFC 9112)."""
 
 
-def without_effect(contract: Contract, findings: Findings) -> None:
+def without_effect(findings: Findings) -> None:
     """Says of each key, value and field that can have no effect why it has none."""
-    resources = {each.name: each for each in value_of(contract.resources.resources) or ()}
-    machines = {
-        each.resource.text: machine
-        for each in value_of(contract.states.machines) or ()
-        if (machine := value_of(each.machine)) is not None
-    }
-    stated_all = isinstance(contract.states.machines, Shown)
-    without = {
-        each.resource.text for each in value_of(contract.states.machines) or () if isinstance(each.machine, StatedNone)
-    }
+    survey, resources = findings.survey, findings.survey.graph.resources
+    stated_all = isinstance(findings.contract.states.machines, Shown)
     for resource in resources.values():
-        machine = machines.get(resource.name)
+        machine = survey.machine(resource.name)
         for field in value_of(resource.fields) or ():
             _annotations(resource, field, findings)
             _beside_a_reference(resource, field, resources, findings)
-            if machine is not None or (stated_all and resource.name in without):
+            if machine is not None or (stated_all and isinstance(survey.machines.get(resource.name), StatedNone)):
                 _state(resource, field, machine, findings)
-    for name, machine in machines.items():
-        for transition in value_of(machine.transitions) or ():
-            _sets(transition.sets, resources.get(name), machine, True, findings)
-    for scheme in value_of(contract.authentication.schemes) or ():
+    for name, transition in findings.transitions:
+        _sets(transition.sets, name, True, findings)
+    for scheme in survey.schemes:
         _scheme(scheme, findings)
-    for endpoint in value_of(contract.endpoints.endpoints) or ():
-        _endpoint(endpoint, resources, machines, findings)
-    log = contract.events.log
-    if isinstance(log, Shown) and isinstance(contract.endpoints.endpoints, Shown) and has_log(contract) is None:
+    for endpoint in survey.endpoints:
+        _endpoint(endpoint, findings)
+    log = findings.contract.events.log
+    if (
+        isinstance(log, Shown)
+        and isinstance(findings.contract.endpoints.endpoints, Shown)
+        and has_log(findings.contract) is None
+    ):
         findings.say(
             SAYS_NOTHING,
             "`log` says nothing where no endpoint reads the log",
@@ -113,9 +107,7 @@ def without_effect(contract: Contract, findings: Findings) -> None:
         )
 
 
-def _endpoint(
-    endpoint: Endpoint, resources: Mapping[str, Resource], machines: Mapping[str, Machine], findings: Findings
-) -> None:
+def _endpoint(endpoint: Endpoint, findings: Findings) -> None:
     actions = value_of(endpoint.does) or ()
     of_all = {"filters", *OF_ONE_ROW} if endpoint.of_all_rows else set[str]()
     if any(each.all and each.verb == "delete" for each in actions):
@@ -136,10 +128,8 @@ def _endpoint(
                 Label(actions[0].span, "does nothing of the kind"),
                 help=() if use.instead is None or verbs[0].name not in use.instead else (use.instead[verbs[0].name],),
             )
-    for action, verb in zip(actions[:1], verbs, strict=False):
-        subject = action.subject or ""
-        if verb.sets:
-            _sets(endpoint.sets, resources.get(subject), machines.get(subject), not verb.makes, findings)
+    if verbs and verbs[0].sets:
+        _sets(endpoint.sets, actions[0].subject or "", not verbs[0].makes, findings)
     sorts = value_of(endpoint.sorts)
     if sorts is not None and isinstance(sorts.offered, Shown) and isinstance(sorts.parameter, StatedNone | None):
         findings.say(
@@ -180,18 +170,10 @@ def headers_of_http(fact: Fact[tuple[Assignment, ...]] | None, given: Mapping[st
         named.add(name)
 
 
-def _sets(
-    fact: Fact[tuple[Assignment, ...]] | None,
-    resource: Resource | None,
-    machine: Machine | None,
-    changes: bool,
-    findings: Findings,
-) -> None:
+def _sets(fact: Fact[tuple[Assignment, ...]] | None, resource: str, changes: bool, findings: Findings) -> None:
     """`sets` gives what may be given: the state moves by transitions alone, and what is made otherwise is not given.
     `changes`: the row is there already."""
-    if resource is None:
-        return
-    fields = {each.name: each for each in value_of(resource.fields) or ()}
+    fields, machine = findings.survey.graph.fields.get(resource, {}), findings.survey.machine(resource)
     state = None if machine is None else value_of(machine.field)
     for each in value_of(fact) or ():
         field = fields.get(each.name)
@@ -207,7 +189,7 @@ def _sets(
             why = "is given once, and no update changes it"
         else:
             continue
-        findings.say(GIVEN_OTHERWISE, f"`{resource.name}.{each.name}` {why}", Label(each.span, "not to be set"))
+        findings.say(GIVEN_OTHERWISE, f"`{resource}.{each.name}` {why}", Label(each.span, "not to be set"))
 
 
 def _annotations(resource: Resource, field: Field, findings: Findings) -> None:
