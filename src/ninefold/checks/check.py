@@ -35,7 +35,6 @@ from ninefold.diagnostics.diagnostic import Outcome, has_errors, in_order
 from ninefold.diagnostics.source import Place, Span
 from ninefold.expressions.ast import Member, every
 from ninefold.expressions.ast import Name as NameAst
-from ninefold.language.events import Envelope
 from ninefold.language.expressions import expressions_in
 from ninefold.language.fact import Fact, Gap, Name, Proposal, Shown, is_open, value_of
 from ninefold.plan.events import EVENT, SUBSCRIPTION
