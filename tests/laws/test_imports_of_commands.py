@@ -30,6 +30,19 @@ sys.exit(main(sys.argv[1:]))
 """
 """Up to where the first request would be taken."""
 
+WHO_LOADS = """
+import os, sys, threading
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            print(threading.current_thread().name, file=sys.stderr, flush=True)
+            os._exit(0)
+sys.meta_path.insert(0, Finder())
+from ninefold.cli import main
+main(sys.argv[1:])
+"""
+"""Up to where a module is loaded: by which thread."""
+
 COMMAND_LINE = {"cyclopts", "attrs", "attr", "rich.console", "rich.markdown", "argparse"}
 SERVER = {"asyncio", "apsw", "uvicorn", "uvloop", "click", "prometheus_client", "ninefold.runtime"}
 SECRETS = {"cryptography", "argon2", "joserfc", "secrets", "hmac"}
@@ -74,3 +87,11 @@ def test_serving_without_a_broker_loads_no_client_of_others(issuer: list[str], t
     modules = loaded(SERVED, ["serve", "examples/orders.md", *where, *issuer])
     assert needless(modules, {*SENDING, "cyclopts", "attr", "joserfc", "argon2", "cryptography.x509"}) == []
     assert "ninefold.runtime.http.run" in modules
+
+
+def test_what_verifies_signatures_is_loaded_before_the_first_beside_the_event_loop(tmp_path: Path) -> None:
+    where = ["--listen", "127.0.0.1:0", "--operator", "127.0.0.1:0", "--database", str(tmp_path / "orders.db")]
+    program = WHO_LOADS.format(module="joserfc.jws")
+    command = [sys.executable, "-c", program, "serve", "examples/orders.md", *where, "--development-issuer"]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert ended.stderr.splitlines()[-1].startswith("ninefold-beside")

@@ -60,6 +60,9 @@ Reasons: TypeAlias = Callable[[Exchange, Response], tuple[Reason, ...]]
 LONGEST_WAIT = 60.0
 """Seconds after which the time is looked at again: the machine's clock may be set."""
 
+BEFORE_LOADING = 1.0
+"""Seconds from the start of a service until it loads what it has not needed yet."""
+
 AFTER_FAILURE = 1.0
 """Seconds until what could not be done is tried again."""
 
@@ -154,10 +157,18 @@ class Application:
 
     def begin(self) -> None:
         """Begin what is done where no request asks for it, unless it has begun. To be called on the event loop."""
-        if self._jobs and not self._beside:
+        if not self._beside:
             self._beside += [asyncio.create_task(self._beside_requests(job)) for job in self._jobs]
+            self._beside.append(asyncio.create_task(self._load()))
         if self._service.timers is not None and self._waking is None:
             self._waking = asyncio.create_task(self._wake(self._service.timers))
+
+    async def _load(self) -> None:
+        """Load what credentials will be verified with: the first of them, and who comes with it, need not wait."""
+        loads = dict.fromkeys(each.load for each in self._service.schemes if each.load is not None)
+        await asyncio.sleep(BEFORE_LOADING if loads else 0)
+        for load in loads:
+            await self._thread.begun(load)
 
     async def _beside_requests(self, job: Job) -> None:
         """A job that fails is begun again: what it has to do is in the database."""

@@ -50,6 +50,12 @@ def read(pem: str) -> Certificate | None:
         return None
 
 
+def load() -> None:
+    """Load what reads certificates, which takes some tens of milliseconds."""
+    import cryptography.hazmat.primitives.hashes
+    import cryptography.x509.oid  # noqa: F401
+
+
 def _claims(certificate: x509.Certificate) -> dict[str, Any]:
     from cryptography import x509
     from cryptography.hazmat.primitives.hashes import SHA256

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import field
 from hashlib import sha256
 from types import MappingProxyType
@@ -16,6 +16,7 @@ from ninefold.plan.environment import CREDENTIAL, ROW
 from ninefold.runtime.messages.message import Request, header_value
 from ninefold.runtime.messages.parameters import Query
 from ninefold.runtime.operations.credentials import digest
+from ninefold.runtime.request import certificates, tokens
 from ninefold.runtime.request.certificates import Certificate
 from ninefold.runtime.request.issuers import Issuer, Verified
 from ninefold.runtime.request.tokens import LEEWAY, claim_values, scopes_of
@@ -172,6 +173,17 @@ class Scheme:
     def rows(self) -> Rows | None:
         """The rows that its credentials belong to, if they do."""
         return self.known_by if isinstance(self.known_by, Rows) else None
+
+    @property
+    def load(self) -> Callable[[], None] | None:
+        """Loads what verifies its credentials; None: there is nothing to load."""
+        match self.known_by:
+            case Issuer():
+                return tokens.load
+            case Certificates() | AnyCertificate():
+                return certificates.load
+            case _:
+                return None
 
     @property
     def adds_any(self) -> bool:

@@ -182,6 +182,12 @@ def fitting(keys: Sequence[Key], algorithm: str, kid: str | None) -> Key | None:
     return found[0] if len(found) == 1 else None
 
 
+def load() -> None:
+    """Load what verifies signatures, which takes some tens of milliseconds."""
+    import joserfc.jwk
+    import joserfc.jws  # noqa: F401
+
+
 def is_signed(key: Key, algorithm: str, signed: bytes, signature: bytes) -> bool:
     """Whether the signature is that of what is signed. The key is one of the algorithm's."""
     from joserfc.errors import JoseError
