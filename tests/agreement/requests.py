@@ -5,8 +5,9 @@ tags match."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
+from functools import partial
 from random import Random
 from typing import Any, Final
 from urllib.parse import quote
@@ -38,6 +39,9 @@ BROKEN: Final[tuple[Any, ...]] = (
     *([], ["a", "a", "toolong"], {}, {"w": -1}),
 )
 BEGIN: Final = datetime(2026, 1, 1)
+
+TO_VALUES: Final = 3
+"""Requests to each endpoint with a value in its path."""
 
 
 # ── Rows to begin with ────────────────────────────────────────────────────────────────────────────────────────
@@ -133,15 +137,25 @@ class Asker:
     def __init__(self, random: Random, checked: Checked, interpreter: Interpreter) -> None:
         self.random, self.checked, self.interpreter = random, checked, interpreter
         self.now = BEGIN
+        values = {each.key for each in checked.endpoints if any(isinstance(one, PathValue) for one in each.segments)}
+        self.by_name = [each for each in checked.endpoints if each.key not in values]
+        self.by_value = [each for each in checked.endpoints if each.key in values]
         self.tags: list[str] = []
         self.cursors: list[tuple[str, str]] = []
         self._last: tuple[str, Request] | None = None
         self._kept: list[tuple[str, Request]] = []
 
     def requests(self, count: int) -> Iterator[Asked]:
+        """So many, and then some to endpoints with values in their paths: they leave the other throws as they are."""
         for _ in range(count):
-            self.now += timedelta(seconds=self.random.choice([0, 1, 60, 4000]), microseconds=1)
-            yield Asked(self.now.isoformat(timespec="microseconds") + "Z", self._request())
+            yield self._asked(self._request)
+        for endpoint in self.by_value:
+            for _ in range(TO_VALUES):
+                yield self._asked(partial(self._of, endpoint))
+
+    def _asked(self, request: Callable[[], Request]) -> Asked:
+        self.now += timedelta(seconds=self.random.choice([0, 1, 60, 4000]), microseconds=1)
+        return Asked(self.now.isoformat(timespec="microseconds") + "Z", request())
 
     def told(self, response: Response) -> None:
         """What an answer teaches: entity tags, and where the next page begins."""
@@ -161,7 +175,7 @@ class Asker:
                 return following
         if self._often(0.03):
             return Request(self.random.choice(["GET", "OPTIONS", "DELETE", "TRACE"]), self._base() + self._odd_path())
-        endpoint = self.random.choice(self.checked.endpoints) if self.checked.endpoints else None
+        endpoint = self.random.choice(self.by_name) if self.by_name else None
         if endpoint is None:
             return Request("GET", "/")
         return self._of(endpoint)
