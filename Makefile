@@ -3,7 +3,7 @@
 # make test-costs   the same, and the CPU seconds that each file and each test took
 # make test-long   what the suite takes samples of, whole: hours. SLICE=7 takes one slice of 24, SLICE=tree that of the commit
 # make agreement   of it, the service and the reference interpreter: a million random requests
-# make durability   of it, the tests that kill the service: 300 kills of each, and 100,000 events
+# make durability   of it, the tests that kill the service: 300 kills and 300 losses of power, and 100,000 events
 # make mutations   of it, a hundred thousand changes of all contracts, each compiled, planned, explained
 # make honesty   of it, every fact of every complete contract taken away, one at a time: see docs/honesty.md
 # make planted   forty defects of the compiler, chosen by chance: which of them the tests find

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sized
+from collections.abc import Callable, Iterator, Sized
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,12 @@ MOST_SECONDS = 120.0
 
 @contextmanager
 def process(
-    contract: Path, database: Path, operator: str = "127.0.0.1:0"
+    contract: Path, database: Path, operator: str = "127.0.0.1:0", program: str = "ninefold"
 ) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A service and its URL."""
-    command = [sys.executable, "-m", "ninefold", "serve", str(contract), "--database", str(database)]
+    """A service and its URL. `program`: the module that is run, with what `ninefold` is told."""
+    command = [sys.executable, "-m", program, "serve", str(contract), "--database", str(database)]
     command += ["--listen", "127.0.0.1:0", "--operator", operator, "--allow-private", "127.0.0.0/8"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
         try:
             for line in running.stdout:
@@ -40,8 +40,17 @@ def process(
             running.kill()
 
 
+def killed(running: subprocess.Popen[str]) -> None:
+    running.send_signal(signal.SIGKILL)
+
+
 @contextmanager
-def killing(running: subprocess.Popen[str], moment: float, *more: tuple[Sized, int]) -> Iterator[None]:
+def killing(
+    running: subprocess.Popen[str],
+    moment: float,
+    *more: tuple[Sized, int],
+    how: Callable[[subprocess.Popen[str]], None] = killed,
+) -> Iterator[None]:
     """Kill the service a moment after there is more of each of these than so many, and not before: how long that takes
     is the machine's to say."""
 
@@ -53,7 +62,7 @@ def killing(running: subprocess.Popen[str], moment: float, *more: tuple[Sized, i
         while not done() and running.poll() is None and time.monotonic() < end:
             time.sleep(0.002)
         time.sleep(moment)
-        running.send_signal(signal.SIGKILL)
+        how(running)
 
     thread = threading.Thread(target=kill)
     thread.start()

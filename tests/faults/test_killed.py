@@ -1,19 +1,22 @@
-"""A service that is killed at random moments under load, with everything it has: keys, unique values, transitions,
-timers, events and webhooks. What was acknowledged is there, once, and so is its event."""
+"""A service that is killed, or whose disk loses its power, at random moments under load, with everything it has: keys,
+unique values, transitions, timers, events and webhooks. What was acknowledged is there, once, and so is its event."""
 
 from __future__ import annotations
 
+import subprocess
 import time
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import apsw
 import httpx
 import pytest
-from tests.events.process import killing, process, rows
+from tests.events.process import killed, killing, process, rows
 from tests.events.receiver import Answer, receiving
 from tests.faults.contracts import EVENTS_KEPT
 from tests.slices import TAKEN, many
@@ -22,6 +25,9 @@ pytestmark = [pytest.mark.serves, pytest.mark.slow, pytest.mark.long]
 
 KILLS = many("KILLS", 4, 300)
 """How often the service is killed; `make durability` does it 300 times."""
+
+CUTS = many("CUTS", 2, 300)
+"""How often the power of the disk is lost."""
 
 CALLERS = 6
 
@@ -81,14 +87,50 @@ class Known:
                 pass
 
 
+def cutting(chance: Random) -> Callable[[subprocess.Popen[str]], None]:
+    """Cut the power of a disk (`tests.faults.power`)."""
+
+    def cut(running: subprocess.Popen[str]) -> None:
+        assert running.stdin is not None
+        running.stdin.write(f"{chance.random()}\n")
+        running.stdin.flush()
+        running.wait(60)
+
+    return cut
+
+
 @pytest.mark.parametrize("part", TAKEN)
 def test_nothing_that_was_acknowledged_is_lost_or_done_twice(tmp_path: Path, part: int) -> None:
-    contract, database = tmp_path / "contract.md", tmp_path / "service.db"
+    survive(tmp_path, Random(17 + part), KILLS, "ninefold", killed)
+
+
+@pytest.mark.parametrize("part", TAKEN)
+def test_nothing_that_was_acknowledged_is_lost_with_the_power(tmp_path: Path, part: int) -> None:
+    survive(tmp_path, Random(29 + part), CUTS, "tests.faults.power", cutting(Random(part)))
+
+
+def test_a_disk_that_says_it_has_written_and_has_not_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of this kind of fault no service is safe; the tests above would see it."""
+    monkeypatch.setenv("NINEFOLD_DISK", "lies")
+    with pytest.raises((AssertionError, KeyError, apsw.Error)):
+        survive(tmp_path, Random(1), 2, "tests.faults.power", cutting(Random(1)))
+
+
+def survive(
+    folder: Path, chance: Random, times: int, program: str, how: Callable[[subprocess.Popen[str]], None]
+) -> None:
+    """Load a service that ends so many times, and judge what is there in the end. The last one runs on the real disk,
+    so that others can look into its database."""
+    contract, database, known = folder / "contract.md", folder / "service.db", Known()
     contract.write_text(CONTRACT, encoding="utf-8")
-    chance, known = Random(17 + part), Known()
     with receiving(lambda _: Answer(500) if chance.random() < 0.3 else Answer()) as receiver:
-        for kill in range(KILLS + 1):
-            with process(contract, database) as (running, url), httpx.Client(base_url=url, timeout=60) as http:
+        for end in range(times + 1):
+            with (
+                process(contract, database, program=program if end < times else "ninefold") as (running, url),
+                httpx.Client(base_url=url, timeout=60) as http,
+            ):
                 if not known.headers:
                     person = http.post("/people", json={"name": "Ann", "role": "member"}).json()
                     known.headers = {"Authorization": f"Bearer {person['token']}"}
@@ -98,20 +140,16 @@ def test_nothing_that_was_acknowledged_is_lost_or_done_twice(tmp_path: Path, par
                 asked, known.waiting = known.waiting, []
                 for wish in [*asked, *list(known.tickets)[-20:]]:
                     known.ask(http, wish)
-                if kill == KILLS:
+                if end == times:
                     until_nothing_is_left_to_do(database)
                     break
-                enough = len(known.tickets) + 6 + chance.randrange(30)
-                with (
-                    killing(
-                        running, chance.random() / 50, (known.tickets, enough), (known.refused, 0), (known.sold, 0)
-                    ),
-                    ThreadPoolExecutor(CALLERS) as pool,
-                ):
-                    for done in [pool.submit(known.load, url, f"{kill}/{caller}") for caller in range(CALLERS)]:
+                enough, moment = len(known.tickets) + 6 + chance.randrange(30), chance.random() / 50
+                more = ((known.tickets, enough), (known.refused, 0), (known.sold, 0))
+                with killing(running, moment, *more, how=how), ThreadPoolExecutor(CALLERS) as pool:
+                    for done in [pool.submit(known.load, url, f"{end}/{caller}") for caller in range(CALLERS)]:
                         done.result()
         delivered = [each.json for each in receiver.good()]
-    assert len(known.tickets) > 5 * KILLS and known.refused and known.sold
+    assert len(known.tickets) > 5 * times and known.refused and known.sold
     tickets_are_as_acknowledged(database, known)
     events_are_those_of_the_tickets(database, delivered)
 
