@@ -130,7 +130,7 @@ def _effect(
     same = resource.name == acting.name
     if effect.verb == "delete" and _falls_with(acting, resource, resources):
         message = f"an effect of an operation on `{acting.name}` acts on `{resource.name}`"
-        findings.say(NOT_ANOTHER_ROW, message, Label(effect.named, "may take the row acted on with it"))
+        findings.say(NOT_ANOTHER_ROW, message, Label(effect.action.span, "may take the row acted on with it"))
         return None
     if not _says_which(effect, resource, same, findings):
         return None

@@ -12,7 +12,6 @@ from ninefold.checked.service import NotInForce
 from ninefold.checks.codes import NOT_IN_FORCE
 from ninefold.checks.schemas import SharedSchemas
 from ninefold.contract.service import Contract
-from ninefold.contract.states import Transition
 from ninefold.contract.survey import Survey
 from ninefold.diagnostics.diagnostic import Code, Diagnostic, Label
 from ninefold.diagnostics.frozen import dataclass
@@ -27,6 +26,7 @@ from ninefold.expressions.tree import Select, Typed, walk, with_inner_quotes
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import value_of
 from ninefold.language.resources import Resource
+from ninefold.language.states import Transition
 from ninefold.values import Array, Boolean, Object, Row, Type
 
 _WORD = re.compile(r"\w+(?:[-/]\w+)*")

@@ -40,7 +40,6 @@ from ninefold.checks.parameters import check_declared
 from ninefold.checks.responses import check_deleted, mentions_total, reads_beyond_row, shows_what_is_cleared
 from ninefold.checks.selections import Selection, check_selection
 from ninefold.checks.showing import Showing
-from ninefold.contract.states import Machine
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Place
@@ -48,6 +47,7 @@ from ninefold.expressions.tree import Typed
 from ninefold.language import endpoints as stated
 from ninefold.language.actions import Action
 from ninefold.language.fact import Name, Shown, value_of
+from ninefold.language.states import Machine
 from ninefold.language.verbs import TRANSITION, VERBS, Verb, done_as, kind_of
 from ninefold.values import Object as ObjectType
 

@@ -14,14 +14,15 @@ from ninefold.checks.codes import DEAD_END, FINAL_IS_LEFT, TIMER_WITHOUT_REQUEST
 from ninefold.checks.effects import are_open, effects_of_transitions, stated_effects
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.model import Vocabulary
-from ninefold.contract import states as stated
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.scope import Model
 from ninefold.expressions.tree import Typed
+from ninefold.language import states as stated
 from ninefold.language.expressions import Assignment, Expression
 from ninefold.language.fact import Fact, Gap, Name, Proposal, Shown, StatedNone, is_open, value_of
-from ninefold.questions.question import INITIAL, MACHINE, STATES, OpenQuestion
+from ninefold.language.states import INITIAL, MACHINE
+from ninefold.questions.question import STATES, OpenQuestion
 from ninefold.values import Duration, Object, Timestamp, optional
 
 

@@ -10,7 +10,6 @@ from ninefold.checks.event_log import has_log
 from ninefold.checks.findings import Findings
 from ninefold.checks.lists import OF_ONE_ROW
 from ninefold.checks.rules import is_serial
-from ninefold.contract.states import Machine
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.language.authentication import ANY, Scheme
@@ -18,6 +17,7 @@ from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Assignment
 from ninefold.language.fact import Fact, Shown, StatedNone, is_stated, value_of
 from ninefold.language.resources import Field, Resource
+from ninefold.language.states import Machine
 from ninefold.language.verbs import TRANSITION, Verb, kind_of
 
 

@@ -10,7 +10,6 @@ from typing import Any
 from ninefold.contract.reach import Graph, Walk, graph_of
 from ninefold.contract.service import Contract
 from ninefold.contract.shared_types import types_in
-from ninefold.contract.states import Machine, Transition
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.ast import Ast, Member, Name
 from ninefold.language.actions import Action
@@ -22,6 +21,7 @@ from ninefold.language.fact import Fact, StatedNone, is_open, value_of
 from ninefold.language.requests import Body
 from ninefold.language.resources import Field
 from ninefold.language.routes import PathName
+from ninefold.language.states import Machine, Transition
 from ninefold.language.verbs import GRANT, kind_of
 
 SUBSCRIPTION = "subscription"
@@ -100,7 +100,7 @@ class Survey:
             for each in value_of(ahead.pop(0)) or ():
                 if each not in found:
                     found[each] = None
-                    taken = self.transition(as_action(each))
+                    taken = self.transition(each.action)
                     ahead.append(None if taken is None else taken.then)
         return tuple(found)
 
@@ -129,8 +129,9 @@ class Survey:
         """The endpoints that read the log of events."""
         return () if self.graph.log is None else self.reaching(self.graph.log)
 
-    def taking(self, resource: str, transition: str) -> tuple[str, ...]:
-        return self._index["take", f"{transition} {resource}"]
+    def taking(self, transition: str) -> tuple[str, ...]:
+        """The endpoints that take a transition, told with its resource: `place order`."""
+        return self._index["take", transition]
 
     def reaching(self, resource: str) -> tuple[str, ...]:
         return self._index["reach", resource]
@@ -172,7 +173,7 @@ class Survey:
             yield "write", effect.subject
             if effect.verb == "create":
                 yield "create", effect.subject
-            if as_action(effect).is_transition:
+            if effect.action.is_transition:
                 yield "take", f"{effect.verb} {effect.subject}"
         yield from (("reach", resource) for resource in self.reach[endpoint.key].touches)
         yield from (("delete", resource) for resource in self.deleted_by(endpoint))
@@ -474,10 +475,6 @@ def signs_out_caller(endpoint: Endpoint, action: Action) -> bool:
     """Whether it ends credentials of the row that the one presented belongs to, which nothing else names."""
     named = endpoint.row is not None or any(isinstance(each, PathName) for each in endpoint.segments)
     return action.verb == "sign out" and not named
-
-
-def as_action(effect: Effect) -> Action:
-    return Action(effect.verb, effect.subject, effect.span)
 
 
 def body_names(body: Body, own: str | None) -> Iterator[tuple[str, str]]:

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from ninefold.contract.known_by import known_by
 from ninefold.contract.reach import names_in
-from ninefold.contract.states import Transition
-from ninefold.contract.survey import Survey, actions, as_action
+from ninefold.contract.survey import Survey, actions
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Ast, Invocation, Member, Name
@@ -19,6 +18,7 @@ from ninefold.language.expressions import Assignment, Expression
 from ninefold.language.fact import Shown, is_stated, value_of
 from ninefold.language.resources import Field, Resource
 from ninefold.language.routes import PathName
+from ninefold.language.states import Transition
 from ninefold.language.verbs import kind_of
 
 
@@ -101,7 +101,7 @@ def of_effect(survey: Survey, effect: Effect) -> Change | None:
     own = survey.graph.resources.get(effect.subject)
     if own is None or effect.verb == "delete":
         return None
-    sets = {each.name: each.value for each in (*effect.sets, *_sets(survey.transition(as_action(effect))))}
+    sets = {each.name: each.value for each in (*effect.sets, *_sets(survey.transition(effect.action)))}
     roots = {"request"}
     if effect.each is not None and "request" in names_in(effect.each.ast):
         roots.add("each")

@@ -50,11 +50,12 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Whose action it is. `verbs`: what it may do besides the contract's transitions. An endpoint has a `key`, and
-    the `keys` under which the rest of it is said."""
+    """Whose action it is. `verbs`: what it may do besides the contract's transitions; `example`: what it may be. An
+    endpoint has a `key`, and the `keys` under which the rest of it is said."""
 
     called: str
     verbs: tuple[str, ...]
+    example: str = "create order"
     key: str = ""
     keys: Collection[str] = ()
 
@@ -70,7 +71,7 @@ class Actor:
 
 def deeds(key: str, keys: Collection[str]) -> Read[tuple[Action, ...]]:
     """Reads what an endpoint does: actions, each perhaps on all rows (`delete all todo`)."""
-    by = Actor("an endpoint", tuple(VERBS), key, keys)
+    by = Actor("an endpoint", tuple(VERBS), key=key, keys=keys)
 
     def read(r: Reading, node: Node, slot: Slot) -> tuple[Action, ...] | None:
         found = actions(by)(r, node, slot)
@@ -117,10 +118,15 @@ def action(by: Actor) -> Read[Action]:
             r.wrong_shape(node, slot)
             return None
         written = " ".join(node.text.split())
-        if kind_of(written).stands_alone:
-            return Action(written, None, node.span)
         verb, _, subject = written.rpartition(" ")
-        if kind_of(verb).stands_alone:
+        of_no_resource = next((each for each in (written, verb) if kind_of(each).acts_on != "a resource"), None)
+        if of_no_resource is not None and of_no_resource not in by.verbs:
+            message = f"{quoted(written)} is nothing that {by.called} does"
+            help = f"write what is done to a resource, such as `{by.example}`"
+            r.say(NOT_AN_ACTION, message, Label(node.span, "not an action"), help=(help,))
+        elif kind_of(written).stands_alone:
+            return Action(written, None, node.span)
+        elif kind_of(verb).stands_alone:
             r.say(NOT_AN_ACTION, f"`{verb}` acts on no resource", Label(node.span), help=(f"write `{verb}`",))
         elif written in VERBS:
             named = "NAME" if written == "call" else "RESOURCE"

@@ -68,13 +68,7 @@ def guards_of(level: Level) -> Fact[tuple[Check, ...]] | None:
     if several is not None:
         return level.fact("guards", of_records(GUARDS))
     if when is None:
-        if otherwise is not None:
-            r.say(
-                WITHOUT_GUARD,
-                "`otherwise` stands without `when`",
-                Label(otherwise.key.span, "no request ends so"),
-                help=("write the guard: `when: …`",),
-            )
+        otherwise_alone(level)
         return None
 
     def one(r: Reading, node: Node, slot: Slot) -> tuple[Check, ...] | None:
@@ -83,3 +77,14 @@ def guards_of(level: Level) -> Fact[tuple[Check, ...]] | None:
         return None if condition is None else (Check(node.span, condition, code),)
 
     return level.fact("when", one)
+
+
+def otherwise_alone(level: Level) -> None:
+    """Says of a mapping with one guard whether it has the error, `otherwise`, without the guard, `when`."""
+    if "otherwise" in level.known and "when" not in level.known:
+        level.reading.say(
+            WITHOUT_GUARD,
+            "`otherwise` stands without `when`",
+            Label(level.known["otherwise"].key.span, "no request ends so"),
+            help=("write the guard: `when: …`",),
+        )

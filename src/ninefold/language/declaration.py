@@ -42,7 +42,8 @@ class One:
 class Each:
     """A mapping from names that the contract chooses (`of` says of what, as in `MappingOf`) to such mappings. `row` is
     the placeholder's row: `named("RATE", …)`. `look` says what is wrong with an entry before its facts are read, and
-    `admits` whether it is one at all; `refused` are keys that others know and the language has not, with the reason."""
+    `admits` whether it is one at all; `refused` are keys that others know and the language has not, with the reason.
+    `about`: what its questions are about, by its name and that of the record that it stands in."""
 
     record: type
     row: Key
@@ -50,6 +51,7 @@ class Each:
     look: Callable[[Reading, Entry, Level], None] | None = None
     admits: Callable[[Reading, Entry], bool] | None = None
     refused: Refused | None = None
+    about: str = "{0}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from ninefold.language.declaration import (
     restricts,
     rows,
 )
-from ninefold.language.effects import Effect, then
+from ninefold.language.effects import EFFECTS, NO_OTHER_ROW, OTHER_ROWS, Effect
 from ninefold.language.errors import Shape, condition_name
 from ninefold.language.expressions import Assignment, Expression, Items, Leaf, Members
 from ninefold.language.fact import Fact, Gap, Name, Proposal, Shown, StatedNone, value_of, within
@@ -204,7 +204,7 @@ class Endpoint:
         when=When("the function takes something"), below=(
             named("NAME", Kind.ADDS, "The value of what the function takes by that name.",
                   "An error where the function takes it.", shapes.Expression()),))
-    then: Fact[tuple[Effect, ...]] | None = then()
+    then: Fact[tuple[Effect, ...]] | None = adds("then", EFFECTS, OTHER_ROWS, NO_OTHER_ROW)
     case: Case | None = adds(
         "cases", shapes.Members(), "Bodies, values, guards and responses that an expression chooses.",
         "There is one case: what the endpoint states.", below=(BY, CASE), whole=lambda _: None)

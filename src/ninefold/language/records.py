@@ -164,8 +164,8 @@ def _one_of_values(record: type[Any]) -> Read[Any]:
 def _values(r: Reading, record: type[Any], node: Node, called: str) -> Any:
     """A record inside a fact: its members are values."""
     level = r.keyed(node, keys_of(record), called)
-    found = {each.attribute: level.inner(each.name, reader(each)) for each in members(record)}
-    return record(span=node.span, **found)
+    found = ((each.attribute, level.inner(each.name, reader(each))) for each in members(record))
+    return record(span=node.span, **{name: value for name, value in found if value is not None})
 
 
 def of_entry(holding: Each) -> Callable[[Reading, Entry], Any]:

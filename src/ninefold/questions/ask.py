@@ -232,7 +232,7 @@ def _depending(survey: Survey, part: Part, names: tuple[str, ...]) -> tuple[str,
         case "resources", (resource, *_):
             return survey.reaching(resource)
         case "states", (resource, "transitions", transition, *_):
-            return survey.taking(resource, transition)
+            return survey.taking(f"{transition} {resource}")
         case "states", (resource, *_):
             return survey.writing_to(resource)
         case "endpoints", (key, *_) if key in survey.keys:

@@ -19,24 +19,30 @@ question that is not always asked is asked where there are some."""
 def open_in(record: object, place: Span, concerned: Concerned, subject: str = "") -> Iterator[OpenQuestion]:
     """The open questions of a record that stands at a place, and of the records in it. `subject`: its name; none: it is
     a part, and what is asked about something else is asked there."""
-    done: set[Question] = set()
+    done: set[tuple[Question, str]] = set()
     for each in members(type(record)):
         question = each.question
-        if question is not None and question not in done and bool(question.of) == bool(subject):
-            done.add(question)
-            yield from _asked(record, place, concerned, subject, question)
+        if question is not None and (question, _apart(each)) not in done and bool(question.of) == bool(subject):
+            done.add((question, _apart(each)))
+            yield from _asked(record, place, concerned, subject, question, _apart(each))
         fact = getattr(record, each.attribute)
         if isinstance(each.holding, Each) and isinstance(fact, Shown):
             for below in fact.value:
-                yield from open_in(below, below.span, concerned, below.name)
+                yield from open_in(below, below.span, concerned, each.holding.about.format(below.name, subject))
+
+
+def _apart(each: Declared) -> str:
+    """The words of a key that is asked for apart from the others of its question: it has words of its own, and they are
+    not asked one by one."""
+    return each.asks if each.question is not None and not each.question.one_by_one else ""
 
 
 def _asked(
-    record: object, place: Span, concerned: Concerned, subject: str, question: Question
+    record: object, place: Span, concerned: Concerned, subject: str, question: Question, apart: str
 ) -> Iterator[OpenQuestion]:
     about = subject or question.subject or question.id
     endpoints = concerned[question.id](about) if question.id in concerned else ()
-    found = missing(record, place, question)
+    found = missing(record, place, question, apart)
     if found is None or (question.asked and not endpoints):
         return
     each, at = found
@@ -47,13 +53,13 @@ def _asked(
         yield leaving_out(question, about, at, question.left_out.replace("{}", f"`{subject}`"), text)
 
 
-def missing(record: object, place: Span, question: Question) -> tuple[Declared, At] | None:
+def missing(record: object, place: Span, question: Question, apart: str = "") -> tuple[Declared, At] | None:
     """The member that leaves a question open, and where: what is written to be not shown comes before silence, but
     where each has words of its own."""
     found = [
         (fact is None, each, at)
         for each, fact, around in _facts(record, place, question)
-        if (at := unanswered(fact, around))
+        if _apart(each) == apart and (at := unanswered(fact, around))
     ]
     if not found:
         return None

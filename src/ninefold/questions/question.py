@@ -27,6 +27,7 @@ from ninefold.language.question import Effect, Question
 from ninefold.language.requests import DOES, ORDER, REQUEST_MEDIA_TYPE, UNKNOWN_MEMBERS, UNKNOWN_PARAMETERS
 from ninefold.language.resources import FIELDS, IDENTIFIER, ON_DELETE, READABLE, TYPE
 from ninefold.language.responses import RESPONSES
+from ninefold.language.states import FROM, INITIAL, MACHINE, TO
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +103,6 @@ PART_QUESTIONS = (PURPOSE, RESOURCES, STATES, ENDPOINTS, SCHEMES, KINDS, SHAPE, 
 """By part: `PART_QUESTIONS[number - 1]`."""
 
 # What is asked of a part that shows something.
-
-MACHINE = Question("machine", 3, "the states of {}, or none", "blocks", "the endpoints that write R", "R")
-INITIAL = Question("initial", 3, "the initial state of {}", "blocks", "the endpoints that create R", "R")
-FROM = Question("from", 3, "the states that {} goes from", "blocks", "the endpoints that take T", "T")
-TO = Question("to", 3, "the state that {} goes to", "blocks", "the endpoints that take T", "T")
 
 
 VERSIONS = Question(

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ninefold.contract.bodies import acted_on
 from ninefold.contract.given import always_gives, may_break
 from ninefold.contract.known_by import compared
-from ninefold.contract.survey import SUBSCRIPTION, Survey, actions, as_action, signs_out_caller
+from ninefold.contract.survey import SUBSCRIPTION, Survey, actions, signs_out_caller
 from ninefold.contract.upheld import upheld_by
 from ninefold.contract.writes import Change, changed_rows, keys, of_effect, references, referring, verbs
 from ninefold.diagnostics.source import Span
@@ -212,7 +212,7 @@ def _of_change(
 def _of_effect(survey: Survey, effect: Effect, given: frozenset[tuple[str, str]], last: int) -> Iterator[Refusal]:
     """What may refuse a change of another row, and with it the whole. `given`: what the request gives the row that is
     made before, each field with its resource."""
-    resource, action, at = effect.subject, as_action(effect), effect.span
+    resource, action, at = effect.subject, effect.action, effect.span
     machine, transition = survey.machine(resource), survey.transition(action)
     if effect.verb != "create" and machine is not None:
         origins = value_of(transition.origin) if transition is not None else None

@@ -14,9 +14,9 @@ from ninefold.language.purpose import purpose
 from ninefold.language.reading import Reading
 from ninefold.language.records import part_of
 from ninefold.language.resources import Resources
+from ninefold.language.states import states
 from ninefold.resolve.includes import taken_over
 from ninefold.resolve.names import judge
-from ninefold.resolve.states import states
 from ninefold.resolve.versioning import versioning
 from ninefold.syntax.codes import TOO_MANY
 from ninefold.syntax.nodes import Document

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 from ninefold.contract.service import Contract
-from ninefold.contract.states import Machine
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language.conditions import PLACES
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone
+from ninefold.language.states import Machine
 from ninefold.language.verbs import BUILT_IN
 
 T = TypeVar("T")

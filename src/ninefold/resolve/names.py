@@ -6,14 +6,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ninefold.contract.service import Contract
-from ninefold.contract.states import ResourceStates, States, Transition
 from ninefold.contract.versioning import Change, Versioning
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import there_are
 from ninefold.language.actions import Action
 from ninefold.language.authentication import ANY, Admission, Authentication, Every
-from ninefold.language.codes import NOT_AN_ACTION, NOT_WRITTEN, SAME_NAME, UNDECLARED
+from ninefold.language.codes import NOT_WRITTEN, SAME_NAME, UNDECLARED
 from ninefold.language.conditions import CONDITIONS_OF_GRANTS, parameter_of, split
 from ninefold.language.effects import Effect
 from ninefold.language.endpoints import Endpoint, Endpoints
@@ -24,6 +23,7 @@ from ninefold.language.fact import Fact, Name, Shown
 from ninefold.language.reading import Reading, quoted
 from ninefold.language.resources import Resource, Resources
 from ninefold.language.schemas import BODY_OF_A_RESOURCE, OF_A_RESOURCE, TYPE_REFERENCE, Schema
+from ninefold.language.states import ResourceStates, States, Transition
 from ninefold.language.uses import uses
 from ninefold.language.verbs import GRANT, READ_ONLY
 from ninefold.resolve.declared import Declared, Names, declared, listed, one, parameters
@@ -182,8 +182,8 @@ class _Uses:
 
     def effects(self, fact: Fact[tuple[Effect, ...]] | None) -> None:
         for each in listed(fact) or ():
-            if self.use(self.end_of(each.named, each.subject), self.known.reachable, "a resource"):
-                self.use_action(Action(each.verb, each.subject, each.named), "an effect")
+            if self.use(self.end_of(each.action.span, each.subject), self.known.reachable, "a resource"):
+                self.use_action(each.action, "an effect")
             self.sets(Shown(each.sets, each.span), each.subject)
 
     def use_state(self, name: Name | None, resource: str) -> None:
@@ -297,15 +297,7 @@ class _Uses:
     def events(self, part: Events) -> None:
         for kind in listed(part.kinds) or ():
             for action in listed(kind.upon) or ():
-                if action.subject is None or action.verb == "call":
-                    self.r.say(
-                        NOT_AN_ACTION,
-                        f"no event arises upon {quoted(action.verb)}",
-                        Label(action.span),
-                        help=("an event arises upon a write of a resource, such as `create order`",),
-                    )
-                else:
-                    self.use_action(action, "an event's cause")
+                self.use_action(action, "an event's cause")
         delivery = one(part.delivery)
         webhooks = None if delivery is None else one(delivery.webhooks)
         self.use(None if webhooks is None else one(webhooks.to), self.known.resources, "a resource of the contract")

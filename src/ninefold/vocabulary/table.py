@@ -12,14 +12,15 @@ from ninefold.language.events import Events
 from ninefold.language.key import Key
 from ninefold.language.limits import Limits
 from ninefold.language.resources import Resources
+from ninefold.language.states import RESOURCE, Machine
 from ninefold.vocabulary import (
-    states,
     versioning,
 )
 
 VOCABULARY: tuple[Key, ...] = (
     *rows(Resources, 2),
-    *states.KEYS,
+    RESOURCE,
+    *rows(Machine, 3, "RESOURCE"),
     *rows(Endpoints, 4),
     *rows_of_cases(),
     *rows(Authentication, 5),

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from ninefold.contract.states import Machine, ResourceStates, Transition
 from ninefold.language.amounts import duration
 from ninefold.language.effects import Effect
 from ninefold.language.expressions import Expression
-from ninefold.language.fact import Name, Shown, value_of
+from ninefold.language.fact import Shown, value_of
+from ninefold.language.states import Machine, ResourceStates, Transition
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds
+from ninefold.tools.explain.told import told
 
 
 def transition(g: Grounds, own: Transition) -> Item:
-    facts = g.fact("from", own.origin, words)
-    facts += g.fact("to", own.to, lambda name: f"`{name.text}`")
-    facts += g.expression("guard", own.when, (9, 10))
-    facts += g.fact("else", own.otherwise, lambda name: f"`{name.text}`")
+    facts = told(g, own, "origin", "to", "when", "otherwise")
     facts += [g.item(f"sets `{each.name}`: `{each.value.text}`", each.span) for each in value_of(own.sets) or ()]
     facts += [effect(g, each) for each in value_of(own.then) or ()]
     by_row = isinstance(own.after, Shown) and isinstance(own.after.value, Expression)
@@ -47,14 +45,6 @@ def machine(g: Grounds, own: ResourceStates) -> Item:
     found: Machine | None = value_of(own.machine)
     if found is None:
         return g.fact(f"states of `{own.resource.text}`", own.machine, span=own.resource.span)[0]
-    facts = g.fact("kept in", found.field, lambda name: f"`{name.text}`")
-    facts += g.fact("initial", found.initial, lambda name: f"`{name.text}`")
-    facts += g.fact("states", found.states, words)
-    facts += g.fact("final", found.final, words)
-    facts += g.fact("gone", found.gone, words, (31,))
+    facts = told(g, found, "field", "initial", "states", "final", "gone")
     facts += [transition(g, each) for each in value_of(found.transitions) or ()]
     return g.item(f"states of `{own.resource.text}`", own.resource.span, facts)
-
-
-def words(names: tuple[Name, ...]) -> str:
-    return " or ".join(f"`{name.text}`" for name in names)

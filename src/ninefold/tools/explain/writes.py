@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ninefold.contract.bodies import given
-from ninefold.contract.states import Transition
 from ninefold.contract.survey import actions
 from ninefold.contract.writes import (
     changed_rows,
@@ -21,6 +20,7 @@ from ninefold.contract.writes import (
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Shown, value_of
 from ninefold.language.resources import Resource
+from ninefold.language.states import Transition
 from ninefold.tools.explain import resources, states
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds

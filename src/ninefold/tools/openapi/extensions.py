@@ -3,7 +3,7 @@ elsewhere than in its responses."""
 
 from __future__ import annotations
 
-from ninefold.contract import states as stated
+from ninefold.language import states as stated
 from ninefold.language.fact import Fact, Name, value_of
 from ninefold.tools.openapi.service import Endpoint, Json, Service
 from ninefold.values import duration_text

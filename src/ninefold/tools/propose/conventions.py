@@ -23,7 +23,8 @@ from ninefold.language.question import Question
 from ninefold.language.requests import ORDER, REQUEST_MEDIA_TYPE, UNKNOWN_MEMBERS, UNKNOWN_PARAMETERS
 from ninefold.language.resources import IDENTIFIER, ON_DELETE, TYPE, Field, Resource
 from ninefold.language.responses import RESPONSES
-from ninefold.questions.question import COMPATIBLE, MACHINE, STATES
+from ninefold.language.states import MACHINE
+from ninefold.questions.question import COMPATIBLE, STATES
 from ninefold.tools.propose.facts import (
     ADDING,
     BY_IDENTIFIER,
