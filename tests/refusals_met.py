@@ -10,12 +10,14 @@ from functools import wraps
 from typing import Any
 
 from ninefold.language.conditions import BY_NAME, Step
+from ninefold.plan.routes import Served
 from ninefold.refusals.refusal import Refusal
 from ninefold.refusals.served import of_case
 from ninefold.runtime.messages.problems import Failure
 from ninefold.runtime.request import endpoints
-from ninefold.runtime.request.endpoints import Endpoint
+from ninefold.runtime.request.endpoints import Common, Endpoint
 from ninefold.runtime.request.exchange import Exchange
+from ninefold.runtime.request.rates import Rate
 
 _OF_ANYTHING = {name for name, each in BY_NAME.items() if set(each.steps) <= {Step.ROUTE, Step.RATES, Step.ANY}}
 
@@ -28,8 +30,8 @@ def install() -> None:
     served, answer = endpoints.served, Exchange.answer
 
     @wraps(served)
-    def noted(route: Any, problems: Any, known: Any, *more: Any, **named: Any) -> Endpoint:
-        whole = served(route, problems, known, *more, **named)
+    def noted(route: Served, common: Common, rates: tuple[Rate, ...] = ()) -> Endpoint:
+        whole, known = served(route, common, rates), common.schemes
         schemes, in_force = (
             dict.fromkeys((each.name for each in known), ()),
             {each.name for each in known if each.known_by is not None},

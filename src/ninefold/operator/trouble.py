@@ -50,7 +50,7 @@ class Causes:
         route = self._routes.get((x.version.name, x.route or ""))
         if not x.failures:
             return (Cause("stalled") if response.status == 408 else self._blocked(x, route),)
-        own = x.endpoint.errors or {}
+        own = x.endpoint.errors
         problems = x.version.problems
         rank = min(problems.rank(failure, own) for failure in x.failures)
         counting = [failure for failure in x.failures if problems.rank(failure, own) == rank]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, groupby, islice
 from typing import Any
 
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.expressions.evaluate import Env, EvaluationError, compile
+from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.plan import routes as plan
 from ninefold.plan.json_patch import SCHEMA as JSON_PATCH
 from ninefold.runtime.messages import forms, media_types, patches
+from ninefold.runtime.messages.fields import ABSENT, Field, at, copied, object_at
 from ninefold.runtime.messages.json_text import is_within, parse
 from ninefold.runtime.messages.message import Request
 from ninefold.runtime.messages.patches import merge
@@ -42,7 +43,7 @@ class Body:
         self._ignored = body.optional and body.unknown == "ignored"
         self._media_types = frozenset(each.lower() for each in body.media_types)
         self._fields = tuple(
-            _Field(
+            Field(
                 each.field,
                 each.pointer,
                 each.fixed,
@@ -136,20 +137,20 @@ class Body:
 
     def given(self, document: Any) -> frozenset[str]:
         """The fields that a body gives, whatever it gives them."""
-        return frozenset(each.name for each in self._fields if _at(document, each.pointer) is not _ABSENT)
+        return frozenset(each.name for each in self._fields if at(document, each.pointer) is not ABSENT)
 
     def merging(self, document: Any) -> bool:
         """Whether what the body gives is made from the row that is there: of an object that is to be merged into one,
         or of edits."""
-        return self.edits or any(type(_at(document, each.pointer)) is dict for each in self._fields if each.merged)
+        return self.edits or any(type(at(document, each.pointer)) is dict for each in self._fields if each.merged)
 
     def merged(self, document: Any, current: Mapping[str, Value] | None, most: int) -> Becomes | Failure:
         """The body with each such object merged (RFC 7396 2). Where no row is there to merge into, it is left out:
         what would become of it nobody can say. `most`: bytes that it may become, as JSON."""
-        document = _copied(document, self._around)
+        document = copied(document, self._around)
         for each in self._fields:
-            if each.merged and type(patch := _at(document, each.pointer)) is dict:
-                within = _at(document, each.pointer[:-1])
+            if each.merged and type(patch := at(document, each.pointer)) is dict:
+                within = at(document, each.pointer[:-1])
                 if current is None:
                     del within[each.pointer[-1]]
                 else:
@@ -176,16 +177,16 @@ class Body:
             return _TOO_LARGE
         if type(after) is not dict:
             return Becomes(after, edits=edits)
-        after = _copied(after, self._around)
+        after = copied(after, self._around)
         cleared = set()
         for each in self._fields:
-            was, becomes = _at(before, each.pointer), _at(after, each.pointer)
-            within = _object(after, each.pointer[:-1])
+            was, becomes = at(before, each.pointer), at(after, each.pointer)
+            within = object_at(after, each.pointer[:-1])
             if within is None:
                 continue  # another value is in the place of the object: the schema says so
-            if becomes is _ABSENT and was is not _ABSENT and was is not None:
+            if becomes is ABSENT and was is not ABSENT and was is not None:
                 cleared.add(each.name)
-            elif becomes is not _ABSENT and was is not _ABSENT and patches.same(was, becomes):
+            elif becomes is not ABSENT and was is not ABSENT and patches.same(was, becomes):
                 del within[each.pointer[-1]]
         return Becomes(after, frozenset(cleared), edits)
 
@@ -193,7 +194,7 @@ class Body:
         """The row as this body would give it. What nobody may read (a secret) is not in it."""
         document: dict[str, Any] = {}
         for each in self._fields:
-            within = _object(document, each.pointer[:-1])
+            within = object_at(document, each.pointer[:-1])
             value = current.get(each.was)
             if within is not None and (value is not None or (each.null_shown and each.was in current)):
                 within[each.pointer[-1]] = to_json(each.type, value)
@@ -234,8 +235,8 @@ class Body:
             refused |= {each.pointer for each, node in self._given if not self._is_valid(document, each.pointer, node)}
         values: dict[str, Value] = {}
         for each in self._fields:
-            found = _at(document, each.pointer)
-            if found is _ABSENT:
+            found = at(document, each.pointer)
+            if found is ABSENT:
                 if each.name in cleared and not each.fixed and each.type.nullable:
                     values[each.name] = None
                 elif each.name in cleared:
@@ -268,8 +269,8 @@ class Body:
         return [*islice(chain(self._unknown(document), broken(self._schemas, document)), MOST + 1)]
 
     def _is_valid(self, document: Any, pointer: tuple[str, ...], node: Node) -> bool:
-        found = _at(document, pointer)
-        return found is _ABSENT or self._schemas.keeps(node)(found)
+        found = at(document, pointer)
+        return found is ABSENT or self._schemas.keeps(node)(found)
 
     def by_field(self, failure: Failure, resource: str | None) -> Iterator[Failure]:
         """The same, each failure about one field of the row, in the same order. What is wrong with none of them is
@@ -303,14 +304,14 @@ class Body:
     def _take_texts(self, document: Any) -> None:
         """Put numbers and truth values in the place of texts that are taken for them."""
         for pointer, type_ in self._meant:
-            found = _at(document, pointer)
-            if found is not _ABSENT:
-                _at(document, pointer[:-1])[pointer[-1]] = forms.meant(found, type_)
+            found = at(document, pointer)
+            if found is not ABSENT:
+                at(document, pointer[:-1])[pointer[-1]] = forms.meant(found, type_)
 
     def _repeated(self, document: dict[str, Any], path: Path, rule: str) -> tuple[Path, str]:
         """What is wrong with a member of a form: one that is given several times and means one value is `repeated`."""
         meant = next((each.type for each in self._fields if each.pointer == path[:1]), None)
-        several = meant is not None and not isinstance(meant, Array) and type(_at(document, path[:1])) is list  # type: ignore[arg-type]
+        several = meant is not None and not isinstance(meant, Array) and type(at(document, path[:1])) is list  # type: ignore[arg-type]
         return (path[:1], "repeated") if several else (path, rule)
 
     def _unknown(self, document: Any) -> Iterator[tuple[Path, str]]:
@@ -342,53 +343,6 @@ class Given:
     wrong: Failure | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Field:
-    """One leaf of a body."""
-
-    name: str
-    pointer: tuple[str, ...]
-    fixed: bool
-    read: Callable[[object], Value]
-    normal: Callable[[Env], Value] | None
-    merged: bool
-    stored: Callable[[Env], Value] | None
-    was: str
-    type: Type
-    null_shown: bool
-    known_as: str | None
-
-    def repeats(self, found: object, path: Mapping[str, Value]) -> bool:
-        """Whether it is what the path says already, and so changes nothing."""
-        if self.known_as is None or self.known_as not in path:
-            return False
-        try:
-            return self.read(found) == path[self.known_as]
-        except Invalid:
-            return False
-
-    def kept(self, value: Value) -> Value:
-        """What is stored of a value that is given. Raises EvaluationError."""
-        return value if self.stored is None or value is None else self.stored({"value": value})
-
-    def normalise(self, document: Any) -> None:
-        """Change the value in the document. A value that is not of the field's type stays as it is, for the
-        schema to refuse."""
-        if self.normal is None:
-            return
-        found = _at(document, self.pointer)
-        if found is _ABSENT:
-            return
-        try:
-            normal = self.normal({"value": self.read(found)})
-        except (Invalid, EvaluationError):
-            return
-        _at(document, self.pointer[:-1])[self.pointer[-1]] = normal
-
-
-_ABSENT = object()
-
-
 def _written_type(field: plan.BodyField, schema: Any) -> Type:
     """What a field is written as: of a reference, the schema of the identifier says it."""
     if not isinstance(field.type, Row):
@@ -398,33 +352,8 @@ def _written_type(field: plan.BodyField, schema: Any) -> Type:
     return from_schema(schema)
 
 
-def _at(document: Any, path: tuple[str, ...]) -> Any:
-    for name in path:
-        if type(document) is not dict or name not in document:
-            return _ABSENT
-        document = document[name]
-    return document
-
-
 def _schema_at(pointer: tuple[str, ...], schema: Any) -> Node:
     for name in pointer:
         schema = schema.get("properties", {}).get(name, {})
     found: Node = schema
     return found
-
-
-def _copied(document: Any, around: Mapping[str, Any] | None) -> Any:
-    """The document with copies of the objects around its fields: these may be changed."""
-    if type(document) is not dict or around is None:
-        return document
-    return {name: _copied(value, around.get(name)) for name, value in document.items()}
-
-
-def _object(document: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any] | None:
-    """The object at a path, made where nothing is; None where another value is on the way."""
-    for name in path:
-        within = document.setdefault(name, {})
-        if type(within) is not dict:
-            return None
-        document = within
-    return document

@@ -22,7 +22,6 @@ from ninefold.runtime.request.schemes import NOBODY
 
 def admit(x: Exchange) -> Next:
     """The caller is of a kind that the endpoint admits."""
-    assert x.endpoint.admissions is not None
     x.admission = x.endpoint.admissions[x.caller.who]
     x.env |= {"caller": x.caller.root, environment.CREDENTIAL: x.caller.proof}
     return counted(x)

@@ -177,7 +177,7 @@ def _identified(x: Exchange, known: Recognition, index: int, caller: Caller | No
         return authenticate(x, known, index + 1)
     if known.pin is not None:
         return known.pin(known, caller)
-    if caller.who in (x.endpoint.admissions or {}):
+    if caller.who in x.endpoint.admissions:
         x.caller = caller
         return admit(x)
     x.stranger = x.stranger or caller
@@ -192,7 +192,7 @@ def _unidentified(x: Exchange, known: Recognition) -> Next:
         # Whether the credential is good nobody can tell now: neither answer would be true.
         count_it(x)
         return x.answer() if RATE_LIMITED in x.failures else unavailable(x)
-    anyone = ANYONE in (x.endpoint.admissions or {})
+    anyone = ANYONE in x.endpoint.admissions
     if x.stranger is not None and not anyone:
         x.refuse(Failure("forbidden", x.endpoint.resource))
     elif x.stranger is None and (not anyone or any(_presents(x))):
@@ -206,7 +206,7 @@ def _bad(x: Exchange) -> str | None:
     """Of which scheme the credential is that came and was not good: the first one that looks where it is, of those
     that the endpoint admits, or of all. None: no credential came."""
     names = [scheme.name for scheme in _presents(x)]
-    return next((name for name in names if name in (x.endpoint.admissions or {})), next(iter(names), None))
+    return next((name for name in names if name in x.endpoint.admissions), next(iter(names), None))
 
 
 def _presents(x: Exchange) -> Iterator[Scheme]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from types import MappingProxyType
+from dataclasses import field, replace
 from typing import Any, Literal
 
 from ninefold.diagnostics.frozen import dataclass
@@ -77,7 +76,7 @@ class Endpoint:
     idempotency_key: Literal["optional", "required"] | None = None
     names: tuple[tuple[str, Type, str | None], ...] = ()
     offers: str | None = None
-    admissions: Mapping[str, Admission] | None = None
+    admissions: Mapping[str, Admission] = field(default_factory=dict)
     any_operation: Operation | None = None
     challenges: Challenges = NO_CHALLENGE
     stored: Declared | None = None
@@ -92,7 +91,7 @@ class Endpoint:
     """The number of the case that this is one of; 0: of none, or not yet known of which."""
     grants: bool = False
     """It grants tokens, to clients that say who they are."""
-    errors: Mapping[str, str] | None = None
+    errors: Mapping[str, str] = field(default_factory=dict)
     shape: Shape | None = None
     """What its own errors look like; None: what all look like."""
     lowest: Lowest = Lowest(0, 0, 0)
@@ -146,24 +145,24 @@ def blocked(route: plan.Route) -> Endpoint:
     return Endpoint(route.key, blocked=True)
 
 
-def served(
-    route: plan.Served,
-    problems: Problems,
-    known: Sequence[Scheme],
-    parameters: frozenset[str],
-    rates: tuple[Rate, ...] = (),
-    version: str = "",
-    functions: Mapping[str, Function] = MappingProxyType({}),
-) -> Endpoint:
-    """`parameters` are the names of query parameters that the service knows on every endpoint; `rates` those that
-    count its requests."""
-    whole = _served(route, 0, route.body, problems, known, parameters, rates, version, functions)
+@dataclass(frozen=True, slots=True)
+class Common:
+    """What the endpoints of one version have in common. `parameters`: the names of query parameters that the service
+    knows on each; `functions`: those that endpoints call, by name; `version`: its name, where there are versions."""
+
+    problems: Problems
+    schemes: tuple[Scheme, ...]
+    parameters: frozenset[str]
+    functions: Mapping[str, Function]
+    version: str = ""
+
+
+def served(route: plan.Served, common: Common, rates: tuple[Rate, ...] = ()) -> Endpoint:
+    """`rates`: those that count its requests."""
+    whole = _served(route, common, rates, 0, route.body)
     if route.cases is None:
         return whole
-    cases = [
-        _served(route, number, case.body, problems, known, parameters, rates, version, functions)
-        for number, case in enumerate(route.cases.cases, 1)
-    ]
+    cases = [_served(route, common, rates, number, case.body) for number, case in enumerate(route.cases.cases, 1)]
     by_name = {case.name: each for case, each in zip(route.cases.cases, cases, strict=True)}
     first = [each.lowest for each in (whole, *cases)]
     return replace(
@@ -182,81 +181,76 @@ def served(
     )
 
 
-def _served(
-    route: plan.Served,
-    case: int,
-    body: plan.Body | None,
-    problems: Problems,
-    known: Sequence[Scheme],
-    parameters: frozenset[str],
-    rates: tuple[Rate, ...],
-    version: str,
-    functions: Mapping[str, Function],
-) -> Endpoint:
+def _served(route: plan.Served, common: Common, rates: tuple[Rate, ...], case: int, body: plan.Body | None) -> Endpoint:
     """The endpoint in one of its cases; 0: before it is known in which."""
-
-    def lowest(found: Iterable[Refusal], first: Step) -> int:
-        """The rank of the most important of what is found from a step on, before the operation is done."""
-        ranks = (
-            problems.rank(Failure(each.condition, each.subject, each.code), route.errors)
-            for each in found
-            if first <= each.step < Step.DONE
-        )
-        return min(ranks, default=problems.last)
-
-    admissions: dict[str, Admission] = {}
-    for each in route.admissions:
-        if each.case != case:
-            continue
-        operation = ready(each.operation)
-        admissions[each.who] = Admission(
-            each.who,
-            operation,
-            None if each.condition is None else holds(each.condition),
-            each.condition is not None and bool(of_request(each.condition)),
-            lowest(of_operation(each.operation, each.who), Step.JUDGED),
-            each.scopes,
-            None if each.call is None else Calling(each.call, functions[each.call.function]),
-        )
+    schemes = common.schemes
+    admissions = {each.who: _admission(route, common, each) for each in route.admissions if each.case == case}
     any_operation = next((each.operation for each in admissions.values()), None)
-    lists = any_operation.pages.names if isinstance(any_operation, List) else frozenset()
-    if isinstance(any_operation, Sweep):
-        lists = any_operation.filters.names
-    if isinstance(any_operation, Read | List) and any_operation.chooser is not None:
-        lists |= any_operation.chooser.names
-    in_force = {each.name for each in known if each.known_by is not None}
-    refused = tuple(of_case(route, case, dict.fromkeys((each.name for each in known), ()), in_force))
+    known = common.parameters | _names(any_operation) | {each.name for each in route.query}
+    in_force = {each.name for each in schemes if each.known_by is not None}
+    refused = tuple(of_case(route, case, dict.fromkeys((each.name for each in schemes), ()), in_force))
+    segments = [each for each in route.segments if isinstance(each, plan.PathParameter)]
+    looks = route.error_shape
     return Endpoint(
         key=route.key,
         blocked=False,
-        scope=f"{version} {route.key}" if version else route.key,
+        scope=f"{common.version} {route.key}" if common.version else route.key,
         rates=rates,
         idempotency_key=route.idempotency_key,
-        names=tuple(
-            (segment.name, segment.type, segment.resource)
-            for segment in route.segments
-            if isinstance(segment, plan.PathParameter)
-        ),
+        names=tuple((segment.name, segment.type, segment.resource) for segment in segments),
         offers=route.offers,
         admissions=admissions,
         any_operation=any_operation,
-        challenges=_challenges(route, known),
+        challenges=_challenges(route, schemes),
         grants=body is not None and body.grants,
         stored=Declared(route.stored, "path") if route.stored else None,
         path=Declared(route.path, "path") if route.path else None,
         query=Declared(route.query, "query") if route.query else None,
         headers=Declared(route.headers, "header") if route.headers else None,
         header_names=tuple(each.name for each in route.headers),
-        known_parameters=parameters | lists | {each.name for each in route.query}
-        if route.unknown_parameters == "refused"
-        else None,
+        known_parameters=known if route.unknown_parameters == "refused" else None,
         body=None if body is None else Body(body),
         case=case,
         errors=route.errors,
-        shape=None if (looks := route.error_shape) is None else Shape(looks.media_type, looks.content),
-        lowest=Lowest(lowest(refused, Step.CALLER), lowest(refused, Step.PARAMETERS), lowest(refused, Step.BODY)),
+        shape=None if looks is None else Shape(looks.media_type, looks.content),
+        lowest=Lowest(*(_lowest(route, common, refused, step) for step in (Step.CALLER, Step.PARAMETERS, Step.BODY))),
         for_anyone=bool(admissions) and not route.schemes,
     )
+
+
+def _admission(route: plan.Served, common: Common, admission: plan.Admission) -> Admission:
+    condition, call = admission.condition, admission.call
+    return Admission(
+        admission.who,
+        ready(admission.operation),
+        None if condition is None else holds(condition),
+        condition is not None and bool(of_request(condition)),
+        _lowest(route, common, of_operation(admission.operation, admission.who), Step.JUDGED),
+        admission.scopes,
+        None if call is None else Calling(call, common.functions[call.function]),
+    )
+
+
+def _lowest(route: plan.Served, common: Common, found: Iterable[Refusal], first: Step) -> int:
+    """The rank of the most important of what is found from a step on, before the operation is done."""
+    ranks = (
+        common.problems.rank(Failure(each.condition, each.subject, each.code), route.errors)
+        for each in found
+        if first <= each.step < Step.DONE
+    )
+    return min(ranks, default=common.problems.last)
+
+
+def _names(operation: Operation | None) -> frozenset[str]:
+    """The query parameters that an operation knows."""
+    names = frozenset[str]()
+    if isinstance(operation, List):
+        names = operation.pages.names
+    if isinstance(operation, Sweep):
+        names = operation.filters.names
+    if isinstance(operation, Read | List) and operation.chooser is not None:
+        names |= operation.chooser.names
+    return names
 
 
 def _challenges(route: plan.Served, known: Sequence[Scheme]) -> Challenges:

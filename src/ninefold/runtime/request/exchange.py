@@ -4,7 +4,6 @@ no step."""
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -101,13 +100,8 @@ class Exchange(msgspec.Struct, eq=False):
     rank: int = 0
     asked: Asked | None = None
 
-    @property
-    def errors(self) -> Mapping[str, str]:
-        """The codes of the endpoint's own, by condition."""
-        return self.endpoint.errors or {}
-
     def rank_of(self, failure: Failure) -> int:
-        return self.version.problems.rank(failure, self.endpoint.errors or {})
+        return self.version.problems.rank(failure, self.endpoint.errors)
 
     def refuse(self, *failures: Failure) -> None:
         for failure in failures:
@@ -119,7 +113,7 @@ class Exchange(msgspec.Struct, eq=False):
         """It is known of which case of its endpoint the request is."""
         self.endpoint = endpoint
         if self.admission is not None:
-            self.admission = (endpoint.admissions or {})[self.admission.who]
+            self.admission = endpoint.admissions[self.admission.who]
 
     def settled(self, lowest: int) -> bool:
         """Whether something has failed that nothing of this rank comes before."""
@@ -133,7 +127,7 @@ class Exchange(msgspec.Struct, eq=False):
         self.limited = RATE_LIMITED in self.failures and self.rank == self.rank_of(RATE_LIMITED)
         response = self.version.problems.answer(
             self.failures,
-            self.errors,
+            self.endpoint.errors,
             self.env,
             self.details,
             self.endpoint.shape,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import timedelta
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -23,7 +24,7 @@ from ninefold.runtime.operations.signing import signing_key
 from ninefold.runtime.operations.timers import Timer, Timers
 from ninefold.runtime.request import endpoints, rates
 from ninefold.runtime.request.cross_origin import CrossOrigin
-from ninefold.runtime.request.endpoints import NO_CHALLENGE, Challenges, Endpoint
+from ninefold.runtime.request.endpoints import NO_CHALLENGE, Challenges, Common, Endpoint
 from ninefold.runtime.request.idempotency import Keys
 from ninefold.runtime.request.match import Routes
 from ninefold.runtime.request.schemes import Scheme
@@ -113,23 +114,20 @@ def ready(
     limits = plan.limits
     rates_by_name = rates.by_name(limits)
 
-    def routes_of(
-        routes: tuple[Route, ...], problems: Problems, counted: Mapping[str, tuple[rates.Rate, ...]], version: str
-    ) -> Routes[Endpoint]:
+    def routes_of(common: Common, routes: tuple[Route, ...], counted: Counted) -> Routes[Endpoint]:
         return Routes(
             (
                 route.method,
                 (*plan.base, *route.segments),
                 endpoints.blocked(route)
                 if isinstance(route, Blocked) or route.key in without
-                else endpoints.served(
-                    route, problems, schemes, frozenset(known), counted.get(route.key, ()), version, functions
-                ),
+                else endpoints.served(route, common, counted.get(route.key, ())),
             )
             for route in routes
         )
 
-    versions = _versions(plan, rates_by_name, routes_of)
+    common = Common(Problems(plan.problems), schemes, frozenset(known), functions)
+    versions = _versions(plan, common, rates_by_name, routes_of)
     env = constants(sources, given, cursor_key)
     return Service(
         versions=versions,
@@ -149,16 +147,19 @@ def ready(
     )
 
 
-RoutesOf: TypeAlias = Callable[
-    [tuple[Route, ...], Problems, Mapping[str, tuple[rates.Rate, ...]], str], Routes[Endpoint]
-]
-"""The routes of one version, by its name, with what counts the requests to each endpoint."""
+Counted: TypeAlias = Mapping[str, tuple[rates.Rate, ...]]
+"""What counts the requests to each endpoint."""
+
+RoutesOf: TypeAlias = Callable[[Common, tuple[Route, ...], Counted], Routes[Endpoint]]
+"""The routes of one version."""
 
 
-def _versions(plan: ServicePlan, rates_by_name: Mapping[str, rates.Rate], routes_of: RoutesOf) -> Versions:
-    stated, problems = plan.versions, Problems(plan.problems)
+def _versions(
+    plan: ServicePlan, common: Common, rates_by_name: Mapping[str, rates.Rate], routes_of: RoutesOf
+) -> Versions:
+    stated, problems = plan.versions, common.problems
     counted = rates.by_endpoint(plan.limits, rates_by_name)
-    newest = routes_of(plan.routes, problems, counted, "" if stated is None else stated.current)
+    newest = routes_of(common if stated is None else replace(common, version=stated.current), plan.routes, counted)
     if stated is None:
         return Versions(plan.base, None, (Version(newest, problems),))
     found = []
@@ -168,7 +169,7 @@ def _versions(plan: ServicePlan, rates_by_name: Mapping[str, rates.Rate], routes
         if each.problems is not None:
             own = Problems(each.problems)
             counts = {key: tuple(rates_by_name[name] for name in names) for key, names in each.counted.items()}
-            own_routes = routes_of(each.routes, own, counts, each.name)
+            own_routes = routes_of(replace(common, problems=own, version=each.name), each.routes, counts)
         announced = each.deprecated is not None or each.sunset is not None
         found.append(
             Version(

@@ -120,7 +120,7 @@ class _Version:
 
     def _refusals(self, x: Exchange, route: Served | None) -> Iterator[Refused]:
         """The failure that counts, then those that are told with it: of its rank and its code, about fields."""
-        problems, own = x.version.problems, x.endpoint.errors or {}
+        problems, own = x.version.problems, x.endpoint.errors
         first = min(x.failures, key=lambda failure: problems.rank(failure, own))
         name, rank = problems.code(first, own), problems.rank(first, own)
         code = -1 if name is None else self._codes.get(name, -1)

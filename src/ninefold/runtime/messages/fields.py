@@ -1,0 +1,81 @@
+"""The fields that a body gives: where each is in its document, and what becomes of its value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.expressions.evaluate import Env, EvaluationError
+from ninefold.values import Invalid, Type, Value
+
+ABSENT = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One leaf of a body."""
+
+    name: str
+    pointer: tuple[str, ...]
+    fixed: bool
+    read: Callable[[object], Value]
+    normal: Callable[[Env], Value] | None
+    merged: bool
+    stored: Callable[[Env], Value] | None
+    was: str
+    type: Type
+    null_shown: bool
+    known_as: str | None
+
+    def repeats(self, found: object, path: Mapping[str, Value]) -> bool:
+        """Whether it is what the path says already, and so changes nothing."""
+        if self.known_as is None or self.known_as not in path:
+            return False
+        try:
+            return self.read(found) == path[self.known_as]
+        except Invalid:
+            return False
+
+    def kept(self, value: Value) -> Value:
+        """What is stored of a value that is given. Raises EvaluationError."""
+        return value if self.stored is None or value is None else self.stored({"value": value})
+
+    def normalise(self, document: Any) -> None:
+        """Change the value in the document. A value that is not of the field's type stays as it is, for the
+        schema to refuse."""
+        if self.normal is None:
+            return
+        found = at(document, self.pointer)
+        if found is ABSENT:
+            return
+        try:
+            normal = self.normal({"value": self.read(found)})
+        except (Invalid, EvaluationError):
+            return
+        at(document, self.pointer[:-1])[self.pointer[-1]] = normal
+
+
+def at(document: Any, path: tuple[str, ...]) -> Any:
+    for name in path:
+        if type(document) is not dict or name not in document:
+            return ABSENT
+        document = document[name]
+    return document
+
+
+def copied(document: Any, around: Mapping[str, Any] | None) -> Any:
+    """The document with copies of the objects around its fields: these may be changed."""
+    if type(document) is not dict or around is None:
+        return document
+    return {name: copied(value, around.get(name)) for name, value in document.items()}
+
+
+def object_at(document: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any] | None:
+    """The object at a path, made where nothing is; None where another value is on the way."""
+    for name in path:
+        within = document.setdefault(name, {})
+        if type(within) is not dict:
+            return None
+        document = within
+    return document
