@@ -324,29 +324,29 @@ class Delete(_Mutation):
 
 @dataclass(frozen=True, kw_only=True)
 class Ensure(_Mutation):
-    """`untouched` answers where the row was there as it is wanted. `known_by` are the fields that say which row is
-    meant: those that the path does not name are made as on create."""
+    """`outcomes` answer, one by one, the good ends of its verb. `known_by` are the fields that say which row is meant:
+    those that the path does not name are made as on create."""
 
-    untouched: Response
+    outcomes: tuple[Response, ...]
     known_by: tuple[str, ...] = ()
     sets: tuple[tuple[str, Typed], ...] = ()
     further: tuple[Transition, ...] = ()
 
     @property
     def ends_well(self) -> tuple[Response, ...]:
-        return self.response, self.untouched
+        return self.outcomes
 
 
 @dataclass(frozen=True, kw_only=True)
 class Remove(_Mutation):
-    """`untouched` answers where there was no row. `known_by`: as of `ensure`; `()`: `row` or `where` says which."""
+    """`outcomes`, `known_by`: as of `ensure`; `()`: `row` or `where` says which row is meant."""
 
-    untouched: Response
+    outcomes: tuple[Response, ...]
     known_by: tuple[str, ...] = ()
 
     @property
     def ends_well(self) -> tuple[Response, ...]:
-        return self.response, self.untouched
+        return self.outcomes
 
 
 @dataclass(frozen=True)

@@ -119,7 +119,7 @@ def _given(doing: Doing, plain: Vocabulary, showing: Showing) -> Given:
         if kind.makes and segments is not None:
             check_required(endpoint, resource, body, segments, dict(sets), findings)
         if kind.outcomes and segments is not None:
-            known = known_by(endpoint, kind.name, resource, segments, body or (), dict(sets), findings)
+            known = known_by(endpoint, kind, resource, segments, body or (), dict(sets), findings)
     issues = check_issues(endpoint, kind.name, resource, findings)
     ends = check_ends(endpoint, kind.name, resource, findings)
     complete = check_form(endpoint, resource, body, members or (), findings) and known is not None

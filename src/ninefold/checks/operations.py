@@ -152,13 +152,13 @@ def operation_of(
     doing: Doing,
     given: Given,
     rows: Chosen,
-    ends: tuple[Response, Response],
+    ends: tuple[Response, ...],
     then: tuple[Effect, ...],
     showing: Showing,
 ) -> Operation | None:
     """What is done, once all of it is known; None where what is shown, or done to all rows, is wrong."""
     endpoint, kind, resource, findings = doing.endpoint, doing.kind, doing.resource, showing.findings
-    (response, untouched), segments, sets = ends, given.segments, dict(given.sets)
+    response, segments, sets = ends[0], given.segments, dict(given.sets)
     selection = check_selection(endpoint, kind.name, resource, response, showing)
     if selection is None or segments is None:
         return None
@@ -184,7 +184,7 @@ def operation_of(
         "takes": takes_of(endpoint, resource, given.body, given.members or (), findings),
     }
     if kind.writes:
-        return _changes(common, doing, given, then, untouched, rows.filters if doing.action.all else None)
+        return _changes(common, doing, given, then, ends, rows.filters if doing.action.all else None)
     digested = kind.name == "read" and (
         reads_beyond_row(response, doing.rows, showing.vocabulary) or shows_what_is_cleared(response, resource)
     )
@@ -213,7 +213,7 @@ def _changes(
     doing: Doing,
     given: Given,
     then: tuple[Effect, ...],
-    untouched: Response,
+    ends: tuple[Response, ...],
     of_all: tuple[Filter, ...] | None,
 ) -> Mutation:
     """What an endpoint does that changes something; of what it may say, each verb takes what it can have. `of_all`: the
@@ -233,15 +233,15 @@ def _changes(
             of_all=of_all,
         )
     known = given.known_by
+    if kind.may_make:
+        return Ensure(**common, then=then, sets=sets, outcomes=ends, known_by=known, further=further)
+    if kind.outcomes:
+        return Remove(**common, then=then, outcomes=ends, known_by=known)
     match kind.name:
         case "create":
             return Create(**common, then=then, sets=sets, issues=given.issues, further=further)
         case "delete":
             return Delete(**common, then=then, of_all=of_all)
-        case "ensure":
-            return Ensure(**common, then=then, sets=sets, untouched=untouched, known_by=known, further=further)
-        case "remove":
-            return Remove(**common, then=then, untouched=untouched, known_by=known)
         case "sign out":
             return SignOut(**common, then=then, ends=given.ends)
         case _:

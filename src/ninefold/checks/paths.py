@@ -18,7 +18,7 @@ from ninefold.expressions.tree import Call, Select, Typed, Variable, free_variab
 from ninefold.language import endpoints as stated
 from ninefold.language import routes
 from ninefold.language.fact import value_of
-from ninefold.language.verbs import kind_of
+from ninefold.language.verbs import Verb, kind_of
 from ninefold.values import Row, from_schema, required
 
 
@@ -293,7 +293,7 @@ def _reads(value: Ast, name: str) -> bool:
 
 def known_by(
     endpoint: stated.Endpoint,
-    verb: str,
+    kind: Verb,
     resource: Resource,
     segments: Sequence[Segment],
     body: Sequence[BodyLeaf],
@@ -308,25 +308,25 @@ def known_by(
     in_path = {(*name.through, name.field)[0] for name in names}
     for name in names:
         field = resource.fields[(*name.through, name.field)[0]]
-        if verb == "ensure" and ((field.serial and not name.through) or resource.is_state(field.name)):
+        if kind.may_make and ((field.serial and not name.through) or resource.is_state(field.name)):
             message = f"`{resource.name}.{field.name}` {resource.made_otherwise(field, numbers=not name.through)}"
             findings.say(NOT_THE_CLIENTS, message, Label(endpoint.span, "no client can set it"))
             return None
-    if verb == "remove" and endpoint.row is not None:
+    if kind.removes and endpoint.row is not None:
         return ()
     given: set[str] = set()
-    if verb == "ensure":
+    if kind.may_make:
         given = {leaf.field for leaf in body} | {name for name, made in sets.items() if not _is_new_each_time(made)}
     at_hand = in_path | {
         name
         for name, field in resource.fields.items()
-        if field.secret is None and (name in given or _made_of_the_request(field, resource, given | in_path, verb))
+        if field.secret is None and (name in given or _made_of_the_request(field, resource, given | in_path, kind))
     }
     whole = [group for group in resource.keys if at_hand.issuperset(group)]
     whole.sort(key=lambda group: in_path.isdisjoint(group))
     if whole and not (in_path and in_path.isdisjoint(whole[0])):
         return whole[0]
-    if verb == "remove" and is_one_row(endpoint, names, resource):
+    if kind.removes and is_one_row(endpoint, names, resource):
         return ()
     clients = (group for group in resource.keys if not any(resource.fields[name].serial for name in group))
     key = " and ".join(f"`{name}`" for name in next(clients, resource.identifier))
@@ -336,18 +336,18 @@ def known_by(
         Label(endpoint.span, "is known by no field of the request"),
         help=(
             f"a `{resource.name}` is known by {key}: name it in the path"
-            + (", or give it in the body" if verb == "ensure" else ""),
+            + (", or give it in the body" if kind.may_make else ""),
         ),
     )
     return None
 
 
-def _made_of_the_request(field: Field, resource: Resource, given: Collection[str], verb: str) -> bool:
+def _made_of_the_request(field: Field, resource: Resource, given: Collection[str], kind: Verb) -> bool:
     """Whether the contract gives the field the same value each time that the same caller asks for the same."""
     made = field.on_create
     if made is None or field.serial or field.name in given:
         return False
-    return not _is_new_each_time(made) and (verb == "ensure" or resource.name not in free_variables(made))
+    return not _is_new_each_time(made) and (kind.may_make or resource.name not in free_variables(made))
 
 
 def _is_new_each_time(made: Typed) -> bool:

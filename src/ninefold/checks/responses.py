@@ -40,17 +40,19 @@ from ninefold.values import Object as ObjectType
 
 NOT_MODIFIED = 304
 
+_IN_WORDS = {2: "two", 3: "three"}
+
 
 def check_responses(
     endpoint: stated.Endpoint, verb: str, resource: Resource | None, known: tuple[Way, ...], showing: Showing
-) -> tuple[Response, Response] | None:
-    """What an endpoint answers where it did what was to be done, and where there was nothing to do; None if something
-    of it is open or wrong, and that has been said. The two are one but for `ensure` and `remove` with outcomes."""
+) -> tuple[Response, ...] | None:
+    """What an endpoint answers, of each of its good ends where it has several; None if something of it is open or
+    wrong, and that has been said. They are one where the contract does not tell them apart."""
     findings = showing.findings
     responses = value_of(endpoint.responses)
     if responses is None:
         return None
-    ends = kind_of(verb).outcomes or ()
+    ends = kind_of(verb).outcomes
     for each in responses:
         if each.outcome is not None and each.outcome.text not in ends:
             findings.say(
@@ -68,7 +70,7 @@ def check_responses(
         findings.say(
             SEVERAL_RESPONSES,
             f"`{endpoint.key}` has {len(responses)} responses, and "
-            + ("it is not said which of its two ends each is of" if ends else "one good end"),
+            + (f"it is not said which of its {_IN_WORDS[len(ends)]} ends each is of" if ends else "one good end"),
             *(Label(each.span) for each in responses[:2]),
             help=(f"write `{{{ends[0]}: {{201: …}}, {ends[1]}: {{200: …}}}}`",)
             if ends
@@ -84,8 +86,10 @@ def check_responses(
     for made, stated_one in zip(found, without or [each for [each] in by_outcome], strict=True):
         if made is not None and (resource is None or len(resource.fields) <= MOST_COLUMNS):  # else that has been told
             _columns(endpoint, made, stated_one, findings)
-    done, untouched = found[0], found[-1]
-    return None if done is None or untouched is None else (done, untouched)
+    known_ends = tuple(each for each in found if each is not None)
+    if len(known_ends) < len(found):
+        return None
+    return known_ends * len(ends) if without and ends else known_ends
 
 
 def _columns(

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypedDict, TypeVar
-
-from msgspec import structs
+from typing import TypedDict
 
 from ninefold.checked.contents import Response
 from ninefold.checked.endpoints import Admission
@@ -17,7 +15,7 @@ from ninefold.compile.endpoints.delete import delete
 from ninefold.compile.endpoints.held import left_out, making
 from ninefold.compile.endpoints.remove import as_removed
 from ninefold.compile.endpoints.update import update
-from ninefold.compile.endpoints.writes import in_order, pointer
+from ninefold.compile.endpoints.writes import W, and_then, pointer
 from ninefold.compile.perspective import CONTRACT, Perspective
 from ninefold.compile.several import of_several, read_of_each
 from ninefold.compile.which_rows import by_identifier, says_which, was_written
@@ -30,8 +28,6 @@ from ninefold.plan.environment import EACH, THIS
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Row
-
-W = TypeVar("W", bound=plan.Write)
 
 
 def with_effects(write: W, operation: Mutation, perspective: Perspective) -> W:
@@ -50,7 +46,7 @@ def with_effects(write: W, operation: Mutation, perspective: Perspective) -> W:
         effects=tuple(_effect(each, operation, resource, own) for each in stated),
         before=is_gone,
     )
-    return structs.replace(write, follows=in_order(*write.follows, then))
+    return and_then(write, then)
 
 
 def _acted_on(

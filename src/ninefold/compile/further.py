@@ -4,21 +4,16 @@ after it is a transition of that row, as an operation without an endpoint."""
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypeVar
-
-from msgspec import structs
 
 from ninefold.checked.endpoints import Admission
 from ninefold.checked.operations import Mutation, Update
 from ninefold.checked.service import Checked
 from ninefold.compile.effects import with_effects
 from ninefold.compile.endpoints.update import update
-from ninefold.compile.endpoints.writes import in_order
+from ninefold.compile.endpoints.writes import W, and_then
 from ninefold.compile.perspective import CONTRACT, Perspective
 from ninefold.compile.which_rows import taking
-from ninefold.plan.writes import Further, Transition, Write
-
-W = TypeVar("W", bound=Write)
+from ninefold.plan.writes import Further, Transition
 
 
 def with_further(write: W, operation: Mutation, perspective: Perspective) -> W:
@@ -41,7 +36,7 @@ def with_further(write: W, operation: Mutation, perspective: Perspective) -> W:
             follows="in its state" if is_known or number else "in any state",
         )
         following.append(Further(_write(each, own)))
-    return structs.replace(write, follows=in_order(*write.follows, *following))
+    return and_then(write, *following)
 
 
 def _write(operation: Update, perspective: Perspective) -> Transition:

@@ -173,7 +173,7 @@ def _parameter(stated: CheckedParameter, endpoint: Endpoint, key: str, checked: 
 
 def _stored(endpoint: Endpoint, checked: Checked) -> Iterator[Parameter]:
     """The names of the path that give a new row its own fields."""
-    for name in endpoint.names if endpoint.verb == "ensure" else ():
+    for name in endpoint.names if endpoint.operation.kind.may_make else ():
         if not name.through:
             field = checked.resources[name.resource].fields[name.field]
             yield Parameter(name.text, name.type, dict(field.schema), trace=traced(field.place))

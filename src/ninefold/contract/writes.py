@@ -90,7 +90,7 @@ def changed_rows(survey: Survey, endpoint: Endpoint) -> Iterator[Change]:
             {each.name: each.value for each in stated},
             frozenset(body),
             from_path(endpoint, own.name) if inserts else frozenset(),
-            known_by(survey, endpoint, own.name) if action.verb == "ensure" else (),
+            known_by(survey, endpoint, own.name) if kind_of(action.verb).may_make else (),
             several=action.all,
             after=number,
         )

@@ -13,7 +13,7 @@ from ninefold.plan.responses import ArrayOf, ChoiceOf, Content, EachOf, EachRow,
 from ninefold.plan.routes import Served, bodies
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.statement import ResultColumn
-from ninefold.plan.writes import Write, untouched
+from ninefold.plan.writes import Write
 
 MASK = "***"
 
@@ -127,9 +127,7 @@ class Bodies:
 
 def _contents(operation: Read | List | Write | Sweep | Compute, status: int) -> Iterator[Content]:
     """What may be shown with a status: two good ends may share one."""
-    ends = [operation.response]
-    if isinstance(operation, Write) and (without := untouched(operation)) is not None:
-        ends.append(without.response)
+    ends = operation.ends_well if isinstance(operation, Write) else (operation.response,)
     for end in ends:
         if end.content is not None and (len(ends) == 1 or end.status == status):
             yield end.content

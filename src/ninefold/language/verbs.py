@@ -54,8 +54,8 @@ class Verb:
     """What becomes of a row of the contract's own."""
     writes: bool = True
     """Whether anything may be another afterwards: the others can be done as often as one likes."""
-    outcomes: tuple[str, str] | None = None
-    """Its good ends where there are two: what was to be done was done, or there was nothing to do."""
+    outcomes: tuple[str, ...] = ()
+    """Its good ends where there are several: what was to be done was done, or, the last of them, nothing was to do."""
     is_whole: bool = False
     """Whether a field that nothing gives is made as on create."""
 
@@ -110,6 +110,16 @@ class Verb:
     @property
     def reads_rows(self) -> bool:
         return not self.writes and self.acts_on == "a resource"
+
+    @property
+    def may_make(self) -> bool:
+        """Whether it makes a row where there is none yet, and finds the one that there is."""
+        return self.row == "known" and self.makes
+
+    @property
+    def compares(self) -> bool:
+        """Whether a row that is there with other values refuses it."""
+        return self.may_make
 
     @property
     def is_of_one(self) -> bool:
@@ -274,7 +284,7 @@ TRANSITION: Final = Verb(
 )  # fmt: skip
 """Each transition of part 3, whatever the contract calls it."""
 
-OUTCOMES: Final = tuple(outcome for verb in _ROWS for outcome in verb.outcomes or ())
+OUTCOMES: Final = tuple(outcome for verb in _ROWS for outcome in verb.outcomes)
 """The good ends of operations that have several."""
 
 UPON: Final = tuple(verb.name for verb in _ROWS if verb.writes and verb.acts_on == "a resource")
@@ -308,6 +318,12 @@ READ_ONLY: Final = {LOG: tuple(verb.name for verb in VERBS.values() if verb.read
 
 
 # As the page of the language tells it
+
+
+def arises(verb: str) -> tuple[str, ...]:
+    """What an event arises upon where it is done: whoever subscribes creates a subscription."""
+    return (kind_of(verb).done_as or verb,)
+
 
 _OF_ALL_ROWS: Final = Page(
     "The same of all rows that the path, `where` and the given `filters` leave and that the caller sees: of all, or, "

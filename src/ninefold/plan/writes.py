@@ -143,8 +143,14 @@ class Occurrences(_Step, frozen=True, tag="events"):
     before: bool = False
 
 
-class Further(_Step, frozen=True, tag="further"):
-    """A transition of the same row. `$row` is its root `$path`."""
+class SameRow(_Step, frozen=True):
+    """Another write of the same row."""
+
+    write: Update
+
+
+class Further(SameRow, frozen=True, tag="further"):
+    """A transition that follows. `$row` is its root `$path`."""
 
     write: Transition
 
@@ -221,6 +227,16 @@ class Write(OfResource, frozen=True, kw_only=True):
 
     def steps(self, kind: type[_S]) -> tuple[_S, ...]:
         return tuple(each for each in self.follows if isinstance(each, kind))
+
+    @property
+    def ends_well(self) -> tuple[Response, ...]:
+        """What it answers: where it did what was to be done, and, the last of several, where there was nothing."""
+        without = untouched(self)
+        return (self.response,) if without is None else (self.response, without.response)
+
+    def of_end(self, end: int) -> Write | None:
+        """The write that did what was to be done, where one of these is told. None: there was nothing to do."""
+        return self if end == 0 else None
 
     @property
     def results(self) -> tuple[ResultColumn, ...]:

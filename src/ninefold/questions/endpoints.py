@@ -123,7 +123,7 @@ def _of_endpoint(survey: Survey, endpoint: Endpoint) -> Iterator[OpenQuestion]:
     shown = value_of(endpoint.responses) or ()
     outcomes = {response.outcome.text for response in shown if response.outcome is not None}
     for verb in verbs if outcomes else ():
-        for outcome in kind_of(verb).outcomes or ():
+        for outcome in kind_of(verb).outcomes:
             if outcome not in outcomes:
                 words = f"what `{key}` answers where it is {outcome}"
                 yield blocking(RESPONSES, key, At(shown[0].span), own, words)

@@ -21,7 +21,7 @@ from ninefold.language.limits import narrowed
 from ninefold.language.requests import Requests
 from ninefold.language.routes import PathName
 from ninefold.language.shapes import FORM
-from ninefold.language.verbs import GRANT
+from ninefold.language.verbs import GRANT, kind_of
 from ninefold.meanings import BESIDE_FIELDS, CASES, CHALLENGES, CHOSEN, ENDED, FORMS, GRANTED, GRANTS, PASSWORDS, PATHS
 from ninefold.refusals.refusal import Refusal
 from ninefold.refusals.rows import named_row
@@ -209,7 +209,7 @@ def of_parameters(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
             named = of_parameter("invalid", place, each.name)
             yield Refusal("invalid", Step.PARAMETERS, named, code, (), each.span, words, (3,))
     own = acted_on(endpoint)
-    if own is not None and "ensure" in verbs(endpoint):
+    if own is not None and any(kind_of(verb).may_make for verb in verbs(endpoint)):
         for name, span in stored_of_path(endpoint, own):
             words = f"the `{name}` in the path is not as the rules of `{own}.{name}` say"
             yield Refusal("invalid", Step.PATH, fact=span, words=words, meanings=(3, 41))

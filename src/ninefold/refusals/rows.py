@@ -73,7 +73,7 @@ def _of_a_row_that_may_be_there(
     """What refuses `ensure` and `remove` where the row is there."""
     unseen = survey.contract.authentication.unseen_rows
     hidden = value_of(unseen) if _ruled(survey, endpoint, resource) else None
-    if hidden is not None and (hidden.text == "forbidden" or "ensure" in done):
+    if hidden is not None and (hidden.text == "forbidden" or any(kind_of(verb).may_make for verb in done)):
         words = f"the `{resource}` is there, and the caller does not see it"
         yield Refusal(hidden.text, Step.JUDGED, resource, fact=hidden.span, words=words)
     machine = survey.machine(resource)
@@ -170,7 +170,7 @@ def of_writes(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
     for resource, invariant in upheld_by(survey, endpoint):
         words = f"`{invariant.when.text}` would not hold any more of a `{resource}` that it is asked of again"
         yield _broken(resource, invariant, words, last)
-    if own is not None and any(each.verb == "ensure" for each in actions(endpoint)):
+    if own is not None and any(kind_of(each.verb).compares for each in actions(endpoint)):
         if compared(survey, endpoint, own):
             words = f"the `{own}` is there, with other values than those that the request gives"
             yield Refusal("different", Step.JUDGED, own, fact=endpoint.span, words=words)

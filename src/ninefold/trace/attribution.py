@@ -242,7 +242,7 @@ class _Of:
     def _of_response(self, name: str, response: Response) -> Iterator[tuple[tuple[Cause, ...], tuple[Cause, ...]]]:
         for own, value in response.headers:
             if own.lower() == name:
-                [member] = shown_by(self.operation).members(value)
+                [member] = shown_by(self.operation, self.trace.end).members(value)
                 yield member.causes, once(*member.causes, *member.value)
         causes = stated(response.places.get(name, ()))
         if name == "etag":
@@ -322,7 +322,7 @@ class _Of:
             causes = stated(response.places.get("content-type", response.trace))
             yield Member((), causes, (Stored("the events that the caller may see"), Fixed(35), Fixed(34)), whole=True)
         if self.trace.ended == "answered" and response is not None and response.content is not None:
-            yield from shown_by(operation).members(response.content)
+            yield from shown_by(operation, self.trace.end).members(response.content)
         own = self.route.error_shape if isinstance(self.route, Served) else None
         content = self.problems.content if own is None else own.content
         if self.code is not None and content is not None:
@@ -330,6 +330,6 @@ class _Of:
 
     def events(self) -> Iterator[Event]:
         """What arose with the response: the events of the operation, where it did something."""
-        done = self.trace.ended == "answered" and self.trace.end == 0 and not self.trace.repeated
-        if done and isinstance(self.operation, Write):
-            yield from self.operation.events
+        if self.trace.ended == "answered" and not self.trace.repeated and isinstance(self.operation, Write):
+            done = self.operation.of_end(self.trace.end)
+            yield from () if done is None else done.events

@@ -186,8 +186,8 @@ def holds_more(type_: Type) -> bool:
     return isinstance(type_, Anything | Array | Object)
 
 
-def shown_by(operation: Operation | None) -> Shown:
-    """What the response of an operation is shown from."""
+def shown_by(operation: Operation | None, end: int) -> Shown:
+    """What the response of an operation is shown from, where it came to one of its good ends."""
     match operation:
         case Read():
             return Shown(operation.select.columns, operation.resource)
@@ -201,7 +201,8 @@ def shown_by(operation: Operation | None) -> Shown:
             givers, rows = change.write.places, _columns(operation.items)
             return Shown(_columns(operation.head), operation.resource, givers=givers, listed=listed, of_rows=rows)
         case Write():
-            return Shown(operation.results, operation.resource, given_values(operation), operation.places)
+            done = operation.of_end(end) or operation
+            return Shown(done.results, done.resource, given_values(done), done.places)
         case None:
             return Shown()
         case _:

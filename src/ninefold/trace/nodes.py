@@ -13,7 +13,7 @@ from ninefold.plan.responses import Response
 from ninefold.plan.routes import Admission, BodyField, Route, Served, bodies
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.versioning import Version
-from ninefold.plan.writes import Write, untouched
+from ninefold.plan.writes import Write
 from ninefold.refusals.served import of_operation
 
 OF_HTTP = {
@@ -88,8 +88,7 @@ def conditions(admission: Admission) -> tuple[Condition, ...]:
 
 def ends(operation: Operation) -> tuple[Response, ...]:
     """The good ends of an operation: what it answers where it did what was to be done, and where nothing was."""
-    without = untouched(operation) if isinstance(operation, Write) else None
-    return (operation.response,) if without is None else (operation.response, without.response)
+    return operation.ends_well if isinstance(operation, Write) else (operation.response,)
 
 
 def query_parameters(route: Served) -> tuple[str, ...]:

@@ -60,7 +60,7 @@ def _of(name: str, operation: Mutation, resource: Resource, places: Places) -> I
         elif making:
             yield from stated(places, "states", resource.name, "initial")
     field = ("resources", resource.name, "fields", name)
-    if making or resource.fields[name].again_on or operation.verb == "replace":
+    if operation.kind.is_whole or resource.fields[name].again_on:
         yield from stated(places, *field, "on create")
     yield from stated(places, *field, "on change")
 

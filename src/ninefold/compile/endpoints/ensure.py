@@ -49,6 +49,7 @@ from ninefold.compile.subscribers import subscription
 from ninefold.compile.upheld import Change, upheld
 from ninefold.expressions.functions import AT_RANDOM
 from ninefold.expressions.tree import Call, Typed, free_variables, walk
+from ninefold.language.verbs import arises
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.problems import Condition
 from ninefold.plan.statement import Statement
@@ -77,9 +78,12 @@ def ensure(operation: stated.Ensure, admission: Admission, perspective: Perspect
     held_values, held_to = making(operation, resource, perspective).as_made(made, of_row, not_there)
     columns = row_columns(resource, perspective)
     created = answer(operation, columns, perspective)
-    unchanged_ = answer(operation, columns, perspective, operation.untouched)
+    unchanged_ = answer(operation, columns, perspective, operation.outcomes[-1])
     checks = invariants(resource, perspective)
-    steps = subscription(resource, perspective.checked), caused("ensure", resource, operation, perspective)
+    steps = (
+        subscription(resource, perspective.checked),
+        caused(arises(operation.verb)[0], resource, operation, perspective),
+    )
     held = upheld(Change("create", resource), operation, perspective)
     condition = precondition(operation, admission, resource, perspective)
     by_key = bool(held) or is_of_more(condition)

@@ -70,7 +70,7 @@ def remove(operation: stated.Remove, admission: Admission, perspective: Perspect
     columns = row_columns(resource, perspective)
     shown = as_deleted(operation, resource)
     removed = answer(shown, columns, perspective)
-    absent_ = answer(operation, columns, perspective, operation.untouched)
+    absent_ = answer(operation, columns, perspective, operation.outcomes[-1])
     read = "SELECT " + join(", ", columns.fragments or [Fragment("1")]) + " FROM " + as_removed(resource)
     required = [*on_the_way, *_of_the_row(resource, seen, of_the_row, perspective)]
     return Remove(

@@ -119,7 +119,7 @@ def update(operation: stated.Update, admission: Admission, perspective: Perspect
     pieces.append(_piece(" RETURNING " + told.returning))
     source = outer_join(resource, operation, perspective)
     judged = judge(source, required, operation, resource, perspective, held_values)
-    kind = Transition if transition is not None else Replace if operation.verb == "replace" else Update
+    kind = Transition if transition is not None else Replace if operation.kind.is_whole else Update
     return kind(
         resource=resource.name,
         response=response,
@@ -167,7 +167,7 @@ def changes(operation: Mutation, resource: Resource, perspective: Perspective) -
             continue
         otherwise = sets.get(field.name) or field.on_change
         is_given = field.name in given and field.name not in sets
-        replaced = operation.verb == "replace" and is_given
+        replaced = operation.kind.is_whole and is_given
         if is_given or otherwise is not None or field.again_on:
             again = () if otherwise is not None or replaced else field.again_on
             made_of = otherwise or (field.on_create if again or replaced else None)
@@ -226,7 +226,7 @@ def values_computed(
             cell = sets[field.name]
         elif assign is not None and field.secret is None:
             new = bind(inputs.new_value(field.name, field.type))
-            always = operation.verb == "replace" or (assign.otherwise is not None and not assign.again)
+            always = operation.kind.is_whole or (assign.otherwise is not None and not assign.again)
             if always and not assign.in_statement:
                 cell = new
             elif assign.given or assign.again:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from msgspec import structs
 
 from ninefold.checked.operations import Mutation, Operation
 from ninefold.checked.resources import Field, Resource
@@ -19,9 +22,11 @@ from ninefold.expressions.reads import reads_beyond
 from ninefold.expressions.tree import Call, Select, Typed, Variable, rewrite, walk
 from ninefold.plan.problems import Condition, said_by
 from ninefold.plan.statement import Piece, Statement
-from ninefold.plan.writes import STEPS, ReadBack, Step
+from ninefold.plan.writes import STEPS, ReadBack, Step, Write
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Boolean
+
+W = TypeVar("W", bound=Write)
 
 
 def pointer(names: tuple[str, ...]) -> str:
@@ -95,7 +100,7 @@ def as_it_becomes(typed: Typed, operation: Mutation, resource: Resource) -> Type
 def _cleared_or_kept(field: Field, operation: Operation, resource: Resource) -> Fragment:
     """The value that a field will have which the body may give: null is a value too."""
     given = bind(inputs.new_value(field.name, field.type))
-    if operation.verb == "replace":
+    if operation.kind.is_whole:
         return given
     kept = column(resource.name, field.name)
     return "CASE WHEN " + bind(inputs.is_given(field.name)) + " THEN " + given + " ELSE " + kept + " END"
@@ -175,6 +180,11 @@ def told_after(
     text = "SELECT " + join(", ", returned) + f" FROM {name} AS {name} WHERE " + all_of(same)
     read_back = ReadBack(Statement((Piece(text.text, text.binds),), tuple(columns.results)))
     return Told(keys, codes, in_order(*steps, read_back))
+
+
+def and_then(write: W, *steps: Step) -> W:
+    """The same write, with more that follows it."""
+    return structs.replace(write, follows=in_order(*write.follows, *steps))
 
 
 def in_order(*steps: Step | None) -> tuple[Step, ...]:

@@ -37,8 +37,8 @@ class Call:
     """An operation called by a request. `route` and `who` are what a cursor is bound to, and `identity`, where it is
     one caller's; `body` the values of the body by field, None where it could not be read or is not valid; `valid`: what
     is valid of it, and `wrong` the fields of which the rest is; `page` what is asked of a list. `on_current`: what is
-    stored depends on the row as it was read, which is `current`; None: there was none. `untouched`: there was nothing
-    to do."""
+    stored depends on the row as it was read, which is `current`; None: there was none. `end`: which of the good
+    ends it came to."""
 
     request: Request
     env: dict[str, Any]
@@ -54,7 +54,7 @@ class Call:
     current: Values | None = None
     on_current: bool = False
     log: Log | None = None
-    untouched: bool = False
+    end: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,10 +47,13 @@ class Write:
         self._grants = isinstance(operation, plan.Grant)
         self._statement = Prepared(operation.statement)
         self._key = operation.key
-        self._shape = Shape(operation.response, operation.results)
+        self._shapes = tuple(
+            Shape(end, (operation.of_end(number) or operation).results)
+            for number, end in enumerate(operation.ends_well)
+        )
+        self._shape = self._shapes[0]
         untouched = plan.untouched(operation)
         self._untouched = None if untouched is None else Prepared(untouched.statement)
-        self._shape_untouched = self._shape if untouched is None else Shape(untouched.response, operation.results)
         self._removed = RowReader(operation.statement) if isinstance(operation, plan.Remove) else None
         self._invariants = tuple(map(failed_condition, plan.own_invariants(operation)))
         self._details = () if own is None else own.details
@@ -189,11 +192,11 @@ class Write:
             elif touched:
                 step.take_place(session, call, after, found)
         if not touched:
-            call.untouched = True
+            call.end = len(self._shapes) - 1
         else:
             self._hold(session, row, after)
         tag = None if self._represented is None else self._represented.now(session, after)
-        return row, self._shape if touched else self._shape_untouched, tag
+        return row, self._shapes[call.end], tag
 
     def _touch(self, session: Session, call: Call) -> tuple[Row, bool]:
         """The row that is written, or that is there as it is wanted. What is made at random is made again where it is

@@ -182,7 +182,7 @@ def _end(x: Exchange, route: Served | None, status: int) -> int:
     statuses = [] if operation is None else [each.status for each in ends(operation)]
     if statuses.count(status) == 1:
         return statuses.index(status)
-    return 1 if len(statuses) > 1 and x.asked is not None and x.asked.call.untouched else 0
+    return x.asked.call.end if len(statuses) > 1 and x.asked is not None else 0
 
 
 def _node(failure: Failure, nodes: Sequence[Condition]) -> int:

@@ -10,7 +10,7 @@ from ninefold.expressions.tree import words
 from ninefold.language.endpoints import Endpoint
 from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Sweep
 from ninefold.plan.statement import Statement, switched
-from ninefold.plan.writes import Further, Occurrences, ReadBack, Write, as_it_was
+from ninefold.plan.writes import Occurrences, ReadBack, SameRow, Write, as_it_was
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds
 
@@ -77,7 +77,7 @@ def _of_write(write: Write) -> Iterator[tuple[str, Statement]]:
         yield "reads the row as it was", was
     yield "writes", write.statement
     yield from ((f"reads the row for the event `{kind}`, in the same transaction", select) for kind, select in events)
-    for further in write.steps(Further):
+    for further in write.steps(SameRow):
         for called, statement in _of(further.write):
             yield f"with the same row, in the same transaction, {called}", statement
     if (read := write.step(ReadBack)) is not None:

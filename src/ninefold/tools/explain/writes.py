@@ -21,6 +21,7 @@ from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Shown, value_of
 from ninefold.language.resources import Resource
 from ninefold.language.states import Transition
+from ninefold.language.verbs import arises
 from ninefold.tools.explain import resources, states
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds
@@ -130,7 +131,7 @@ def bonds(g: Grounds, endpoint: Endpoint) -> list[Item]:
 
 def written_events(g: Grounds, endpoint: Endpoint) -> list[Item]:
     """The events of what this endpoint does."""
-    does = {(action.verb, action.subject) for action in actions(endpoint)}
+    does = {(verb, action.subject) for action in actions(endpoint) for verb in arises(action.verb)}
     events, kinds = g.contract.events, g.contract.events.kinds
     if not isinstance(kinds, Shown):
         return g.fact("events", kinds)

@@ -39,13 +39,11 @@ def responses(endpoint: Endpoint, shared: Json, service: Service) -> Json:
 
 
 def _ends(endpoint: Endpoint) -> list[tuple[str, Response]]:
-    """The good ends, each in words: `ensure` and `remove` have two where the contract tells them apart."""
-    response, untouched = endpoint.checked.operation.ends_well[0], endpoint.checked.operation.ends_well[-1]
-    outcomes = endpoint.checked.kind.outcomes
-    if outcomes is None or untouched == response:
-        return [(endpoint.does, response)]
-    done, nothing_to_do = outcomes
-    return [(f"{endpoint.does}: {done}", response), (f"{endpoint.does}: {nothing_to_do}", untouched)]
+    """The good ends, each in words: some verbs have several, where the contract tells them apart."""
+    ends, outcomes = endpoint.checked.operation.ends_well, endpoint.checked.kind.outcomes
+    if all(each == ends[0] for each in ends):
+        return [(endpoint.does, ends[0])]
+    return [(f"{endpoint.does}: {outcome}", end) for outcome, end in zip(outcomes, ends, strict=True)]
 
 
 def _headers(endpoint: Endpoint, service: Service) -> Json:

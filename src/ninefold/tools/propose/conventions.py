@@ -24,6 +24,7 @@ from ninefold.language.requests import ORDER, REQUEST_MEDIA_TYPE, UNKNOWN_MEMBER
 from ninefold.language.resources import IDENTIFIER, ON_DELETE, TYPE, Field, Resource
 from ninefold.language.responses import RESPONSES
 from ninefold.language.states import MACHINE
+from ninefold.language.verbs import kind_of
 from ninefold.questions.question import COMPATIBLE, STATES
 from ninefold.tools.propose.facts import (
     ADDING,
@@ -95,7 +96,7 @@ def _identifier(survey: Survey, subject: str) -> tuple[Proposed, ...]:
 
 def _is_ensured(survey: Survey, resource: str) -> bool:
     """Whether rows are made where they are not there yet: then what identifies them means something."""
-    return any(("ensure", resource) == (a.verb, a.subject) for e in survey.endpoints for a in actions(e))
+    return any(kind_of(a.verb).may_make and a.subject == resource for e in survey.endpoints for a in actions(e))
 
 
 def _makers(resource: Resource) -> Iterator[Proposed]:
