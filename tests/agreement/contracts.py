@@ -64,12 +64,14 @@ class Maker:
             resources["types"] = {"size": {"fields": members, "required": ["w"]}}
         states = {name: NONE if made.machine is None else made.machine for name, made in self.made.items()}
         has_states = any(made.machine for made in self.made.values())
+        authentication = self._authentication(endpoints, "caller" in f"{resources}{states}{endpoints}")
+        self._by_path_values(endpoints)
         return {
             "purpose": "A service made at random.",
             "resources": resources,
             "states": states if has_states else NONE,
             "endpoints": endpoints,
-            "authentication": self._authentication(endpoints, "caller" in f"{resources}{states}{endpoints}"),
+            "authentication": authentication,
             "events": NONE,
             "errors": errors,
             "limits": {
@@ -284,7 +286,6 @@ class Maker:
             found = {"base": "/api/v0", **found}
         for made in self.made.values():
             self._endpoints_of(made, found)
-        self._by_path_values(found)
         if self.schemes and self.often(0.5):
             self._of_the_caller(found)
         if self.often(0.3):
@@ -418,7 +419,7 @@ class Maker:
                     "where": f"{made.name}.{throws.choice(numbers)} >= request.path.near",
                     "responses": {200: {"data": "page.items", "near": "request.path.near"}},
                 }
-            codes = sorted(self.codes)
+            codes = sorted(name for name, code in self.codes.items() if not {"headers", "detail"} & code.keys())
             match throws.randint(0, 3):
                 case 0 if codes:
                     near["otherwise"] = throws.choice(codes)
