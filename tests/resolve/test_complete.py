@@ -10,7 +10,6 @@ import pytest
 from tests.resolve.documents import EXAMPLES, PLAIN, document, entries, parts_of, scalars, with_node, word
 
 from ninefold.contract.service import Contract
-from ninefold.contract.versioning import VersionScheme
 from ninefold.diagnostics.source import Span
 from ninefold.language.authentication import Every
 from ninefold.language.errors import Message
@@ -18,6 +17,7 @@ from ninefold.language.expressions import Expression
 from ninefold.language.fact import Gap, Name, Proposal, Shown, StatedNone
 from ninefold.language.routes import PathName
 from ninefold.language.schemas import Schema
+from ninefold.language.versioning import VersionScheme
 from ninefold.resolve.contract import resolve
 from ninefold.syntax.nodes import Document, Mapping, Part, Scalar, Sequence
 from ninefold.syntax.parser import Form

@@ -13,11 +13,11 @@ from ninefold.checks.codes import PINNED_TO_NOTHING
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.schemas import schema_of
-from ninefold.contract import versioning as stated
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.scope import Inferred, Model, Scope
 from ninefold.expressions.tree import Call, Constant, Select, Typed
+from ninefold.language import versioning as stated
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Fact, Name, value_of
 from ninefold.values import Object, Row, Text, Timestamp, Type

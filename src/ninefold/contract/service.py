@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 from ninefold.contract.shared_types import SharedTypes
-from ninefold.contract.versioning import Versioning
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.language.authentication import Authentication, Permission
 from ninefold.language.endpoints import Endpoint, Endpoints
@@ -19,6 +18,7 @@ from ninefold.language.limits import Limits
 from ninefold.language.purpose import Purpose
 from ninefold.language.resources import Resource, Resources
 from ninefold.language.states import States
+from ninefold.language.versioning import Versioning
 from ninefold.syntax.nodes import Document
 
 

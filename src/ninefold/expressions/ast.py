@@ -209,7 +209,7 @@ def with_parts(ast: Ast, change: Callable[[Ast], Ast]) -> Ast:
 MOST_NODES: Final = 10_000
 """Parts of an expression in which every name is spelled out."""
 
-_WITH_A_VARIABLE: Final = frozenset(MACROS) - {"has"}
+WITH_A_VARIABLE: Final = frozenset(MACROS) - {"has"}
 
 
 def spelled_out(ast: Ast, meant: Mapping[str, Ast]) -> Ast | Problem:
@@ -219,7 +219,7 @@ def spelled_out(ast: Ast, meant: Mapping[str, Ast]) -> Ast | Problem:
     if not used:
         return ast
     for node in every(ast):
-        if isinstance(node, Invocation) and node.function in _WITH_A_VARIABLE and node.target is not None:
+        if isinstance(node, Invocation) and node.function in WITH_A_VARIABLE and node.target is not None:
             variable = node.arguments[0] if node.arguments else None
             if isinstance(variable, Name) and variable.name in meant:
                 message = f"`{variable.name}` is already the name of a term"

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from ninefold.language import shapes
-from ninefold.language.declaration import Declared, members
-from ninefold.language.fact import Name, Proposal, Shown
+from ninefold.language.declaration import Declared, One, members
+from ninefold.language.fact import Gap, Name, Proposal, Shown, StatedNone
 
 T = TypeVar("T")
 
@@ -20,13 +20,14 @@ def uses(record: object) -> Iterator[tuple[str, Name]]:
     """Each name in a record and in those that it holds, with what it is the name of (`an endpoint`). What is proposed
     counts too."""
     for each in members(type(record)):
-        fact = getattr(record, each.attribute)
-        said = fact.candidate if isinstance(fact, Proposal) else fact
-        value, what = said.value if isinstance(said, Shown) else said, _named(each)
+        value = _said(getattr(record, each.attribute))
+        what = _named(each)
+        if value is None or (what is None and each.holding is None):
+            continue
         for item in value if isinstance(value, tuple) else (value,):
-            if each.holding is not None and isinstance(item, each.holding.record):
+            if what is None:
                 yield from uses(item)
-            elif what is not None and isinstance(item, Name):
+            elif isinstance(item, Name):
                 yield what, item
 
 
@@ -35,18 +36,34 @@ def renamed(record: T, what: str, change: Change) -> T:
     found: dict[str, Any] = {}
     for each in members(type(record)):
         fact = getattr(record, each.attribute)
-        if isinstance(fact, Shown) and (each.holding is not None or _named(each) == what):
-            several = fact.value if isinstance(fact.value, tuple) else (fact.value,)
-            kept = tuple(new for old in several for new in _changed(each, old, what, change))
-            value = kept if isinstance(fact.value, tuple) else next(iter(kept), None)
-            found[each.attribute] = None if value is None else replace(fact, value=value)
+        if not isinstance(fact, Shown):
+            continue
+        if each.holding is not None:
+            holds_one = isinstance(each.holding, One)
+            value = renamed(fact.value, what, change) if holds_one else _each_renamed(fact.value, what, change)
+            found[each.attribute] = replace(fact, value=value)
+        elif _named(each) == what and isinstance(fact.value, Name):
+            found[each.attribute] = next((replace(fact, value=name) for name in change(fact.value)), None)
+        elif _named(each) == what:
+            found[each.attribute] = replace(fact, value=tuple(name for old in fact.value for name in change(old)))
     return replace(record, **found) if found else record  # type: ignore[type-var]
 
 
-def _changed(each: Declared, old: Any, what: str, change: Change) -> tuple[Any, ...]:
-    return change(old) if each.holding is None else (renamed(old, what, change),)
+def _each_renamed(records: tuple[Any, ...], what: str, change: Change) -> tuple[Any, ...]:
+    return tuple(renamed(each, what, change) for each in records)
 
 
 def _named(each: Declared) -> str | None:
     shape = each.key.shape
     return shape.of if isinstance(shape, shapes.Name | shapes.Names) else None
+
+
+def _said(fact: Any) -> Any:
+    """A value that is shown, or proposed; within a fact, the value itself."""
+    match fact:
+        case Shown(value) | Proposal(Shown(value)):
+            return value
+        case StatedNone() | Gap() | Proposal():
+            return None
+        case value:
+            return value

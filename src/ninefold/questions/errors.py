@@ -9,7 +9,7 @@ from ninefold.diagnostics.source import Span
 from ninefold.language.errors import CODES, STATUS, ErrorCode
 from ninefold.language.fact import Proposal, Shown, StatedNone, value_of
 from ninefold.questions.conditions import Arising, arising
-from ninefold.questions.open import open_in
+from ninefold.questions.open import elsewhere, open_in
 from ninefold.questions.question import At, OpenQuestion, leaving_out, unanswered
 
 
@@ -19,7 +19,7 @@ def ask(survey: Survey) -> Iterator[OpenQuestion]:
     without = _without_code(survey)
     proposed = tuple(_proposed(survey, without))
     told = {code.name for code, _ in proposed}
-    for each in open_in(errors, place, {}):
+    for each in open_in(errors, place, {CODES.id: elsewhere}):
         if each.question is not STATUS or each.subject not in told:
             yield each
     told_of = tuple(each for _, conditions in proposed for each in conditions)

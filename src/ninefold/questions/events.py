@@ -11,7 +11,7 @@ from ninefold.language.declaration import One, members
 from ninefold.language.events import DELIVERY, KINDS, LOG, Delivery
 from ninefold.language.fact import Shown, StatedNone
 from ninefold.language.verbs import VERBS
-from ninefold.questions.open import missing, open_in
+from ninefold.questions.open import elsewhere, missing, open_in
 from ninefold.questions.question import At, OpenQuestion, first_unanswered, leaving_out, unanswered
 
 STREAMING = frozenset({"stream events"})
@@ -25,7 +25,7 @@ def ask(survey: Survey) -> Iterator[OpenQuestion]:
     place = survey.contract.document.part("events").place
     has_kinds = isinstance(events.kinds, Shown) and bool(events.kinds.value)
     reading = survey.reading_log if has_kinds else ()
-    for each in open_in(events, place, {LOG.id: lambda _: reading}):
+    for each in open_in(events, place, {LOG.id: lambda _: reading, DELIVERY.id: elsewhere}):
         about_events = each.question is KINDS
         yield blocking_about(survey, EVENT_VERBS, each, tuple(about_log(survey))) if about_events else each
     if has_kinds and (at := unanswered(events.delivery, place)):

@@ -12,8 +12,13 @@ from ninefold.language.question import Question
 from ninefold.questions.question import At, OpenQuestion, blocking, leaving_out, unanswered
 
 Concerned: TypeAlias = Mapping[str, Callable[[str], tuple[str, ...]]]
-"""The endpoints that a gap concerns, by the id of the question and its subject: those that it blocks, if it blocks; a
-question that is not always asked is asked where there are some."""
+"""The endpoints that a gap concerns, by the id of the question and its subject: those that it blocks, if it blocks; of
+those of these questions that are not always asked, each is asked where there are some."""
+
+
+def elsewhere(_: str) -> tuple[str, ...]:
+    """Of a question that is asked, but not here."""
+    return ()
 
 
 def open_in(record: object, place: Span, concerned: Concerned, subject: str = "") -> Iterator[OpenQuestion]:
@@ -43,7 +48,7 @@ def _asked(
     about = subject or question.subject or question.id
     endpoints = concerned[question.id](about) if question.id in concerned else ()
     found = missing(record, place, question, apart)
-    if found is None or (question.asked and not endpoints):
+    if found is None or (question.id in concerned and question.asked and not endpoints):
         return
     each, at = found
     text = each.asks.replace("{}", f"`{subject}`")

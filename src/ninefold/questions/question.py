@@ -28,6 +28,7 @@ from ninefold.language.requests import DOES, ORDER, REQUEST_MEDIA_TYPE, UNKNOWN_
 from ninefold.language.resources import FIELDS, IDENTIFIER, ON_DELETE, READABLE, TYPE
 from ninefold.language.responses import RESPONSES
 from ninefold.language.states import FROM, INITIAL, MACHINE, TO
+from ninefold.language.versioning import CHANGES, COMPATIBLE, DEFAULT, VERSIONING, VERSIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,28 +98,12 @@ def leaving_out(question: Question, subject: str, at: At, left_out: str, text: s
 PURPOSE = Question("purpose", 1, "what the service does", "leaves out", "nothing that a caller sees")
 RESOURCES = Question("resources", 2, "which resources there are", "blocks", "every endpoint")
 STATES = Question("states", 3, "which states there are, or none", "blocks", "the endpoints that write")
-VERSIONING = Question("versioning", 9, "how versions are named, or none", "leaves out", "versions")
 
 PART_QUESTIONS = (PURPOSE, RESOURCES, STATES, ENDPOINTS, SCHEMES, KINDS, SHAPE, LIMITS, VERSIONING)
 """By part: `PART_QUESTIONS[number - 1]`."""
 
 # What is asked of a part that shows something.
 
-
-VERSIONS = Question(
-    "versions", 9, "which versions there are", "leaves out", "versions", asked="unless the scheme is `none`"
-)
-DEFAULT = Question(
-    "default", 9, "the version of a request that names none", "leaves out",
-    "an answer to it: such a request is `unknown version`", asked="unless the scheme is `none`",
-)  # fmt: skip
-CHANGES = Question(
-    "changes", 9, "the way back to {}, or none", "leaves out", "that version", "V", "of each version but the newest"
-)
-COMPATIBLE = Question(
-    "compatible", 9, "which kinds of change are compatible", "leaves out", "the verdict of `diff`",
-    asked="unless the scheme is `none`",
-)  # fmt: skip
 
 QUESTIONS = (
     PURPOSE,

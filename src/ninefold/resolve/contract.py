@@ -15,9 +15,9 @@ from ninefold.language.reading import Reading
 from ninefold.language.records import part_of
 from ninefold.language.resources import Resources
 from ninefold.language.states import states
+from ninefold.language.versioning import Versioning
 from ninefold.resolve.includes import taken_over
 from ninefold.resolve.names import judge
-from ninefold.resolve.versioning import versioning
 from ninefold.syntax.codes import TOO_MANY
 from ninefold.syntax.nodes import Document
 from ninefold.syntax.parser import MOST_DIAGNOSTICS
@@ -39,7 +39,7 @@ def resolve(document: Document, accept_proposals: bool = False) -> Outcome[Contr
         events=part_of(r, Events, document.part("events")),
         errors=part_of(r, Errors, document.part("errors")),
         limits=part_of(r, Limits, document.part("limits")),
-        versioning=versioning(r, document.part("versioning")),
+        versioning=part_of(r, Versioning, document.part("versioning")),
     )
     judge(r, contract)
     return Outcome(contract, listed(in_order(r.diagnostics)))

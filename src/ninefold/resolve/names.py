@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ninefold.contract.service import Contract
-from ninefold.contract.versioning import Change, Versioning
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import there_are
@@ -26,6 +25,7 @@ from ninefold.language.schemas import BODY_OF_A_RESOURCE, OF_A_RESOURCE, TYPE_RE
 from ninefold.language.states import ResourceStates, States, Transition
 from ninefold.language.uses import uses
 from ninefold.language.verbs import GRANT, READ_ONLY
+from ninefold.language.versioning import Change, Versioning
 from ninefold.resolve.declared import Declared, Names, declared, listed, one, parameters
 from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence
 

@@ -9,19 +9,17 @@ from itertools import pairwise
 from typing import TypeVar
 
 from ninefold.contract.service import Contract
-from ninefold.contract.versioning import ENDPOINT, OF_ENDPOINT, Change, Version, VersionScheme
 from ninefold.diagnostics.diagnostic import Diagnostic, Label, Outcome, Severity
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone, is_open, value_of
 from ninefold.language.routes import Literal
+from ninefold.language.versioning import ENDPOINT, OF_ENDPOINT, Change, Version, VersionScheme
 from ninefold.questions.question import OpenQuestion
 from ninefold.versions.codes import NO_WAY_BACK, ODD_DATES, UNNAMEABLE
-from ninefold.versions.endpoints import change_endpoint, change_parameter
 from ninefold.versions.fields import change_field
-from ninefold.versions.names import change_code, change_kind
+from ninefold.versions.names import change_code, change_endpoint, change_kind, change_parameter, change_view
 from ninefold.versions.shown import with_shown
-from ninefold.versions.views import change_view
 from ninefold.versions.way import Way
 
 

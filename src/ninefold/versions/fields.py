@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ninefold.contract.versioning import Change
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Literal, Member, Name, every
@@ -14,9 +13,10 @@ from ninefold.language.fact import Fact, Shown, is_stated, value_of
 from ninefold.language.requests import Filter, SortKey
 from ninefold.language.resources import Field, Resource, Seen
 from ninefold.language.schemas import Schema
+from ninefold.language.versioning import Change
 from ninefold.syntax.nodes import Entry, Mapping, Scalar, Style
 from ninefold.versions.codes import NO_SUCH_CHANGE
-from ninefold.versions.templates import Shows, called_so, in_templates
+from ninefold.versions.shown import Shows, called_so, in_templates
 from ninefold.versions.way import OF_FIELDS, Way
 
 

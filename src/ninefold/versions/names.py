@@ -1,5 +1,5 @@
-"""Kinds of event and error codes that an older version calls otherwise, does not have, has besides, or that say
-something else."""
+"""What an older version calls otherwise, does not have, has besides, or in which something differs, but fields:
+endpoints with their parameters, kinds of event, error codes, and views."""
 
 from __future__ import annotations
 
@@ -7,17 +7,185 @@ from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
-from ninefold.contract.versioning import Change
+from ninefold.diagnostics.source import Span
+from ninefold.language.authentication import Permission
 from ninefold.language.declaration import members
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.errors import ErrorCode
 from ninefold.language.events import EventKind
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Name, Shown, value_of
+from ninefold.language.requests import Filter, Parameter
+from ninefold.language.resources import Resource
+from ninefold.language.routes import Literal, Segment, with_values
 from ninefold.language.schemas import Schema
+from ninefold.language.uses import renamed
+from ninefold.language.versioning import OF_ENDPOINT, Change
 from ninefold.syntax.nodes import Mapping, Scalar, Sequence
-from ninefold.versions.way import Way, listed
+from ninefold.versions.way import Way, each_in, in_fact
 
-_SAID = tuple(each.attribute for each in members(ErrorCode))
+_OF_ENDPOINT = tuple(
+    each.name for each in fields(Endpoint) if each.name not in ("key", "method", "segments", "span", "case")
+)
+"""What an endpoint states beside its key."""
+
+
+def change_endpoint(way: Way, change: Change) -> None:
+    if not way.only(change, ("endpoint", "permissions"), "an endpoint"):
+        return
+    key, known = change.subject.text, {each.key: each for each in way.endpoints()}
+    found = known.get(key)
+    if found is None and change.verb != "add":
+        way.not_there(change, "an endpoint", known)
+        return
+    match change.verb:
+        case "add":
+            _add(way, change)
+        case "change":
+            if change.endpoint is None:
+                way.refuse(change, f"how `{key}` was different is not said", ("write it beside: `endpoint: {…}`",))
+                return
+            said = {name: value for name in _OF_ENDPOINT if (value := getattr(change.endpoint, name)) is not None}
+            assert found is not None
+            if found.case is not None and said.keys() & {"does", "body", "sets", "guards", "responses", "headers"}:
+                way.refuse(change, f"what a case of `{key}` was is not said by what all of them were")
+                return
+            way.with_endpoints(_with(each, said) if each.key == key else each for each in way.endpoints())
+        case "remove":
+            way.with_endpoints(each for each in way.endpoints() if each.key != key)
+            _called(way, key, None)
+        case _:
+            assert found is not None
+            _rename(way, change, found)
+
+
+def _with(endpoint: Endpoint, said: dict[str, object]) -> Endpoint:
+    """An endpoint of which some keys were different."""
+    if "does" in said:
+        said = {"call": None, **said}
+    changed = replace(endpoint, **said)  # type: ignore[arg-type]
+    return replace(changed, segments=with_values(changed.segments, changed.path))
+
+
+def _add(way: Way, change: Change) -> None:
+    key = change.subject.text
+    if change.endpoint is None:
+        way.refuse(change, f"what `{key}` was is not said", ("write it beside: `endpoint: {does: …}`",))
+        return
+    if _is_taken(way, change.subject, change.endpoint.method, change.endpoint.segments, None):
+        return
+    way.with_endpoints((*way.endpoints(), change.endpoint))
+    part = way.contract.authentication
+    if change.permissions is not None and isinstance(part.permissions, Shown):
+        line = Permission(change.subject, change.permissions)
+        permissions = replace(part.permissions, value=(*part.permissions.value, line))
+        way.contract = replace(way.contract, authentication=replace(part, permissions=permissions))
+
+
+def _rename(way: Way, change: Change, found: Endpoint) -> None:
+    if change.to is None or change.route is None:
+        return
+    method, segments = change.route.method, change.route.segments
+    if _is_taken(way, change.to, method, segments, found):
+        return
+    key = change.to.text
+
+    def moved(each: Endpoint) -> Endpoint:
+        own = with_values(segments, each.path)
+        return replace(each, key=key, method=method, segments=own) if each.key == found.key else each
+
+    way.with_endpoints(map(moved, way.endpoints()))
+    way.moved[key] = way.moved.pop(found.key, found.key)
+    _called(way, found.key, key)
+
+
+def _is_taken(way: Way, at: Name, method: str, segments: tuple[Segment, ...], but: Endpoint | None) -> bool:
+    """Whether another endpoint has the same method, and a path of the same form."""
+    for each in way.endpoints():
+        if (but is None or each.key != but.key) and (each.method, _form(each.segments)) == (method, _form(segments)):
+            way.taken(at.text, at.span, "an endpoint for", each.span)
+            return True
+    return False
+
+
+def _form(segments: tuple[Segment, ...]) -> tuple[str | None, ...]:
+    return tuple(each.text if isinstance(each, Literal) else None for each in segments)
+
+
+def _called(way: Way, key: str, to: str | None) -> None:
+    """What names an endpoint, with its older key; without it, where there is none."""
+
+    def named(name: Name) -> tuple[Name, ...]:
+        if name.text != key:
+            return (name,)
+        return () if to is None else (replace(name, text=to),)
+
+    def line(permission: Permission) -> Permission | None:
+        return next((replace(permission, endpoint=name) for name in named(permission.endpoint)), None)
+
+    authentication = way.contract.authentication
+    authentication = replace(authentication, permissions=each_in(authentication.permissions, line))
+    contract = replace(way.contract, authentication=authentication)
+    way.contract = replace(contract, **{name: renamed(part, "an endpoint", named) for name, part in contract.parts})
+
+
+# ── What belongs to an endpoint ───────────────────────────────────────────────────────────────────────────────
+
+
+def change_parameter(way: Way, change: Change) -> None:
+    """`GET /orders.filters.status`, `GET /orders.query.verbose`, `GET /orders.request headers.Prefer`."""
+    named = OF_ENDPOINT.fullmatch(change.subject.text)
+    assert named is not None
+    key, kind, name = named.groups()
+    endpoint = next((each for each in way.endpoints() if each.key == key), None)
+    if endpoint is None:
+        way.not_there(change, "part of an endpoint", [each.key for each in way.endpoints()])
+        return
+    if change.verb not in ("rename", "remove") or not way.only(change, (), "a parameter"):
+        help = (f"say what the endpoint was: `{{change: {key}, endpoint: {{{kind}: {{…}}}}}}`",)
+        way.refuse(change, f"`{change.verb}` is of the whole endpoint", help)
+        return
+    parameters_of = value_of(endpoint.query if kind == "query" else endpoint.request_headers) or ()
+    there: dict[str, Span] = {each.name: each.span for each in parameters_of}
+    if kind == "filters":
+        there = {each.name: each.span for each in value_of(endpoint.filters) or ()}
+    if name not in there:
+        way.not_there(change, f"one of the {kind}", [f"{key}.{kind}.{each}" for each in there])
+        return
+    if change.verb == "rename":
+        if change.to is None:
+            return
+        if kind != "filters":
+            help = (f"say what the endpoint was: `{{change: {key}, endpoint: {{{kind}: {{…}}, …}}}}`",)
+            way.refuse(change, "expressions read parameters by their names", help)
+            return
+        if change.to.text in there:
+            way.taken(change.to.text, change.to.span, "a filter", there[change.to.text])
+            return
+    to = None if change.to is None else change.to.text
+
+    def filters(each: Filter) -> Filter | None:
+        if each.name != name:
+            return each
+        return None if change.verb == "remove" or to is None else replace(each, name=to)
+
+    def parameters(each: Parameter) -> Parameter | None:
+        return None if each.name == name else each
+
+    match kind:
+        case "filters":
+            changed = replace(endpoint, filters=each_in(endpoint.filters, filters))
+        case "query":
+            changed = replace(endpoint, query=each_in(endpoint.query, parameters))
+        case _:
+            changed = replace(endpoint, request_headers=each_in(endpoint.request_headers, parameters))
+    own = {name: getattr(changed, name) for name in ("filters", "query", "request_headers")}
+    way.with_endpoints(replace(each, **own) if each.key == key else each for each in way.endpoints())
+
+
+# ── Kinds of event, and error codes ───────────────────────────────────────────────────────────────────────────
+
+_OF_CODE = tuple(each.attribute for each in members(ErrorCode))
 
 T = TypeVar("T", bound=EventKind | ErrorCode)
 
@@ -38,7 +206,7 @@ def change_kind(way: Way, change: Change) -> None:
     words = ("kind", "a kind of event", "write it beside: `kind: {payload: …}`")
     changed = _changed(way, change, words, kinds, lambda each: each.name, change.kind, renamed, differing)
     if changed is not None:
-        events = replace(way.contract.events, kinds=listed(way.contract.events.kinds, changed))  # type: ignore[arg-type]
+        events = replace(way.contract.events, kinds=in_fact(way.contract.events.kinds, lambda _: changed))
         way.contract = replace(way.contract, events=events)
 
 
@@ -49,7 +217,7 @@ def change_code(way: Way, change: Change) -> None:
         return replace(code, called=name)
 
     def differing(code: ErrorCode, said: ErrorCode) -> ErrorCode:
-        return replace(code, **{key: value for key in _SAID if (value := getattr(said, key)) is not None})
+        return replace(code, **{key: value for key in _OF_CODE if (value := getattr(said, key)) is not None})
 
     words = ("code", "an error code", "write it beside: `code: {status: …}`")
     changed = _changed(
@@ -59,12 +227,8 @@ def change_code(way: Way, change: Change) -> None:
         return
     if change.verb == "remove":
         _without(way, next(each.name for each in codes if each not in changed))
-    errors = replace(way.contract.errors, codes=listed(way.contract.errors.codes, changed))  # type: ignore[arg-type]
+    errors = replace(way.contract.errors, codes=in_fact(way.contract.errors.codes, lambda _: changed))
     way.contract = replace(way.contract, errors=errors)
-
-
-def _called(code: ErrorCode) -> str:
-    return code.called or code.name
 
 
 def _changed(
@@ -140,3 +304,34 @@ def _dropped(facts: Any, code: str) -> Any:
         else:
             changed[field.name] = _dropped(value, code)
     return replace(facts, **changed)  # type: ignore[type-var]
+
+
+# ── Views ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def change_view(way: Way, change: Change, resource: Resource, name: str) -> None:
+    if not way.only(change, ("view",), "a view"):
+        return
+    if change.verb not in ("add", "change"):
+        way.refuse(change, f"no caller sees that a view is called `{name}`", ("say what it showed: `view: …`",))
+        return
+    views = value_of(resource.views) or ()
+    found = next((each for each in views if each.name == name), None)
+    if change.verb == "change" and found is None:
+        way.not_there(change, f"a view of `{resource.name}`", [f"{resource.name}.views.{each.name}" for each in views])
+        return
+    if change.verb == "add" and found is not None:
+        way.taken(name, change.subject.span, f"a view of `{resource.name}` called", found.span)
+        return
+    if change.view is None:
+        way.refuse(change, f"what `{change.subject.text}` showed is not said", ("write it beside: `view: …`",))
+        return
+    older = replace(change.view, name=name)
+    kept = tuple(older if each is found else each for each in views) + (() if found is not None else (older,))
+
+    def one(each: Resource) -> Resource:
+        if each.name != resource.name:
+            return each
+        return replace(each, views=Shown(kept, older.span))
+
+    way.with_resources(one)

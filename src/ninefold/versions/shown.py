@@ -1,14 +1,19 @@
-"""What an older version shows in the place of a field: its expressions of what is shown read that instead.
+"""What callers see of a row: views, bodies, responses with their headers, payloads, filters and orders.
 
-Views, responses with their headers, payloads, filters and orders are what callers see of a row. All else (row rules,
-permissions, guards, invariants, values that the contract gives) is the contract's own, and reads what is stored: a rule
-holds in every version as it stands.
+A member of a template that shows a field alone, under the name that callers know the field by, is called as the field
+is; where the field is not there, neither is the member, whatever it is called. So it is of the objects that an
+expression makes: `paid ? {'at': order.paid_at} : null`, `order.lines.map(l, {'sku': l.sku})`.
+
+Where an older version shows something in the place of a field, these expressions read that instead. All else (row
+rules, permissions, guards, invariants, values that the contract gives) is the contract's own, and reads what is stored:
+a rule holds in every version as it stands.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import TypeAlias
 
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.frozen import dataclass
@@ -16,43 +21,251 @@ from ninefold.expressions import ast
 from ninefold.expressions.ast import Ast
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.events import EventKind
-from ninefold.language.expressions import Assignment, Expression, Items, Leaf, Members, Template
+from ninefold.language.expressions import Assignment, Expression, Items, Leaf, Member, Members, Template
 from ninefold.language.fact import Name, Shown, value_of
-from ninefold.language.requests import Filter, Sorts
-from ninefold.language.resources import Resource
+from ninefold.language.requests import Expanded, Filter, SortKey, Sorts
+from ninefold.language.resources import Resource, View
 from ninefold.language.responses import Response
-from ninefold.versions.templates import showing
+from ninefold.versions.way import each_in, in_fact
 
-_OVER_ITEMS = frozenset({"map", "filter", "all", "exists", "exists_one", "flatMap"})
-"""Functions whose first argument is a name for each item in turn."""
+Shows: TypeAlias = Callable[[str], str | None]
+"""From the name under which a field is shown to the older one; None: it is not shown."""
 
-_Rows = Mapping[str, str]
-"""Names of rows, each with its resource."""
+Rows: TypeAlias = Mapping[str, str]
+"""Names of rows, each with its resource; `page.items` has that of a list."""
+
+PAGE = "page.items"
+
+
+# ── Where a row is shown ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def in_what_is_shown(
+    contract: Contract,
+    rows: Rows,
+    shown: Callable[[Template, Rows], Template],
+    besides: Callable[[Endpoint, str | None, Rows], Endpoint],
+) -> Contract:
+    """The contract with `shown` made of each template in which rows are shown, and `besides` of what else an endpoint
+    shows of the resource that it acts on. `rows`: the names that mean a row everywhere."""
+
+    def view(each: View) -> View:
+        return replace(each, template=shown(each.template, rows))
+
+    def resource(each: Resource) -> Resource:
+        return replace(each, views=each_in(each.views, view))
+
+    def kind(each: EventKind) -> EventKind:
+        return replace(each, payload=in_fact(each.payload, lambda template: shown(template, rows)))
+
+    def endpoint(each: Endpoint) -> Endpoint:
+        resource = next((action.subject for action in value_of(each.does) or ()), None)
+        listed = rows if resource is None else {**rows, PAGE: resource}
+
+        def response(one: Response) -> Response:
+            if not isinstance(one.content, Shown) or isinstance(one.content.value, Name):
+                return one
+            return replace(one, content=replace(one.content, value=shown(one.content.value, listed)))
+
+        def asked(one: Expanded) -> Expanded:
+            return one if one.shows is None else replace(one, shows=shown(one.shows, listed))
+
+        each = replace(
+            each,
+            responses=each_in(each.responses, response),
+            expand=in_fact(each.expand, lambda own: replace(own, offered=each_in(own.offered, asked))),
+        )
+        return besides(each, resource, listed)
+
+    resources, endpoints, events = contract.resources, contract.endpoints, contract.events
+    return replace(
+        contract,
+        resources=replace(resources, resources=each_in(resources.resources, resource)),
+        endpoints=replace(endpoints, endpoints=each_in(endpoints.endpoints, endpoint)),
+        events=replace(events, kinds=each_in(events.kinds, kind)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Where the fields of resources lead, and the back-references to them."""
+
+    fields: Mapping[str, Mapping[str, str | None]]
+    back: Mapping[tuple[str, str], str]
+
+    @property
+    def rows(self) -> Rows:
+        """The names of resources, each of which means a row of its own."""
+        return {name: name for name in self.fields}
+
+    def row(self, node: Ast, rows: Rows) -> str | None:
+        """The resource of the row that an expression is, where it is one that is named or referred to."""
+        match node:
+            case ast.Name(name):
+                return rows.get(name)
+            case ast.Member(operand=ast.Name(name="caller" | "before"), name=name):
+                return name if name in self.fields else None
+            case ast.Member(operand=operand, name=name):
+                row = self.row(operand, rows)
+                return None if row is None else self.fields.get(row, {}).get(name)
+            case _:
+                return None
+
+    def items(self, node: Ast, rows: Rows) -> str | None:
+        """The resource of the rows that an expression is a list of."""
+        match node:
+            case ast.Member(operand=ast.Name(name="page"), name="items"):
+                return rows.get(PAGE)
+            case ast.Member(operand=operand, name=name):
+                row = self.row(operand, rows)
+                return None if row is None else self.back.get((row, name))
+            case ast.Invocation(function="all", target=None, arguments=(ast.Name(name),)):
+                return name if name in self.fields else None
+            case ast.Invocation(function="filter" | "sortBy" | "sort" | "distinct", target=target) if (
+                target is not None
+            ):
+                return self.items(target, rows)
+            case _:
+                return None
+
+    def within(self, called: ast.Invocation, rows: Rows) -> Rows:
+        """What names mean in what is asked of each item of a list."""
+        if called.target is None or called.function not in ast.WITH_A_VARIABLE:
+            return rows
+        match called.arguments:
+            case (ast.Name(name), *_):
+                item = self.items(called.target, rows)
+                others = {each: row for each, row in rows.items() if each != name}
+                return others if item is None else {**others, name: item}
+            case _:
+                return rows
+
+
+def graph_of(contract: Contract) -> Graph:
+    resources = value_of(contract.resources.resources) or ()
+    fields: dict[str, dict[str, str | None]] = {each.name: {} for each in resources}
+    back: dict[tuple[str, str], str] = {}
+    for each in resources:
+        for own in value_of(each.fields) or ():
+            target, known_as = value_of(own.refers_to), value_of(own.back)
+            fields[each.name][own.name] = None if target is None else target.text
+            if target is not None and known_as is not None:
+                back[target.text, known_as.text] = each.name
+    return Graph(fields, back)
+
+
+# ── A field under another name, or none ───────────────────────────────────────────────────────────────────────
+
+
+def in_templates(contract: Contract, field: tuple[str, str], called: Shows) -> Contract:
+    """The contract with every member that shows a field called as `called` says. `field`: a resource, and one of its
+    fields."""
+    graph = graph_of(contract)
+    members = _Members(graph, field, called)
+
+    def besides(each: Endpoint, resource: str | None, _: Rows) -> Endpoint:
+        def gives(template: Template) -> Template:
+            return members.template(template, graph.rows, resource)
+
+        body = in_fact(
+            each.body, lambda own: own if own.template is None else replace(own, template=gives(own.template))
+        )
+        return replace(each, body=body)
+
+    return in_what_is_shown(contract, graph.rows, members.template, besides)
+
+
+@dataclass(frozen=True, slots=True)
+class _Members:
+    """The members of templates, and of the objects that expressions make of what is shown."""
+
+    graph: Graph
+    field: tuple[str, str]
+    called: Shows
+
+    def template(self, template: Template, rows: Rows, own: str | None = None) -> Template:
+        """`own`: the resource whose fields bare names are."""
+        match template:
+            case Members(members):
+                found = (self.member(each, rows, own) for each in members)
+                return replace(template, members=tuple(each for each in found if each is not None))
+            case Items(items):
+                return replace(template, items=tuple(self.template(item, rows, own) for item in items))
+            case Leaf(expression):
+                return Leaf(replace(expression, ast=self.within(expression.ast, rows)))
+
+    def member(self, each: Member, rows: Rows, own: str | None) -> Member | None:
+        if isinstance(each.value, Leaf) and self.is_field(each.value.expression.ast, rows, own):
+            name = self.called(each.name)
+            return None if name is None else replace(each, name=name)
+        return replace(each, value=self.template(each.value, rows, own))
+
+    def within(self, node: Ast, rows: Rows) -> Ast:
+        match node:
+            case ast.MapLiteral(entries=entries):
+                found = (self.entry(key, value, rows) for key, value in entries)
+                return replace(node, entries=tuple(each for each in found if each is not None))
+            case ast.ListLiteral(items=items):
+                return replace(node, items=tuple(self.within(item, rows) for item in items))
+            case ast.Conditional(yes=yes, no=no):
+                return replace(node, yes=self.within(yes, rows), no=self.within(no, rows))
+            case ast.Invocation(function="map", target=target, arguments=(*asked, body)) if target and asked:
+                return replace(node, arguments=(*asked, self.within(body, self.graph.within(node, rows))))
+            case _:
+                return node
+
+    def entry(self, key: Ast, value: Ast, rows: Rows) -> tuple[Ast, Ast] | None:
+        if isinstance(key, ast.Literal) and isinstance(key.value, str) and self.is_field(value, rows, None):
+            name = self.called(key.value)
+            return None if name is None else (replace(key, value=name), value)
+        return key, self.within(value, rows)
+
+    def is_field(self, node: Ast, rows: Rows, own: str | None) -> bool:
+        """Whether an expression is the field, and nothing else."""
+        match node:
+            case ast.Name(name):
+                return (own, name) == self.field
+            case ast.Member(operand=operand, name=name):
+                return (self.graph.row(operand, rows), name) == self.field
+            case _:
+                return False
+
+
+def called_so(endpoint: Endpoint, own: str, called: Shows) -> Endpoint:
+    """The endpoint with what a request chooses of it called as `called` says. `own`: the name that the field has."""
+
+    def member(name: Name) -> Name | None:
+        older = called(name.text) if name.text == own else name.text
+        return None if older is None else replace(name, text=older)
+
+    def asked(each: Expanded) -> Expanded | None:
+        older = called(each.name) if each.name == own else each.name
+        return None if older is None else replace(each, name=older)
+
+    return replace(
+        endpoint,
+        projection=in_fact(
+            endpoint.projection,
+            lambda own: replace(own, offered=each_in(own.offered, member), always=each_in(own.always, member)),
+        ),
+        expand=in_fact(endpoint.expand, lambda own: replace(own, offered=each_in(own.offered, asked))),
+    )
+
+
+# ── What is shown in the place of a field ─────────────────────────────────────────────────────────────────────
 
 
 def with_shown(contract: Contract) -> Contract:
-    """The contract with every such expression reading what is shown."""
-    resources = value_of(contract.resources.resources) or ()
-    reading = _Reading(
-        refers={
-            (each.name, field.name): target.text
-            for each in resources
-            for field in value_of(each.fields) or ()
-            if (target := value_of(field.refers_to)) is not None
-        },
-        back={
-            (target.text, called.text): each.name
-            for each in resources
-            for field in value_of(each.fields) or ()
-            if (target := value_of(field.refers_to)) is not None and (called := value_of(field.back)) is not None
-        },
-        shown=dict(pair for each in resources for pair in _shown(each)),
-        own={each.name: each.name for each in resources},
-    )
-    return contract if not reading.shown else reading.of(contract)
+    """The contract with every expression of what is shown reading what an older version shows instead of a field."""
+    instead = dict(pair for each in value_of(contract.resources.resources) or () for pair in _instead(each))
+    if not instead:
+        return contract
+    graph = graph_of(contract)
+    reading = _Reading(graph, instead)
+    return in_what_is_shown(contract, graph.rows, reading.template, reading.endpoint)
 
 
-def _shown(resource: Resource) -> list[tuple[tuple[str, str], str]]:
+def _instead(resource: Resource) -> list[tuple[tuple[str, str], str]]:
     fields = value_of(resource.fields) or ()
     names = {field.name for field in fields}
     found = []
@@ -67,78 +280,32 @@ def _shown(resource: Resource) -> list[tuple[tuple[str, str], str]]:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """`refers` and `back`: where fields and back-references lead; `shown`: what is read instead of a field."""
+    """`instead`: what is read in the place of a field."""
 
-    refers: Mapping[tuple[str, str], str]
-    back: Mapping[tuple[str, str], str]
-    shown: Mapping[tuple[str, str], str]
-    own: _Rows
+    graph: Graph
+    instead: Mapping[tuple[str, str], str]
 
-    def of(self, contract: Contract) -> Contract:
-        resources, endpoints, events = contract.resources, contract.endpoints, contract.events
-        stated, served, kinds = resources.resources, endpoints.endpoints, events.kinds
-        if isinstance(stated, Shown):
-            stated = replace(stated, value=tuple(map(self.resource, stated.value)))
-        if isinstance(served, Shown):
-            served = replace(served, value=tuple(map(self.endpoint, served.value)))
-        if isinstance(kinds, Shown):
-            kinds = replace(kinds, value=tuple(map(self.kind, kinds.value)))
+    def endpoint(self, each: Endpoint, resource: str | None, rows: Rows) -> Endpoint:
+        def header(own: Assignment) -> Assignment:
+            return replace(own, value=self.expression(own.value, rows))
+
+        def filtering(own: Filter) -> Filter:
+            return replace(own, condition=in_fact(own.condition, lambda condition: self.expression(condition, rows)))
+
+        def key(own: SortKey) -> SortKey:
+            return replace(own, field=self.instead.get((resource or "", own.field), own.field))
+
+        def sorts(own: Sorts) -> Sorts:
+            return replace(own, default=each_in(own.default, key), offered=each_in(own.offered, key))
+
         return replace(
-            contract,
-            resources=replace(resources, resources=stated),
-            endpoints=replace(endpoints, endpoints=served),
-            events=replace(events, kinds=kinds),
+            each,
+            headers=each_in(each.headers, header),
+            filters=each_in(each.filters, filtering),
+            sorts=in_fact(each.sorts, sorts),
         )
 
-    def resource(self, each: Resource) -> Resource:
-        if not isinstance(each.views, Shown):
-            return each
-        views = tuple(replace(view, template=self.template(view.template, self.own)) for view in each.views.value)
-        return replace(each, views=replace(each.views, value=views))
-
-    def kind(self, each: EventKind) -> EventKind:
-        if not isinstance(each.payload, Shown):
-            return each
-        return replace(each, payload=replace(each.payload, value=self.template(each.payload.value, self.own)))
-
-    def endpoint(self, each: Endpoint) -> Endpoint:
-        resource = next((action.subject for action in value_of(each.does) or ()), None)
-        rows = self.own if resource is None else {**self.own, "page.items": resource}
-        responses, headers, filters, sorts = each.responses, each.headers, each.filters, each.sorts
-        if isinstance(responses, Shown):
-            responses = replace(responses, value=tuple(self.response(r, rows) for r in responses.value))
-        if isinstance(headers, Shown):
-            headers = replace(headers, value=tuple(self.assignment(h, rows) for h in headers.value))
-        if isinstance(filters, Shown):
-            filters = replace(filters, value=tuple(self.filter(f, rows) for f in filters.value))
-        if isinstance(sorts, Shown) and resource is not None:
-            sorts = replace(sorts, value=self.sorts(sorts.value, resource))
-        each = showing(each, lambda template: self.template(template, rows))
-        return replace(each, responses=responses, headers=headers, filters=filters, sorts=sorts)
-
-    def response(self, each: Response, rows: _Rows) -> Response:
-        if not isinstance(each.content, Shown) or isinstance(each.content.value, Name):
-            return each
-        return replace(each, content=replace(each.content, value=self.template(each.content.value, rows)))
-
-    def assignment(self, each: Assignment, rows: _Rows) -> Assignment:
-        return replace(each, value=self.expression(each.value, rows))
-
-    def filter(self, each: Filter, rows: _Rows) -> Filter:
-        if not isinstance(each.condition, Shown):
-            return each
-        return replace(each, condition=replace(each.condition, value=self.expression(each.condition.value, rows)))
-
-    def sorts(self, each: Sorts, resource: str) -> Sorts:
-        changed = {}
-        for name in ("default", "offered"):
-            keys = getattr(each, name)
-            if isinstance(keys, Shown):
-                by = tuple(replace(k, field=self.shown.get((resource, k.field), k.field)) for k in keys.value)
-                changed[name] = replace(keys, value=by)
-        return replace(each, **changed)
-
-    def template(self, template: Template, rows: _Rows) -> Template:
+    def template(self, template: Template, rows: Rows) -> Template:
         match template:
             case Members(members):
                 shown = tuple(replace(each, value=self.template(each.value, rows)) for each in members)
@@ -148,68 +315,14 @@ class _Reading:
             case Leaf(expression):
                 return Leaf(self.expression(expression, rows))
 
-    def expression(self, expression: Expression, rows: _Rows) -> Expression:
+    def expression(self, expression: Expression, rows: Rows) -> Expression:
         return replace(expression, ast=self.ast(expression.ast, rows))
 
-    # Expressions
-
-    def ast(self, node: Ast, rows: _Rows) -> Ast:
-        match node:
-            case ast.Member(operand=operand, name=name):
-                row = self.row(operand, rows)
-                instead = name if row is None else self.shown.get((row, name), name)
-                return replace(node, operand=self.ast(operand, rows), name=instead)
-            case ast.Invocation(function=function, target=target, arguments=arguments):
-                inside = rows
-                if target is not None and function in _OVER_ITEMS and arguments and isinstance(arguments[0], ast.Name):
-                    item = self.items(target, rows)
-                    inside = {name: row for name, row in rows.items() if name != arguments[0].name}
-                    inside |= {} if item is None else {arguments[0].name: item}
-                return replace(
-                    node,
-                    target=None if target is None else self.ast(target, rows),
-                    arguments=tuple(self.ast(each, inside) for each in arguments),
-                )
-            case ast.Index(operand=operand, index=index):
-                return replace(node, operand=self.ast(operand, rows), index=self.ast(index, rows))
-            case ast.ListLiteral(items=items):
-                return replace(node, items=tuple(self.ast(item, rows) for item in items))
-            case ast.MapLiteral(entries=entries):
-                return replace(node, entries=tuple((key, self.ast(value, rows)) for key, value in entries))
-            case ast.Unary(operand=operand):
-                return replace(node, operand=self.ast(operand, rows))
-            case ast.Binary(left=left, right=right):
-                return replace(node, left=self.ast(left, rows), right=self.ast(right, rows))
-            case ast.Conditional(condition=condition, yes=yes, no=no):
-                parts = (self.ast(each, rows) for each in (condition, yes, no))
-                return replace(node, condition=next(parts), yes=next(parts), no=next(parts))
-            case ast.Literal() | ast.Name():
-                return node
-
-    def row(self, node: Ast, rows: _Rows) -> str | None:
-        """The resource of the row that an expression is."""
-        match node:
-            case ast.Name(name):
-                return rows.get(name)
-            case ast.Member(operand=ast.Name(name="caller" | "before"), name=name):
-                return self.own.get(name)
-            case ast.Member(operand=operand, name=name):
-                row = self.row(operand, rows)
-                return None if row is None else self.refers.get((row, name))
-            case _:
-                return None
-
-    def items(self, node: Ast, rows: _Rows) -> str | None:
-        """The resource of the rows that an expression is a list of."""
-        match node:
-            case ast.Member(operand=ast.Name(name="page"), name="items"):
-                return rows.get("page.items")
-            case ast.Member(operand=operand, name=name):
-                row = self.row(operand, rows)
-                return None if row is None else self.back.get((row, name))
-            case ast.Invocation(function="all", target=None, arguments=(ast.Name(name),)):
-                return self.own.get(name)
-            case ast.Invocation(function="filter" | "sort" | "distinct", target=target) if target is not None:
-                return self.items(target, rows)
-            case _:
-                return None
+    def ast(self, node: Ast, rows: Rows) -> Ast:
+        within = self.graph.within(node, rows) if isinstance(node, ast.Invocation) else rows
+        target = node.target if isinstance(node, ast.Invocation) else None
+        changed = ast.with_parts(node, lambda each: self.ast(each, rows if each is target else within))
+        if isinstance(node, ast.Member) and isinstance(changed, ast.Member):
+            row = self.graph.row(node.operand, rows)
+            return replace(changed, name=self.instead.get((row or "", node.name), node.name))
+        return changed

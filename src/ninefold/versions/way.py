@@ -5,17 +5,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import field, replace
+from typing import TypeVar
 
 from ninefold.contract.service import Contract
-from ninefold.contract.versioning import Change, Version
 from ninefold.diagnostics.diagnostic import Code, Diagnostic, Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.language.endpoints import Endpoint
-from ninefold.language.fact import Shown, value_of
+from ninefold.language.fact import Fact, Shown, value_of
 from ninefold.language.resources import Field, Resource
+from ninefold.language.versioning import Change, Version
 from ninefold.versions.codes import NO_SUCH_CHANGE, NOT_THERE, TAKEN
+
+T = TypeVar("T")
 
 OF_FIELDS = ("schema", "is", "on create", "stored")
 """Keys of a change that speak of a field."""
@@ -69,17 +72,13 @@ class Way:
 
     def with_resources(self, change: Callable[[Resource], Resource]) -> None:
         part = self.contract.resources
-        if isinstance(part.resources, Shown):
-            changed = replace(part.resources, value=tuple(map(change, part.resources.value)))
-            self.contract = replace(self.contract, resources=replace(part, resources=changed))
+        self.contract = replace(self.contract, resources=replace(part, resources=each_in(part.resources, change)))
 
     def with_fields(self, resource: str, fields: Iterable[Field]) -> None:
         changed = tuple(fields)
 
         def one(each: Resource) -> Resource:
-            if each.name != resource or not isinstance(each.fields, Shown):
-                return each
-            return replace(each, fields=replace(each.fields, value=changed))
+            return replace(each, fields=in_fact(each.fields, lambda _: changed)) if each.name == resource else each
 
         self.with_resources(one)
 
@@ -87,12 +86,16 @@ class Way:
         return value_of(self.contract.endpoints.endpoints) or ()
 
     def with_endpoints(self, endpoints: Iterable[Endpoint]) -> None:
-        part = self.contract.endpoints
-        if isinstance(part.endpoints, Shown):
-            changed = replace(part.endpoints, value=tuple(endpoints))
-            self.contract = replace(self.contract, endpoints=replace(part, endpoints=changed))
+        part, changed = self.contract.endpoints, tuple(endpoints)
+        stated = in_fact(part.endpoints, lambda _: changed)
+        self.contract = replace(self.contract, endpoints=replace(part, endpoints=stated))
 
 
-def listed(fact: object, values: Iterable[object]) -> object:
-    """A fact that is a list, with other values; one that is not shown stays as it is."""
-    return replace(fact, value=tuple(values)) if isinstance(fact, Shown) else fact
+def in_fact(fact: Fact[T] | None, change: Callable[[T], T]) -> Fact[T] | None:
+    """A fact with its value changed; one that is not shown stays as it is."""
+    return replace(fact, value=change(fact.value)) if isinstance(fact, Shown) else fact
+
+
+def each_in(fact: Fact[tuple[T, ...]] | None, change: Callable[[T], T | None]) -> Fact[tuple[T, ...]] | None:
+    """A list with each of its items changed; without those of which nothing is left."""
+    return in_fact(fact, lambda items: tuple(found for each in items if (found := change(each)) is not None))

@@ -13,9 +13,7 @@ from ninefold.language.key import Key
 from ninefold.language.limits import Limits
 from ninefold.language.resources import Resources
 from ninefold.language.states import RESOURCE, Machine
-from ninefold.vocabulary import (
-    versioning,
-)
+from ninefold.language.versioning import Versioning
 
 VOCABULARY: tuple[Key, ...] = (
     *rows(Resources, 2),
@@ -27,7 +25,7 @@ VOCABULARY: tuple[Key, ...] = (
     *rows(Events, 6),
     *rows(Errors, 7),
     *rows(Limits, 8),
-    *versioning.KEYS,
+    *rows(Versioning, 9),
 )
 
 

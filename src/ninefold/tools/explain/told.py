@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ninefold.language import shapes
 from ninefold.language.amounts import duration, size
-from ninefold.language.declaration import Declared, Each, One, members
+from ninefold.language.declaration import Declared, Each, One, Several, members
 from ninefold.language.fact import Fact, Shown, is_stated
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds
@@ -18,6 +18,7 @@ WORDS: Final[Mapping[type, Callable[[Any], str]]] = {
     shapes.Integer: str,
     shapes.Duration: duration,
     shapes.Size: size,
+    shapes.Date: str,
     shapes.MediaType: lambda name: name.text,
     shapes.HeaderName: lambda name: name.text,
     shapes.Name: lambda name: f"`{name.text}`",
@@ -58,6 +59,8 @@ def _told(g: Grounds, each: Declared, fact: Fact[Any] | None) -> list[Item]:
                 return [g.together(sentence, fact.span, told(g, fact.value), each.meanings)]
             case One():
                 return told(g, fact.value)
+            case Several():
+                return [g.item(g.written(item.span), item.span) for item in fact.value]
     words = each.words or words_of(each.key.shape)
     if isinstance(each.key.shape, shapes.Boolean) and sentence:
         return _flag(g, each, fact)

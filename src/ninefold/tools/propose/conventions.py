@@ -25,7 +25,8 @@ from ninefold.language.resources import IDENTIFIER, ON_DELETE, TYPE, Field, Reso
 from ninefold.language.responses import RESPONSES
 from ninefold.language.states import MACHINE
 from ninefold.language.verbs import kind_of
-from ninefold.questions.question import COMPATIBLE, STATES
+from ninefold.language.versioning import COMPATIBLE
+from ninefold.questions.question import STATES
 from ninefold.tools.propose.facts import (
     ADDING,
     BY_IDENTIFIER,

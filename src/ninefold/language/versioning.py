@@ -1,0 +1,354 @@
+"""Part 9: versions, how a request names one, and the way back to each older one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.source import Span
+from ninefold.language import key, leaves, shapes
+from ninefold.language.authentication import ADMISSIONS, Admission, admissions
+from ninefold.language.codes import NOT_A_CHANGE, NOT_BUILT
+from ninefold.language.declaration import Each, Several, When, adds, asked, named, restricts
+from ninefold.language.endpoints import Endpoint
+from ninefold.language.endpoints import endpoint as read_endpoint
+from ninefold.language.errors import CODE, ErrorCode
+from ninefold.language.events import KIND, EventKind
+from ninefold.language.expressions import Expression, expression, template
+from ninefold.language.fact import Fact, Name, Shown
+from ninefold.language.json_schema import KEYS as KEYWORDS
+from ninefold.language.key import Key, Kind
+from ninefold.language.question import Question
+from ninefold.language.reading import Level, Reading, Slot, described
+from ninefold.language.records import keys_of, of_entry, values_of
+from ninefold.language.resources import View
+from ninefold.language.routes import Route, route
+from ninefold.language.schemas import Schema, schema
+from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar
+
+# fmt: off
+
+VERSIONING = Question(
+    "versioning", 9, "how versions are named, or none", "leaves out", "versions", left_out="versions", subject="scheme")
+VERSIONS = Question(
+    "versions", 9, "which versions there are", "leaves out", "versions", asked="unless the scheme is `none`",
+    left_out="versions")
+DEFAULT = Question(
+    "default", 9, "the version of a request that names none", "leaves out",
+    "an answer to it: such a request is `unknown version`", asked="unless the scheme is `none`",
+    left_out="an answer to such a request: it is `unknown version`")
+CHANGES = Question(
+    "changes", 9, "the way back to {}, or none", "leaves out", "that version", "V", "of each version but the newest",
+    left_out="the version {}")
+COMPATIBLE = Question(
+    "compatible", 9, "which kinds of change are compatible", "leaves out", "the verdict of `diff`",
+    asked="unless the scheme is `none`", left_out="the verdict of `diff`")
+
+NO_VERSIONS = "there are no versions"
+
+
+# The scheme
+
+@dataclass(frozen=True, slots=True)
+class VersionScheme:
+    """`by` is `path`, `header`, `query` or `media type`; `name` is the header's or the parameter's."""
+
+    by: str
+    name: str | None
+
+    @property
+    def told(self) -> str:
+        """As a sentence."""
+        match self.by:
+            case "path":
+                return "the version stands at the front of the path"
+            case "query":
+                return f"the version is asked for by the query parameter `{self.name}`"
+            case "media type":
+                return f"the version is asked for by the parameter `{self.name}` of the media type"
+            case _:
+                return f"the version is asked for by the header `{self.name}`"
+
+
+def by_name(by: str, shape: shapes.Shape, meaning: str) -> Key:
+    when = "it is a mapping that says no other place"
+    return key.asked_when(0, by, shape, VERSIONING.id, when, meaning, f"A gap: {NO_VERSIONS}.")
+
+
+BY_NAME: Final = {each.name: each for each in (
+    by_name("header", shapes.HeaderName(), "The request header that names it."),
+    by_name("query", shapes.Name("a query parameter"), "The query parameter that names it."),
+    by_name("media type", shapes.Name("a parameter of the media type"),
+            "The parameter of the media type in Accept and Content-Type that names it."))}
+"""What says the version by a name of its own."""
+
+
+def scheme(r: Reading, node: Node, slot: Slot) -> VersionScheme | None:
+    """`path`, or one of `{header: NAME}`, `{query: NAME}`, `{media type: PARAMETER}`."""
+    if isinstance(node, Scalar):
+        if node.text in BY_NAME:
+            r.wrong_shape(node, slot, help=(f"say which: `{{{node.text}: NAME}}`",))
+            return None
+        found = leaves.word(r, node, slot)
+        return None if found is None else VersionScheme(found.text, None)
+    level = r.keyed(node, BY_NAME, "scheme")
+    if not isinstance(node, Mapping) or not all(entry.name in BY_NAME for entry in node.entries):
+        return None
+    if len(node.entries) != 1:
+        r.wrong_shape(node, slot, help=("a version is named in one way",))
+        return None
+    by, value = node.entries[0].name, node.entries[0].value
+    if isinstance(value, Scalar) and value.says("none"):
+        r.wrong_shape(value, level.slot(by), help=("a service without versions says `scheme: none`",))
+        return None
+    name = level.inner(by, leaves.header if by == "header" else leaves.name)
+    return None if name is None else VersionScheme(by, name.text)
+
+
+OF_REQUESTS = re.compile(r"(?<![\w.])(?:caller|request|now)\b")
+"""What an expression begins its values with that is to name a version."""
+
+
+def default(r: Reading, node: Node, slot: Slot) -> Name | Expression | None:
+    """The name of a version; or an expression: what is none of the names, and reads something."""
+    stated = r.document.part("versioning").facts.get("versions")
+    names = {each.name for each in stated.value.entries} if stated and isinstance(stated.value, Mapping) else set()
+    if isinstance(node, Scalar) and node.text not in names:
+        words = set(re.findall(r"\w+", node.text))
+        if OF_REQUESTS.search(node.text) or words & r.terms.keys():
+            return expression(r, node, slot)
+    return leaves.name(r, node, slot)
+
+
+def default_in_words(default: Name | Expression) -> str:
+    named = "`{}`" if isinstance(default, Name) else "the one that `{}` gives, of who calls"
+    return f"a request that names no version asks for {named.format(default.text)}"
+
+
+# The way back
+
+ENDPOINT: Final = re.compile(r"[A-Z]+ /[^ ]*")
+"""The key of an endpoint, as the subject of a change."""
+
+OF_ENDPOINT: Final = re.compile(r"([A-Z]+ /.*)\.(filters|query|request headers)\.([^.]+)")
+"""What belongs to an endpoint is named behind its key: `GET /orders.filters.status`."""
+
+DIFFERENT = ("schema", "is", "endpoint", "view", "kind", "code")
+BESIDE: Final = {
+    "rename": ("to",),
+    "remove": ("on create",),
+    "add": (*DIFFERENT, "permissions"),
+    "change": (*DIFFERENT, "on create", "stored"),
+}
+"""The verbs, and what may stand beside each. What has to, is known where it is known what the change is of."""
+
+AS_NOW = "The older version is as the one after it."
+THE_SAME = "It was the same."
+
+
+def of(level: Level) -> Scalar | None:
+    """What a change is of, as it is written."""
+    key = next((level.known[verb].value for verb in BESIDE if verb in level.known), None)
+    return key if isinstance(key, Scalar) else None
+
+
+def is_of_endpoint(key: Scalar | None) -> bool:
+    return key is not None and ENDPOINT.fullmatch(key.text) is not None and OF_ENDPOINT.fullmatch(key.text) is None
+
+
+def as_entry(level: Level, name: str) -> Entry:
+    """What a thing was, under its own name."""
+    entry = level.known[name]
+    return Entry(of(level) or entry.key, entry.value, entry.proposed)
+
+
+def was(name: str, read: Callable[[Level, Entry], Any]) -> Callable[[Level], Any]:
+    """Reads what a thing was; what says nothing is not said."""
+
+    def whole(level: Level) -> Any:
+        value = level.known[name].value if name in level.known else None
+        if isinstance(value, Mapping) and not value.entries:
+            return None
+        return level.inner(name, lambda r, node, slot: read(level, as_entry(level, name)))
+
+    return whole
+
+
+def endpoint_as_it_was(level: Level, entry: Entry) -> Endpoint | None:
+    cases, key = entry.value.get("cases") if isinstance(entry.value, Mapping) else None, of(level)
+    if cases is not None:
+        message = "an older version has no cases that the version above it has not"
+        level.reading.say(NOT_BUILT, message, Label(cases.key.span, "is not read here"), help=("leave it out",))
+    if key is None or not is_of_endpoint(key):
+        return None
+    return read_endpoint(level.reading, entry, route(level.reading, key))
+
+
+def view_as_it_was(level: Level, entry: Entry) -> View | None:
+    shown = template(level.reading, entry.value, level.slot("view"))
+    return None if shown is None else View(entry.name.rpartition(".")[2], entry.value.span, shown)
+
+
+def permissions_as_they_were(level: Level) -> Fact[tuple[Admission, ...]] | None:
+    found = level.inner("permissions", admissions)
+    return None if found is None else Shown(found, level.known["permissions"].value.span)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One step of the way back to an older version. `route`: the older method and path of what is `to` be an endpoint.
+
+    Of a field it says its older `schema`; its `value`, worked out from the stored row; `on_create`, its value in a row
+    that is made in the older version; `stored`, made of the `value` that a client of the older version gives. Of what
+    is no field, it says what it was as its own part does, with `permissions` for an endpoint."""
+
+    node: Mapping
+    route: Route | None
+    rename: Name | None = adds(
+        "rename", shapes.Name("what was renamed, such as `order.note`"), "It had another name.", AS_NOW)
+    to: Name | None = asked(
+        "to", shapes.Text("a name"), "With `rename`: the name that it had.", CHANGES, NO_VERSIONS,
+        when=When("it is a `rename`"), read=leaves.name)
+    remove: Name | None = adds(
+        "remove", shapes.Name("what was added, such as `order.note`"), "It was not there.", AS_NOW)
+    add: Name | None = adds(
+        "add", shapes.Text("what was removed, such as `order.memo`"), "It was there.", AS_NOW, read=leaves.name)
+    change: Name | None = adds(
+        "change", shapes.Name("what was changed, such as `order.note`"), "It was different.", AS_NOW)
+    schema: Schema | None = adds(
+        "schema", shapes.JSONSchema(), "With `add` or `change` of a field: the schema that it had.",
+        "The schema was the same.", read=schema, below=KEYWORDS)
+    value: Expression | None = adds(
+        "is", shapes.Expression(), "With `add` or `change` of a field: its value, worked out from the stored row.",
+        "The value was the same; a field that is added has none.")
+    on_create: Expression | None = adds(
+        "on create", shapes.Expression(),
+        "With `remove` or `change` of a field: its value in a row that is created in the older version, where the "
+        "client gives none.", "It is as in the version above.")
+    stored: Expression | None = adds(
+        "stored", shapes.Expression(),
+        "With `is`: what is stored of a `value` that a client of the older version gives.",
+        "Clients of the older version cannot give it.")
+    endpoint: Endpoint | None = adds(
+        "endpoint", shapes.Members(), "With `add` or `change` of an endpoint: what it was, in the keys of part 4.",
+        THE_SAME, whole=was("endpoint", endpoint_as_it_was))
+    permissions: Fact[tuple[Admission, ...]] | None = adds(
+        "permissions", ADMISSIONS, "With `add` of an endpoint: who may call it, as in part 5.", "`all others` holds.",
+        whole=permissions_as_they_were)
+    view: View | None = adds(
+        "view", shapes.Template(), "With `add` or `change` of a view (`order.views.short`): what it showed.", THE_SAME,
+        whole=was("view", view_as_it_was))
+    kind: EventKind | None = adds(
+        "kind", shapes.Members(), "With `add` or `change` of a kind of event: what it was, in the keys of part 6.",
+        THE_SAME, whole=was("kind", lambda level, entry: of_entry(KIND)(level.reading, entry)))
+    code: ErrorCode | None = adds(
+        "code", shapes.Members(), "With `add` or `change` of an error code: what it was, in the keys of part 7.",
+        THE_SAME, whole=was("code", lambda level, entry: of_entry(CODE)(level.reading, entry)))
+
+    @property
+    def verb(self) -> str:
+        return next(verb for verb in BESIDE if getattr(self, verb) is not None)
+
+    @property
+    def subject(self) -> Name:
+        subject: Name = getattr(self, self.verb)
+        return subject
+
+    @property
+    def span(self) -> Span:
+        return self.node.span
+
+    def said(self, key: str) -> Span:
+        """Where a key of the change stands; the whole change where it does not."""
+        entry = self.node.get(key)
+        return self.node.span if entry is None else entry.key.span
+
+
+def changes(r: Reading, node: Node, slot: Slot) -> tuple[Change, ...] | None:
+    items = r.items(node, slot)
+    return None if items is None else tuple(found for item in items if (found := change(r, item)) is not None)
+
+
+def change(r: Reading, node: Node) -> Change | None:
+    """One step back: a verb with its subject, and what the verb needs beside it."""
+    if not isinstance(node, Mapping):
+        r.say(NOT_A_CHANGE, f"a change is {described(node)}, not a mapping", Label(node.span),
+              help=("write `{rename: order.note, to: comment}`",))
+        return None
+    level = r.keyed(node, keys_of(Change), "a change")
+    verbs, to = [verb for verb in BESIDE if verb in level.known], level.known.get("to")
+    moved = route(r, to.value) if is_of_endpoint(of(level)) and to and isinstance(to.value, Scalar) else None
+    found = Change(node, moved, **values_of(level, Change))
+    if len(verbs) != 1:
+        if all(entry.name in level.keys for entry in node.entries):
+            several = " and ".join(f"`{verb}`" for verb in verbs) + " stand in one change"
+            r.say(NOT_A_CHANGE, several if verbs else "a change has no verb", Label(node.span),
+                  help=("each change is one of " + ", ".join(BESIDE),))
+        return None
+    verb = verbs[0]
+    for name, entry in level.known.items():
+        if name not in (verb, *BESIDE[verb]):
+            r.say(NOT_A_CHANGE, f"`{name}` says nothing beside `{verb}`", Label(entry.key.span), help=("leave it out",))
+    if verb == "rename" and to is None:
+        r.say(NOT_A_CHANGE, "`rename` does not say the older name", Label(level.known[verb].key.span),
+              help=("write it beside: `to: …`",))
+    return None if getattr(found, verb) is None else found
+
+
+# Versions
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """The dates are RFC 3339 full-dates."""
+
+    name: str
+    span: Span
+    changes: Fact[tuple[Change, ...]] | None = asked(
+        "changes",
+        Several(Change, named("CHANGE", Kind.ADDS,
+                              "One step of the way back: `rename`, `remove`, `add` or `change`.", AS_NOW)),
+        "The way back to it from the version above.", CHANGES,
+        "that version is not served. The newest has no way back", when=When("the version is an older one"),
+        says_none=True, main=True, read=changes, told="the way back to it")
+    deprecated: Fact[str] | None = adds(
+        "deprecated", shapes.Date(), "Since when it is deprecated: the header Deprecation (RFC 9745).",
+        "Responses have no header Deprecation.")
+    sunset: Fact[str] | None = adds(
+        "sunset", shapes.Date(), "When it will no longer be served: the header Sunset (RFC 8594).",
+        "Responses have no header Sunset.")
+    retired: Fact[str] | None = restricts(
+        "retired", shapes.Date(), "Since when it is no longer served (`retired version`).", "It is served.")
+
+
+COMPATIBLE_CHANGES = (
+    "add a resource", "add an optional field", "add a state", "add a transition", "add an endpoint",
+    "add an optional parameter", "add a filter", "add a sort", "add a response member", "add a response header",
+    "add an event kind", "add an event member", "add an error code", "add an enum value", "add a scheme",
+    "relax a restriction", "raise a limit", "deprecate")
+"""The kinds of change of which a contract may say that they keep the promise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Versioning:
+    """`default`: a version, or what gives its name. `versions`, newest first."""
+
+    scheme: Fact[VersionScheme] | None = asked(
+        "scheme", shapes.OneOf((shapes.Word(("path",)), shapes.Members())),
+        "How a request names its version: `path`, `{header: NAME}`, `{query: NAME}` or `{media type: PARAMETER}`.",
+        VERSIONING, NO_VERSIONS, says_none=True, read=scheme, below=tuple(BY_NAME.values()),
+        words=lambda scheme: scheme.told, sentence="{}")
+    versions: Fact[tuple[Version, ...]] | None = asked(
+        "versions",
+        Each(Version, named("VERSION", Kind.NAMES, "A version.", "Each use of its name is an error."),
+             "versions to the way back to them"),
+        "The versions, newest first; the document describes the newest.", VERSIONS, NO_VERSIONS)
+    default: Fact[Name | Expression] | None = asked(
+        "default", shapes.OneOf((shapes.Name("a version"), shapes.Expression())),
+        "The version of a request that names none; or what gives its name, of who calls.", DEFAULT,
+        "such a request is `unknown version`", says_none=True, read=default, words=default_in_words, sentence="{}")
+    compatible: Fact[tuple[Name, ...]] | None = asked(
+        "compatible", shapes.ListOf(shapes.Word(COMPATIBLE_CHANGES)), "The kinds of change that keep the promise.",
+        COMPATIBLE, "`diff` passes no verdict", says_none=True, told="compatible changes")
