@@ -8,30 +8,31 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ninefold.diagnostics.diagnostic import Diagnostic, Label, Severity
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.codes import NO_SUCH_FIELD, NO_SUCH_NAME, UNREADABLE
-from ninefold.language.codes import NOT_AN_ACTION, UNDECLARED
-from ninefold.syntax.nodes import Document, Entry, Mapping, scalars
+from ninefold.language.codes import NOT_AN_ACTION, UNDECLARED, UNKNOWN_KEY
+from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Sequence, scalars
 
 _FIRST_OF_EXPRESSIONS = "NF0400"
 _QUOTED = re.compile(r"`([^`]*)`")
 
 
 def causes(document: Document, said: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
-    """What is said, without what only follows from something else that is; of one undeclared resource, once."""
+    """What is said, without what only follows from something else that is; of a name that nothing declares, once."""
     if not any(each.code.severity is Severity.ERROR for each in said):
         return said
     faulty = {f".{name}" for name in _faulty(document, said)}
     refused = {each.of for each in said if each.of and each.code is not UNDECLARED}
     unknown = {each.of for each in said if each.of and each.code is UNDECLARED}
     machines = tuple(_machines(document, said))
-    if not (faulty or refused or unknown or machines):
-        return said
+    skipped = _skipped(document, said)
+    if not (faulty or refused or unknown or machines or skipped):
+        return tuple(_once(said))
     written = _Written(document)
     # What is done to a resource that has states is as unknown as the resource.
     undone = _reading(unknown & {entry.name for entry in document.part("states").facts.entries})
@@ -40,7 +41,7 @@ def causes(document: Document, said: tuple[Diagnostic, ...]) -> tuple[Diagnostic
     def follows(each: Diagnostic) -> bool:
         if each.of or each.code.severity is Severity.NOTE:
             return False
-        if any(machine.holds(each) for machine in machines):
+        if any(machine.holds(each) for machine in machines) or _is_of_skipped(each, skipped):
             return True
         told = " ".join(f".{name}" for name in _QUOTED.findall(each.message))
         place = "" if each.code is UNREADABLE else written.around(each.span)
@@ -57,7 +58,7 @@ def causes(document: Document, said: tuple[Diagnostic, ...]) -> tuple[Diagnostic
         # What has no such name was known: a type that is not known finds every name.
         return each.code not in (NO_SUCH_FIELD, NO_SUCH_NAME) and (_found(wrong, told) or _found(wrong, place))
 
-    return tuple(_once([each for each in said if not follows(each)]))
+    return tuple(_once(each for each in said if not follows(each)))
 
 
 def _faulty(document: Document, said: tuple[Diagnostic, ...]) -> Iterator[str]:
@@ -94,6 +95,29 @@ def _machines(document: Document, said: tuple[Diagnostic, ...]) -> Iterator[_Mac
                 break
 
 
+def _skipped(document: Document, said: tuple[Diagnostic, ...]) -> str:
+    """What stands under keys that are none, as it is written."""
+    refused = {each.span for each in said if each.code is UNKNOWN_KEY}
+    parts = (part.facts for part in document.parts) if refused else ()
+    entries = (each for facts in parts for each in _entries(facts) if each.key.span in refused)
+    return "\n".join(document.source.cut(each.value.span) for each in entries)
+
+
+def _entries(node: Node) -> Iterator[Entry]:
+    for each in node.entries if isinstance(node, Mapping) else ():
+        yield each
+        yield from _entries(each.value)
+    for item in node.items if isinstance(node, Sequence) else ():
+        yield from _entries(item)
+
+
+def _is_of_skipped(each: Diagnostic, skipped: str) -> bool:
+    """Whether a warning, such as that nothing uses something, is about what stands where nothing is read."""
+    named = _QUOTED.findall(each.message)
+    of_meaning = each.code.severity is Severity.WARNING and each.code.id >= _FIRST_OF_EXPRESSIONS
+    return of_meaning and bool(named) and all(_found(_reading({name}), skipped) for name in named)
+
+
 def _fields(document: Document) -> Iterator[Entry]:
     for resource in document.part("resources").facts.entries:
         fields = resource.value.get("fields") if isinstance(resource.value, Mapping) else None
@@ -114,14 +138,15 @@ def _found(pattern: re.Pattern[str] | None, text: str) -> bool:
     return pattern is not None and pattern.search(text) is not None
 
 
-def _once(said: list[Diagnostic]) -> Iterator[Diagnostic]:
+def _once(said: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
     """Each once; of a name that nothing declares with a label at each place where it is used."""
-    places: dict[tuple[str, str], list[Span]] = {}
+    said = tuple(said)
+    places: dict[tuple[object, ...], list[Span]] = {}
     for each in said:
-        if each.of and each.code is UNDECLARED:
-            places.setdefault((each.code.id, each.message), []).append(each.span)
+        if each.code in (UNDECLARED, NO_SUCH_FIELD):
+            places.setdefault((each.code.id, each.message, each.help), []).append(each.span)
     for each in said:
-        spans = places.get((each.code.id, each.message))
+        spans = places.get((each.code.id, each.message, each.help))
         if spans is None:
             yield each
         elif spans[0] == each.span:
