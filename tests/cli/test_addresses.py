@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from ninefold.cli.addresses import bound, url
+from ninefold.cli.sockets import bound, url
 from ninefold.cli.terminal import Unusable
 
 

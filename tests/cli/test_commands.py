@@ -15,7 +15,7 @@ import pytest
 
 import ninefold
 from ninefold.catalogue import CODES
-from ninefold.cli import contract_file, main
+from ninefold.cli import document, main
 from ninefold.cli.commands import COMMANDS
 from ninefold.diagnostics.explanations import explanation
 from ninefold.pipeline import load
@@ -117,7 +117,7 @@ def test_every_command_has_help_with_an_example(command: str, capsys: pytest.Cap
 def test_the_program_lists_its_commands(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     shown = capsys.readouterr().out
-    assert all(text in shown for text in COMMANDS.values())
+    assert all(each.help in shown for each in COMMANDS.values())
     assert main(["--version"]) == 0
     assert capsys.readouterr().out.strip() == ninefold.__version__
 
@@ -167,7 +167,7 @@ def test_our_fault_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     def fails(*_: object) -> None:
         raise LookupError("a secret of the contract")
 
-    monkeypatch.setattr(contract_file, "compile_document", fails)
+    monkeypatch.setattr(document, "compile_document", fails)
     monkeypatch.delenv("NINEFOLD_DEBUG", raising=False)
     assert main(["check", ORDERS]) == 3
     said = capsys.readouterr().err

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ninefold.cli import main
-from ninefold.cli.sarif import uri
+from ninefold.cli.check import uri
 from ninefold.tools.editor_schema import block_of, plain_form
 
 ORDERS = Path(__file__).parents[2] / "examples" / "orders.md"

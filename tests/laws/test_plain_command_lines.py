@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ninefold.cli.application import application
-from ninefold.cli.commands import COMMANDS
-from ninefold.cli.parameter import plainly
+from ninefold.cli.commands import COMMANDS, plainly
 
 VALUES = [
     "contract.md",
@@ -37,7 +36,7 @@ VALUES = [
 
 
 def command(name: str) -> Callable[..., Any]:
-    made: Callable[..., Any] = getattr(import_module(f"ninefold.cli.{name}"), name)
+    made: Callable[..., Any] = getattr(import_module(f"ninefold.cli.{COMMANDS[name].module}"), name)
     return made
 
 

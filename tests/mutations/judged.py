@@ -12,7 +12,7 @@ import apsw
 import msgspec
 from tests.statements import statements
 
-from ninefold.cli.listing import listing
+from ninefold.cli.plan import listing
 from ninefold.diagnostics.diagnostic import Severity, has_errors
 from ninefold.diagnostics.render import render, to_json_lines
 from ninefold.diagnostics.sarif import result_of

@@ -20,7 +20,7 @@ from cryptography import x509
 from tests.server.authority import Authority, Issued
 from tests.server.conftest import recorded, running
 
-from ninefold.cli.tls import tls_context
+from ninefold.cli.sockets import tls_context
 from ninefold.diagnostics.render import render
 from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan

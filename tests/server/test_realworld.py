@@ -9,7 +9,7 @@ import httpx
 import pytest
 from tests.http_cases import serving
 
-from ninefold.cli.listing import listing
+from ninefold.cli.plan import listing
 from ninefold.pipeline import load
 from ninefold.plan.operations import List
 from ninefold.plan.routes import Served

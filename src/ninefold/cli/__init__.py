@@ -1,4 +1,4 @@
-"""The command line: one file a command. `main` is what the program `ninefold` runs.
+"""The command line. `main` is what the program `ninefold` runs.
 
 | exit | means                                                          |
 |------|----------------------------------------------------------------|
@@ -21,8 +21,7 @@ from importlib import import_module
 from pathlib import Path
 
 import ninefold
-from ninefold.cli.commands import COMMANDS
-from ninefold.cli.parameter import plainly
+from ninefold.cli.commands import COMMANDS, plainly
 from ninefold.cli.terminal import Unusable, complain
 
 CLOSED_PIPE = 141
@@ -61,7 +60,7 @@ def _imported(name: str, is_program: bool) -> Callable[..., int | None]:
     was_enabled = gc.isenabled()
     gc.disable()
     try:
-        command: Callable[..., int | None] = getattr(import_module(f"ninefold.cli.{name}"), name)
+        command: Callable[..., int | None] = getattr(import_module(f"ninefold.cli.{COMMANDS[name].module}"), name)
     finally:
         if is_program:
             gc.freeze()

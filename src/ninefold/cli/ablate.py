@@ -9,18 +9,15 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Literal, assert_never
 
-import msgspec
-
 from ninefold.ablate.ablate import Work
 from ninefold.ablate.ablate import found as found_by
 from ninefold.ablate.facts import written
 from ninefold.ablate.report import Report, report, to_json, to_markdown, to_text
 from ninefold.ablate.requests import Excuse, Unreadable, excuses
-from ninefold.cli.contract_file import compiled, read_bytes
+from ninefold.cli.commands import File, Parameter, Settings
+from ninefold.cli.document import compiled, read_bytes
 from ninefold.cli.operator_values import operator_values
-from ninefold.cli.parameter import File, Parameter
-from ninefold.cli.terminal import Unusable, say, show
-from ninefold.diagnostics.render import visible
+from ninefold.cli.terminal import Unusable, say, say_json, say_visibly, show
 
 
 def ablate(
@@ -28,7 +25,7 @@ def ablate(
     /,
     *,
     requests: Annotated[Sequence[str], Parameter(negative=())],
-    settings: Annotated[Sequence[str], Parameter(name="--set", negative=(), show_default=False)] = (),
+    settings: Settings = (),
     format: Literal["text", "markdown", "json"] = "text",
     only: str = "*",
     processes: Annotated[int | None, Parameter(show_default=False)] = None,
@@ -50,8 +47,6 @@ def ablate(
     ----------
     requests
         A file of requests, or a directory of `.http` files; may come several times. They are told in order.
-    settings
-        `NAME=VALUE`, what the contract calls `operator.NAME`. Issuers that are not given are played.
     format
         `markdown` is the table with lists below it.
     only
@@ -84,11 +79,11 @@ def ablate(
 def _say(told: Report, format: Literal["text", "markdown", "json"]) -> None:
     match format:
         case "text":
-            say("\n".join(map(visible, to_text(told).split("\n"))))
+            say_visibly(to_text(told))
         case "markdown":
             say(to_markdown(told))
         case "json":
-            say(msgspec.json.format(msgspec.json.encode(to_json(told)), indent=2).decode())
+            say_json(to_json(told))
         case _:
             assert_never(format)
 

@@ -15,22 +15,19 @@ import msgspec
 from rich.console import Console
 from rich.progress import Progress
 
-from ninefold.cli.contract_file import load
-from ninefold.cli.database_file import database_of
+from ninefold.cli.commands import AcceptProposals, Database, File, Parameter, Secrets, Settings
+from ninefold.cli.document import database_of, errors_of, load
 from ninefold.cli.failures import failures_in_words
 from ninefold.cli.operator_values import operator_values
-from ninefold.cli.parameter import AcceptProposals, File, Parameter
-from ninefold.cli.resource import given, operations_of, pairs
-from ninefold.cli.row_file import NotRows, row_file
-from ninefold.cli.row_table import masked, rows_as_text
-from ninefold.cli.terminal import Unusable, complain, remark, say, show
-from ninefold.diagnostics.diagnostic import Severity
+from ninefold.cli.rows import given, masked, operations_of, pairs, rows_as_text
+from ninefold.cli.terminal import Unusable, complain, reason, remark, say
 from ninefold.diagnostics.render import visible
 from ninefold.operator.rows import Adding, Caller, ShownRow, stated_rows
 from ninefold.plan.operator import Adding as AddingPlan
 from ninefold.plan.operator import OperatorOperations
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.messages.problems import Failure
+from ninefold.runtime.messages.json_text import parse
+from ninefold.runtime.messages.problems import Failure, pointer
 from ninefold.runtime.operations.constraints import NOT_MADE, why_not_made
 from ninefold.runtime.operations.judge import Refusal
 from ninefold.runtime.store.protocol import Session, Unavailable
@@ -51,9 +48,9 @@ def add(
     *values: str,
     from_: Annotated[str | None, Parameter(name="--from", allow_leading_hyphen=True)] = None,
     format: Literal["text", "json"] = "text",
-    database: str | None = None,
-    settings: Annotated[Sequence[str], Parameter(name="--set", negative=(), show_default=False)] = (),
-    secrets: Path | None = None,
+    database: Database = None,
+    settings: Settings = (),
+    secrets: Secrets = None,
     accept_proposals: AcceptProposals = False,
 ) -> int:
     """Add rows under the contract's own rules.
@@ -84,15 +81,9 @@ def add(
         an object with such an array for each resource, in the order in which they are added.
     format
         `json` prints each row that was added, a line each.
-    database
-        `sqlite:///PATH` or a path, as for `serve`. It is made if it is not there.
-    settings
-        NAME=VALUE: what the contract calls `operator.NAME`, where a value that is made reads it.
-    secrets
-        A file of lines NAME=VALUE, refused if others may read it.
     """
     loaded = load(file, accept_proposals)
-    show((found for found in loaded.diagnostics if found.code.severity is Severity.ERROR), loaded.source, sys.stderr)
+    errors_of(loaded)
     plan = loaded.plan
     if plan is None:
         return 1
@@ -303,3 +294,79 @@ def _print_tokens(rows: Sequence[_Read], added: Sequence[ShownRow]) -> None:
             if shown.get(name) is not None:
                 key = "/".join(str(shown[each]) for each in row.kind.body.create.key)
                 say(visible(f"{row.kind.operations.resource} {key}  {name}  {shown[name]}"))
+
+
+LARGEST = 256 * 1024 * 1024
+"""Bytes of a file that are read: all of it is added in one transaction."""
+
+
+class NotRows(Exception):
+    """The file holds no rows; the message says why, `help` advises."""
+
+    def __init__(self, message: str, *help: str) -> None:
+        super().__init__(message)
+        self.help = help
+
+
+@dataclass(frozen=True, slots=True)
+class GivenRow:
+    """`pointer` says where in the file the row stands (RFC 6901); of a file with an object a line, its line."""
+
+    resource: str
+    pointer: str
+    document: Any
+
+
+def row_file(path: str, resource: str | None) -> list[GivenRow]:
+    """The rows of a file, in its order. `resource`: whose rows an array holds. Raises NotRows."""
+    data = _data(path)
+    try:
+        document = parse(data)
+    except ValueError:
+        return list(_lines(data, resource))
+    if isinstance(document, dict) and resource is None:
+        return [row for name, rows in document.items() for row in _array(rows, name, (name,))]
+    if resource is None:
+        raise NotRows("it is an array of rows of no resource that is named", "ninefold add FILE RESOURCE --from FILE")
+    if isinstance(document, dict):
+        if list(document) == [resource]:
+            return list(_array(document[resource], resource, (resource,)))
+        return [GivenRow(resource, "line 1", document)]
+    return list(_array(document, resource, ()))
+
+
+def _array(rows: Any, resource: str, path: tuple[str, ...]) -> Iterator[GivenRow]:
+    if not isinstance(rows, list):
+        raise NotRows(f"{pointer(path) or 'it'} is not an array of rows", _FORMS)
+    for index, row in enumerate(rows):
+        yield GivenRow(resource, pointer((*path, index)), row)
+
+
+_FORMS = 'rows are [{…}, {…}], or {"RESOURCE": [{…}], …} where no resource is named'
+
+
+def _lines(data: bytes, resource: str | None) -> Iterator[GivenRow]:
+    for number, line in enumerate(data.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            row = parse(line)
+        except ValueError:
+            raise NotRows(f"line {number} is not JSON, and neither is the file as a whole", _FORMS) from None
+        if resource is None:
+            raise NotRows("it holds rows of no resource that is named", "ninefold add FILE RESOURCE --from FILE")
+        yield GivenRow(resource, f"line {number}", row)
+
+
+def _data(path: str) -> bytes:
+    try:
+        if path == "-":
+            data = sys.stdin.buffer.read(LARGEST + 1)
+        else:
+            with Path(path).open("rb") as opened:
+                data = opened.read(LARGEST + 1)
+    except (OSError, ValueError) as error:
+        raise NotRows(f"it cannot be read: {reason(error)}") from None
+    if len(data) > LARGEST:
+        raise NotRows("it is larger than a file of rows may be (256 MiB)", "add it in several files")
+    return data

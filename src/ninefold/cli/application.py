@@ -13,8 +13,7 @@ from cyclopts import App, CycloptsError
 from rich.console import Console
 
 import ninefold
-from ninefold.cli.commands import COMMANDS
-from ninefold.cli.parameter import Parameter
+from ninefold.cli.commands import COMMANDS, Parameter
 
 HELP = """A service contract in, a running service out, and nothing invented in between.
 
@@ -57,11 +56,11 @@ def application(called: str = "") -> App:
         error_console=Console(stderr=True),
         result_action="return_value",
     )
-    for position, (name, help) in enumerate(COMMANDS.items()):
+    for position, (name, command) in enumerate(COMMANDS.items()):
         app.command(
-            _told(name) if name == called else f"ninefold.cli.{name}:{name}",
+            _told(name) if name == called else f"ninefold.cli.{command.module}:{name}",
             name=name,
-            help=None if name == called else help,
+            help=None if name == called else command.help,
             help_epilogue="",
             sort_key=position,
         )
@@ -70,7 +69,7 @@ def application(called: str = "") -> App:
 
 def _told(name: str) -> Any:
     """A command, what is said of its parameters in the words of cyclopts."""
-    command = getattr(import_module(f"ninefold.cli.{name}"), name)
+    command = getattr(import_module(f"ninefold.cli.{COMMANDS[name].module}"), name)
 
     def told(*given: Any, **named: Any) -> Any:
         return command(*given, **named)

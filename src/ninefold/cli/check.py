@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
+from pathlib import Path, PurePath
 from typing import Literal
+from urllib.parse import quote
 
-from ninefold.cli.contract_file import load
-from ninefold.cli.parameter import AcceptProposals, File
-from ninefold.cli.sarif import say_sarif
-from ninefold.cli.terminal import say, show
+import ninefold
+from ninefold.cli.commands import AcceptProposals, File
+from ninefold.cli.document import load
+from ninefold.cli.terminal import say, say_json, show
 from ninefold.diagnostics.diagnostic import has_errors
 from ninefold.diagnostics.render import to_json_lines, visible
-from ninefold.diagnostics.sarif import result_of
+from ninefold.diagnostics.sarif import Result, Tool, result_of, to_sarif
+from ninefold.diagnostics.source import Source
 from ninefold.language.fact import value_of
 from ninefold.tools.gaps import blocked_in_words
 
@@ -55,3 +59,14 @@ def check(
         if blocked and not has_errors(loaded.diagnostics):
             say(f"{blocked} by what is not shown: ninefold gaps {visible(file)}")
     return 1 if has_errors(loaded.diagnostics) else 0
+
+
+def say_sarif(results: Iterable[Result], source: Source) -> None:
+    """A SARIF log on standard output."""
+    log = to_sarif(results, source, Tool("ninefold", ninefold.__version__), uri(source.name))
+    say_json(log)
+
+
+def uri(name: str) -> str:
+    """A file's name as a URI reference (RFC 3986, RFC 8089): relative as it was given, or `file:///…`."""
+    return Path(name).as_uri() if PurePath(name).is_absolute() else quote(PurePath(name).as_posix())

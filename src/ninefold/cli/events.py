@@ -9,12 +9,10 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from ninefold.cli.contract_file import load
-from ninefold.cli.database_file import database_of
-from ninefold.cli.parameter import AcceptProposals, File, Parameter
-from ninefold.cli.row_table import rows_as_text
-from ninefold.cli.terminal import Unusable, remark, say, show
-from ninefold.diagnostics.diagnostic import Severity
+from ninefold.cli.commands import AcceptProposals, Database, File, Parameter
+from ninefold.cli.document import database_of, errors_of, load
+from ninefold.cli.rows import rows_as_text
+from ninefold.cli.terminal import Unusable, remark, say
 from ninefold.operator.rows import counts, dead, logged, replay, rotate
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.sources import Sources
@@ -37,7 +35,7 @@ def events(
     subscription: str | None = None,
     overlap: Annotated[int, Parameter(name="--overlap-hours")] = 24,
     format: Literal["text", "json"] = "text",
-    database: str | None = None,
+    database: Database = None,
     accept_proposals: AcceptProposals = False,
 ) -> int:
     """Look at events and their delivery, and have them delivered again.
@@ -70,11 +68,9 @@ def events(
         Of `rotate`: for so many hours deliveries are signed with the old secret as well.
     format
         `json` gives one object a line.
-    database
-        `sqlite:///PATH` or a path, as for `serve`.
     """
     loaded = load(file, accept_proposals)
-    show((found for found in loaded.diagnostics if found.code.severity is Severity.ERROR), loaded.source, sys.stderr)
+    errors_of(loaded)
     plan = loaded.plan
     if plan is None:
         return 1

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from ninefold.catalogue import CODES
-from ninefold.cli.parameter import AcceptProposals, InVersion, Parameter
+from ninefold.cli.commands import AcceptProposals, InVersion, Parameter
 from ninefold.cli.terminal import Unusable, is_coloured, say, width
 from ninefold.diagnostics.diagnostic import Code, Severity
 from ninefold.diagnostics.explanations import explanation

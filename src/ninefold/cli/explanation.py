@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-import msgspec
-
-from ninefold.cli.contract_file import in_version, load
-from ninefold.cli.terminal import Unusable, say
+from ninefold.cli.document import in_version, load
+from ninefold.cli.terminal import Unusable, say, say_json
 from ninefold.diagnostics.diagnostic import has_errors
 from ninefold.diagnostics.render import visible
 from ninefold.diagnostics.suggest import did_you_mean
@@ -51,7 +49,7 @@ def explain_contract(
         explanation = explain_endpoint(loaded, found, statements)
     match format:
         case "json":
-            say(msgspec.json.format(msgspec.json.encode(to_json(explanation)), indent=2).decode())
+            say_json(to_json(explanation))
         case "markdown":
             say(to_markdown(explanation))
         case _:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Literal
 
-import msgspec
 import yaml
 
-from ninefold.cli.contract_file import in_version, load
-from ninefold.cli.parameter import AcceptProposals, File, InVersion
-from ninefold.cli.terminal import remark, say, show
-from ninefold.diagnostics.diagnostic import Severity
+from ninefold.cli.commands import AcceptProposals, File, InVersion
+from ninefold.cli.document import errors_of, has_routes, in_version, load
+from ninefold.cli.terminal import Unusable, say, say_json
+from ninefold.diagnostics.suggest import did_you_mean
+from ninefold.syntax.nodes import PARTS, TITLES, heading
+from ninefold.tools.editor_schema import block_of, plain_form
 from ninefold.tools.openapi.document import openapi
 from ninefold.tools.openapi.service import Service
 
@@ -45,20 +45,17 @@ def export(
         A version of the contract, which has a document of its own. The newest, where none is named.
     """
     loaded = load(file, accept_proposals)
-    show((found for found in loaded.diagnostics if found.code.severity is Severity.ERROR), loaded.source, sys.stderr)
+    errors_of(loaded)
     if loaded.plan is None or loaded.checked is None:
         return 1
     loaded = in_version(loaded, version)
     assert loaded.plan is not None and loaded.checked is not None
     document = openapi(Service(loaded.contract, loaded.checked, loaded.plan, loaded.open_questions))
     if format == "json":
-        say(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
+        say_json(document)
     else:
         say(yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120))
-    if not loaded.plan.routes:
-        remark("there is nothing to serve: ninefold gaps says why")
-        return 1
-    return 0
+    return 0 if has_routes(loaded.plan) else 1
 
 
 class _Dumper(yaml.SafeDumper):
@@ -66,3 +63,32 @@ class _Dumper(yaml.SafeDumper):
 
     def ignore_aliases(self, data: object) -> bool:
         return True
+
+
+def schema(part: str | None = None, /) -> int:
+    """Print a JSON Schema for editors.
+
+    The schema of a contract in the plain form, or of the `yaml` blocks of one part. It gives completion, hover texts
+    and marks for what is misspelt; `ninefold check` says what else is wrong. Draft 7, for the YAML extension of
+    VS Code and for others that run the YAML language server.
+
+        ninefold schema > contract.schema.json
+        ninefold schema endpoints
+
+    Parameters
+    ----------
+    part
+        A part by its name, its number or its heading: `endpoints`, `4`.
+    """
+    found = plain_form() if part is None else block_of(_number(part))
+    say_json(found)
+    return 0
+
+
+def _number(part: str) -> int:
+    """Which part is meant, counted from 1. Raises Unusable."""
+    found = heading(part).part
+    if found:
+        return found
+    help = did_you_mean(part, PARTS) or did_you_mean(part, TITLES) or (f"the parts are {', '.join(PARTS)}",)
+    raise Unusable(f"there is no part {part}", *help)

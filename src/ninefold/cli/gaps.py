@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, assert_never
+from typing import Annotated, Literal, assert_never
 
-import msgspec
-
-from ninefold.cli.contract_file import load
+from ninefold.cli.check import say_sarif
+from ninefold.cli.commands import AcceptProposals, File, Parameter, Settings
+from ninefold.cli.document import errors_of, load
 from ninefold.cli.operator_values import operator_values
-from ninefold.cli.parameter import AcceptProposals, File, Parameter
-from ninefold.cli.sarif import say_sarif
-from ninefold.cli.terminal import Unusable, say, show
-from ninefold.diagnostics.diagnostic import Diagnostic, Severity, has_errors
-from ninefold.diagnostics.render import visible
+from ninefold.cli.terminal import Unusable, say_json, say_visibly
+from ninefold.diagnostics.diagnostic import Diagnostic
 from ninefold.diagnostics.sarif import result_of
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.pipeline import Loaded
@@ -32,7 +28,7 @@ def gaps(
     *,
     endpoint: Annotated[str | None, Parameter(name="--for", show_default=False)] = None,
     format: Format = "text",
-    settings: Annotated[Sequence[str], Parameter(name="--set", negative=(), show_default=False)] = (),
+    settings: Settings = (),
     accept_proposals: AcceptProposals = False,
 ) -> int:
     """Show what a contract leaves open.
@@ -62,43 +58,43 @@ def gaps(
     key = None if endpoint is None else _endpoint(loaded, endpoint)
     if settings and key is None:
         raise Unusable("--set stands without --for", 'name the endpoint: --for "GET /tasks"')
-    show(_errors(loaded), loaded.source, sys.stderr)
-    return _of_all(loaded, format) if key is None else _of_endpoint(loaded, key, format, settings)
+    errors = errors_of(loaded)
+    if key is None:
+        return _of_all(loaded, errors, format)
+    return _of_endpoint(loaded, errors, key, format, settings)
 
 
-def _of_all(loaded: Loaded, format: Format) -> int:
-    contract, open, errors = loaded.contract, loaded.open_questions, len(_errors(loaded))
+def _of_all(loaded: Loaded, errors: Sequence[Diagnostic], format: Format) -> int:
+    contract, open, count = loaded.contract, loaded.open_questions, len(errors)
     match format:
         case "text":
-            _say_lines(all_gaps.to_text(contract, open, errors))
+            say_visibly(all_gaps.to_text(contract, open, count))
         case "json":
-            _say_json(all_gaps.to_json(contract, open, errors))
+            say_json(all_gaps.to_json(contract, open, count))
         case "markdown":
-            _say_lines(letter(contract, open, errors=errors))
+            say_visibly(letter(contract, open, errors=count))
         case "sarif":
-            say_sarif((*map(result_of, _errors(loaded)), *all_gaps.to_results(open)), loaded.source)
+            say_sarif((*map(result_of, errors), *all_gaps.to_results(open)), loaded.source)
         case _:
             assert_never(format)
-    return 1 if open or has_errors(loaded.diagnostics) else 0
+    return 1 if open or errors else 0
 
 
-def _errors(loaded: Loaded) -> list[Diagnostic]:
-    return [found for found in loaded.diagnostics if found.code.severity is Severity.ERROR]
-
-
-def _of_endpoint(loaded: Loaded, key: str, format: Format, settings: Sequence[str]) -> int:
+def _of_endpoint(
+    loaded: Loaded, errors: Sequence[Diagnostic], key: str, format: Format, settings: Sequence[str]
+) -> int:
     wanted = () if loaded.checked is None else tuple(each.name for each in loaded.checked.operator)
     given = operator_values(wanted, settings, None, os.environ) if loaded.checked is not None else {}
     found = of_endpoint.obstacles(key, loaded.contract, loaded.open_questions, loaded.checked, given)
     match format:
         case "text":
-            _say_lines(of_endpoint.to_text(found, loaded.source))
+            say_visibly(of_endpoint.to_text(found, loaded.source))
         case "json":
-            _say_json(of_endpoint.to_json(found, loaded.source))
+            say_json(of_endpoint.to_json(found, loaded.source))
         case "markdown":
-            _say_lines(letter(loaded.contract, found.questions, key, len(_errors(loaded))))
+            say_visibly(letter(loaded.contract, found.questions, key, len(errors)))
         case "sarif":
-            say_sarif((*map(result_of, _errors(loaded)), *all_gaps.to_results(found.questions)), loaded.source)
+            say_sarif((*map(result_of, errors), *all_gaps.to_results(found.questions)), loaded.source)
         case _:
             assert_never(format)
     return 1 if found else 0
@@ -115,12 +111,3 @@ def _endpoint(loaded: Loaded, written: str) -> str:
     listed = ", ".join(keys[:12]) + (", …" if len(keys) > 12 else "")
     help = did_you_mean(written, keys) or (f"its endpoints are {listed}",)
     raise Unusable(f"the contract has no endpoint {written}", *help)
-
-
-def _say_json(value: dict[str, Any]) -> None:
-    say(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
-
-
-def _say_lines(text: str) -> None:
-    """Lines that hold text of the document, which a terminal is to show and not to obey."""
-    say("\n".join(map(visible, text.split("\n"))))

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated, Literal, assert_never
 
-import msgspec
-
-from ninefold.cli.contract_file import load
-from ninefold.cli.parameter import AcceptProposals, File, Parameter
-from ninefold.cli.terminal import say, show
-from ninefold.diagnostics.diagnostic import Severity
-from ninefold.diagnostics.render import visible
+from ninefold.cli.commands import AcceptProposals, File, Parameter
+from ninefold.cli.document import errors_of, load
+from ninefold.cli.terminal import say_json, say_visibly
 from ninefold.tools.permissions.matrix import Matrix, Verdict, matrix
 from ninefold.tools.permissions.render import to_json, to_markdown, to_text
 
@@ -45,15 +40,15 @@ def permissions(
         `--no-lines` leaves the lines out, which a word of prose would move.
     """
     loaded = load(file, accept_proposals)
-    show((found for found in loaded.diagnostics if found.code.severity is Severity.ERROR), loaded.source, sys.stderr)
+    errors_of(loaded)
     found = matrix(loaded.contract, loaded.checked)
     match format:
         case "text":
-            _say_lines(to_text(found, lines))
+            say_visibly(to_text(found, lines))
         case "markdown":
-            _say_lines(to_markdown(found, lines))
+            say_visibly(to_markdown(found, lines))
         case "json":
-            say(msgspec.json.format(msgspec.json.encode(to_json(found, lines)), indent=2).decode())
+            say_json(to_json(found, lines))
         case _:
             assert_never(format)
     return 1 if found.wrong or _is_open(found) else 0
@@ -61,8 +56,3 @@ def permissions(
 
 def _is_open(found: Matrix) -> bool:
     return any(cell.verdict is Verdict.NOT_SHOWN for line in found.lines for cell in line.cells)
-
-
-def _say_lines(text: str) -> None:
-    """Lines that hold text of the document, which a terminal is to show and not to obey."""
-    say("\n".join(map(visible, text.rstrip("\n").split("\n"))))

@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Annotated, Literal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal
 
 import msgspec
+from rich.cells import cell_len
 
-from ninefold.cli.contract_file import load
-from ninefold.cli.database_file import database_of
+from ninefold.cli.commands import AcceptProposals, Database, File, Parameter, Secrets, Settings
+from ninefold.cli.document import database_of, errors_of, load
 from ninefold.cli.operator_values import operator_values
-from ninefold.cli.parameter import AcceptProposals, File, Parameter
-from ninefold.cli.resource import operations_of, pairs
-from ninefold.cli.row_table import MASK, masked, rows_as_text
-from ninefold.cli.terminal import Unusable, remark, say, show
-from ninefold.diagnostics.diagnostic import Severity
+from ninefold.cli.terminal import Unusable, is_coloured, remark, say, width
+from ninefold.diagnostics.render import visible
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.operator.rows import Caller, Looked, filters_of, look
 from ninefold.plan.operator import OperatorOperations
+from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store.guests import open_to_read
 from ninefold.runtime.store.protocol import Unavailable
 from ninefold.runtime.store.sqlite import Refused
-from ninefold.values import Invalid, Value
+from ninefold.values import Invalid, Text, Timestamp, Value, from_schema
 
 LARGEST = 10_000_000
 """Rows that are asked for at once, at most."""
@@ -40,9 +38,9 @@ def rows(
     limit: int = 50,
     show_sensitive: Annotated[bool, Parameter(negative=())] = False,
     format: Literal["text", "json"] = "text",
-    database: str | None = None,
-    settings: Annotated[Sequence[str], Parameter(name="--set", negative=(), show_default=False)] = (),
-    secrets: Path | None = None,
+    database: Database = None,
+    settings: Settings = (),
+    secrets: Secrets = None,
     accept_proposals: AcceptProposals = False,
 ) -> int:
     """Look at the rows of a resource.
@@ -70,15 +68,9 @@ def rows(
         Show what the contract calls `sensitive`.
     format
         `json` gives one object a row, each on a line of its own.
-    database
-        `sqlite:///PATH` or a path, as for `serve`.
-    settings
-        NAME=VALUE: what the contract calls `operator.NAME`, where a computed field reads it.
-    secrets
-        A file of lines NAME=VALUE, refused if others may read it.
     """
     loaded = load(file, accept_proposals)
-    show((found for found in loaded.diagnostics if found.code.severity is Severity.ERROR), loaded.source, sys.stderr)
+    errors_of(loaded)
     plan = loaded.plan
     if plan is None:
         return 1
@@ -136,3 +128,96 @@ def _counted(count: int) -> str:
 
 def _of_them(looked: Looked, shown: int) -> str:
     return f", the first {shown:,} shown (--limit shows more)" if looked.total > shown else ""
+
+
+MASK = "***"
+NOTHING = "-"
+
+LONGEST = 60
+"""Cells of a value in a table; a longer one is shown whole, one field a line."""
+
+
+def masked(row: dict[str, Any], hidden: Sequence[str]) -> dict[str, Any]:
+    """A row of which the values of some fields are not told. That there is none is no secret."""
+    return {name: MASK if name in hidden and value is not None else value for name, value in row.items()}
+
+
+def rows_as_text(rows: Sequence[dict[str, Any]], fields: Sequence[str]) -> str:
+    """Every row with all of `fields`, in their order."""
+    table = [[shown(row.get(name)) for name in fields] for row in rows]
+    widths = [max(map(cell_len, column)) for column in zip(fields, *table, strict=True)]
+    if sum(widths) + 2 * len(widths) <= width() and max(widths, default=0) <= LONGEST:
+        lines = [_dimmed(_line(fields, widths)), *(_line(row, widths) for row in table)]
+        return "\n".join(line.rstrip() for line in lines)
+    return "\n\n".join("\n".join(_lines(fields, row)) for row in table)
+
+
+def shown(value: Any) -> str:
+    """A value in one line: a text as it is, nothing as a dash, all else as JSON."""
+    match value:
+        case None:
+            return NOTHING
+        case str():
+            return visible(value.replace("\n", "\\n"))
+        case _:
+            return visible(msgspec.json.encode(value).decode())
+
+
+def _lines(fields: Sequence[str], row: Sequence[str]) -> Iterator[str]:
+    left = max(map(cell_len, fields), default=0)
+    for name, value in zip(fields, row, strict=True):
+        yield f"{_dimmed(_padded(name, left))}  {value}"
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return "  ".join(_padded(cell, size) for cell, size in zip(cells, widths, strict=True))
+
+
+def _padded(text: str, size: int) -> str:
+    return text + " " * (size - cell_len(text))
+
+
+def _dimmed(text: str) -> str:
+    return f"\x1b[2m{text}\x1b[0m" if is_coloured(sys.stdout) else text
+
+
+def operations_of(plan: ServicePlan, resource: str) -> OperatorOperations:
+    """What the operator does with a resource. Raises Unusable where nothing of that name is stored."""
+    known = {each.resource: each for each in plan.operator_operations}
+    if resource not in known:
+        names = ", ".join(known) or "none: part 2 does not show what they are made of"
+        help = did_you_mean(resource, known) or (f"the resources that are stored: {names}",)
+        raise Unusable(f"the contract has no resource {resource} whose rows can be stored", *help)
+    return known[resource]
+
+
+def pairs(texts: Iterable[str], allowed: Sequence[str], what: str) -> dict[str, str]:
+    """NAME=VALUE, each name of those that are `allowed` and given once. Raises Unusable."""
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise Unusable(f"{text} is not NAME=VALUE", f"NAME is one of: {', '.join(allowed)}")
+        if name not in allowed:
+            raise Unusable(
+                f"{name} is no {what}", *(did_you_mean(name, allowed) or (f"there are: {', '.join(allowed)}",))
+            )
+        if name in found:
+            raise Unusable(f"{name} is given twice")
+        found[name] = value
+    return found
+
+
+def given(written: Mapping[str, str], schemas: Mapping[str, Any]) -> dict[str, Any]:
+    """The JSON that texts of a command line mean: of a field that is a text, the text as it is; of another, what it
+    is as JSON. What is no JSON stays a text, for the field's schema to refuse."""
+    return {name: _given(text, schemas[name]) for name, text in written.items()}
+
+
+def _given(text: str, schema: Any) -> Any:
+    if isinstance(from_schema(schema), Text | Timestamp):
+        return text
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return text

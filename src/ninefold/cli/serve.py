@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import signal
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from socket import socket
 from ssl import SSLContext
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO, TypeAlias
 
 from ninefold.cli import announcement, try_it
-from ninefold.cli.addresses import bound, guard_of, url
-from ninefold.cli.contract_file import load
-from ninefold.cli.database_file import database_of
-from ninefold.cli.functions import functions_of
-from ninefold.cli.lines import Lines
-from ninefold.cli.operator_values import issuers_usable, operator_values
-from ninefold.cli.parameter import AcceptProposals, File, Parameter
+from ninefold.cli.commands import (
+    AcceptProposals,
+    Database,
+    File,
+    Flag,
+    Functions,
+    Listen,
+    Networks,
+    OperatorNames,
+    Parameter,
+    Secrets,
+    Settings,
+)
+from ninefold.cli.document import database_of, load
+from ninefold.cli.operator_values import functions_of, issuers_usable, operator_values
+from ninefold.cli.sockets import bound, guard_of, tls_context, url
 from ninefold.cli.terminal import Unusable, complain, is_coloured, say, show
-from ninefold.cli.tls import tls_context
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import visible
 from ninefold.operator.audit import Counted, counted
@@ -36,11 +45,10 @@ from ninefold.runtime.background.jobs import jobs
 from ninefold.runtime.http import run
 from ninefold.runtime.http.access_log import Record, access_log
 from ninefold.runtime.http.addresses import client_address
-from ninefold.runtime.http.app import Application, Trace
+from ninefold.runtime.http.app import Application
 from ninefold.runtime.request.service import Service, ready
 from ninefold.runtime.request.tracing import Tracer
 from ninefold.runtime.sources import Clock, Sources
-from ninefold.runtime.store.bell import Job
 from ninefold.runtime.store.sqlite import Opened, Refused, SQLite, open_sqlite
 from ninefold.tools.gaps import to_text
 from ninefold.values import Invalid, timestamp
@@ -49,26 +57,29 @@ if TYPE_CHECKING:
     from ninefold.development.identity import Identity
 
 
+Pem: TypeAlias = Annotated[Path | None, Parameter(show_default=False)]
+
+
 def serve(
     file: File,
     /,
     *,
-    listen: str = "127.0.0.1:8080",
+    listen: Listen = "127.0.0.1:8080",
     operator: str = "127.0.0.1:8081",
-    operator_name: Annotated[Sequence[str], Parameter(negative=(), show_default=False)] = (),
-    database: str | None = None,
-    settings: Annotated[Sequence[str], Parameter(name="--set", negative=(), show_default=False)] = (),
-    secrets: Path | None = None,
-    functions: Annotated[str | None, Parameter(show_default=False)] = None,
+    operator_names: OperatorNames = (),
+    database: Database = None,
+    settings: Settings = (),
+    secrets: Secrets = None,
+    functions: Functions = None,
     log: Literal["text", "json"] = "text",
-    trusted_proxy: Annotated[Sequence[str], Parameter(negative=(), show_default=False)] = (),
-    allow_private: Annotated[Sequence[str], Parameter(negative=(), show_default=False)] = (),
+    trusted_proxy: Networks = (),
+    allow_private: Networks = (),
     clock: str | None = None,
-    trace: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
-    certificate: Annotated[Path | None, Parameter(show_default=False)] = None,
-    key: Annotated[Path | None, Parameter(show_default=False)] = None,
-    client_ca: Annotated[Path | None, Parameter(show_default=False)] = None,
-    development_issuer: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    trace: Flag = False,
+    certificate: Pem = None,
+    key: Pem = None,
+    client_ca: Pem = None,
+    development_issuer: Flag = False,
     accept_proposals: AcceptProposals = False,
 ) -> int:
     """Serve a contract.
@@ -85,23 +96,8 @@ def serve(
 
     Parameters
     ----------
-    listen
-        HOST:PORT of the service. Port 0 is one that is free; which, is printed.
     operator
         HOST:PORT of health and metrics: `/health/live`, `/health/ready`, `/metrics`.
-    operator_name
-        NAME or NAME:PORT by which the operator's port is asked besides its address; may be repeated.
-    database
-        `sqlite:///PATH` (four slashes for an absolute path) or a path. By default a file in the working directory,
-        called after the document: `orders.md` is kept in `orders.db`.
-    settings
-        NAME=VALUE: what the contract calls `operator.NAME`; may be repeated. It counts before the secrets file,
-        and that before the environment, where NINEFOLD_SET_NAME is read. Other users may see a command line: what
-        is secret belongs into the file.
-    secrets
-        A file of lines NAME=VALUE, refused if others may read it. Lines that begin with # say nothing.
-    functions
-        MODULE or FILE.py, which has the functions that the contract calls, by their names.
     log
         How the line for each request is written.
     trusted_proxy
@@ -136,15 +132,49 @@ def serve(
         say(to_text(loaded.contract, loaded.open_questions))
         complain("there is nothing to serve")
         return 1
-    path = database_of(plan, file, database)
     values = operator_values([value.name for value in plan.operator], settings, secrets, os.environ)
     issuers_usable(plan, values)
-    called = functions_of(plan, functions)
-    networks = [_network(network, "--trusted-proxy") for network in trusted_proxy]
-    allowed = [_network(network, "--allow-private") for network in allow_private]
-    sources = Sources() if clock is None else Sources(clock=_clock(clock))
+    serving = _Serving(
+        plan,
+        visible(file),
+        values,
+        functions_of(plan, functions),
+        Sources() if clock is None else Sources(clock=_clock(clock)),
+        tls,
+        [_network(network, "--trusted-proxy") for network in trusted_proxy],
+        [_network(network, "--allow-private") for network in allow_private],
+        log,
+        trace,
+        client_ca is not None,
+        development_issuer,
+    )
+    path = database_of(plan, file, database)
     with bound(listen, "--listen") as service_socket, bound(operator, "--operator") as operator_socket:
-        opening = open_sqlite(path, plan.schema, stated_rows(plan, Caller(values, sources)))
+        serving.over(path, service_socket, operator_socket, guard_of(operator_socket, operator_names))
+    return 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Serving:
+    """What is served, as `serve` was called."""
+
+    plan: ServicePlan
+    document: str
+    values: Mapping[str, str]
+    functions: Mapping[str, Callable[..., Any]]
+    sources: Sources
+    tls: SSLContext | None
+    networks: Sequence[IPv4Network | IPv6Network]
+    allowed: Sequence[IPv4Network | IPv6Network]
+    log: Literal["text", "json"]
+    trace: bool
+    takes_certificates: bool
+    development_issuer: bool
+
+    def over(self, path: str, service_socket: socket, operator_socket: socket, door: Guard) -> None:
+        """Serve over a database until a signal ends it. Raises Unusable where the database cannot be used."""
+        plan = self.plan
+        opening = open_sqlite(path, plan.schema, stated_rows(plan, Caller(self.values, self.sources)))
         if isinstance(opening, Refused):
             raise Unusable(opening.message, *opening.help, details=opening.details)
         stop = run.Stop()
@@ -152,122 +182,90 @@ def serve(
             # From here on until the database is closed: whoever reads that it serves may tell it to end.
             signal.signal(number, lambda *_: stop.request())
         try:
-            identity = _identity(url(operator_socket), sources) if development_issuer else None
-            if identity is not None:
-                values = identity.take_over(plan, values)
-            service = ready(plan, opening.database.key("cursors"), values, sources, functions=called)
-            addresses = Addresses(url(service_socket, "http" if tls is None else "https"), url(operator_socket))
-            time = None if clock is None else sources.now()
+            operator = url(operator_socket)
+            identity = _identity(operator, self.sources) if self.development_issuer else None
+            values = self.values if identity is None else identity.take_over(plan, self.values)
+            key = opening.database.key("cursors")
+            service = ready(plan, key, values, self.sources, functions=self.functions)
             misfits = Counted() if opening.created else counted(plan.stored, opening.database.read)
-            asks = client_ca is not None
-            _announce(plan, values, called, visible(file), opening, misfits, addresses, time, asks, identity)
-            beside = jobs(plan, service, opening.database, allowed)
-            tracer = Tracer(plan).traced if trace else None
+            addresses = url(service_socket, "http" if self.tls is None else "https"), operator
+            self.announce(opening, misfits, addresses, values, identity)
             metrics = Metrics(opening.database, misfits)
-            sockets = service_socket, operator_socket
-            door = guard_of(operator_socket, operator_name)
-            _run(
-                service,
-                opening.database,
-                metrics,
-                log,
-                networks,
-                sockets,
-                stop,
-                beside,
-                tls,
-                tracer,
-                identity,
-                door,
-                Causes(plan, values),
-                visible(file),
-            )
+            lines = Lines(sys.stdout)
+            main = self.main(service, opening.database, metrics, values, lines)
+            second = application(opening.database, metrics, lambda: stop.requested, _set_clock(service))
+            if identity is not None:
+                second = identity.beside(second)
+            before = door.before(second)
+            run.run(lambda: run.serve(main, (service_socket,), before, (operator_socket,), stop, self.tls))
+            lines.flush()
         finally:
             opening.database.close()
-    return 0
+
+    def announce(
+        self,
+        opening: Opened,
+        misfits: Counted,
+        addresses: tuple[str, str],
+        values: Mapping[str, str],
+        identity: Identity | None,
+    ) -> None:
+        """`addresses`: the URLs of the service and of the operator's port, without a slash at their end."""
+        plan, (service, operator) = self.plan, addresses
+        time = self.sources.now() if isinstance(self.sources.clock, Clock) else None
+        say(f"{visible(plan.title)} ({self.document})")
+        say()
+        say(announcement.endpoints(plan, values, is_coloured(sys.stdout), self.functions))
+        for paragraph in announcement.remarks(plan, values, self.document, self.takes_certificates, self.functions):
+            say(f"\n{paragraph}")
+        say(f"\ndatabase  {opening.path}{' (new)' if opening.created else ''}")
+        for words in opening.additions:
+            say(f"          added: {visible(words)}")
+        for words in opening.began:
+            say(f"          as the contract states: {visible(words)}")
+        for words in misfits.words():
+            say(f"          {visible(words)}")
+        say(f"service   {service}")
+        say(f"operator  {operator}/health/live  /health/ready  /metrics{'  /clock' if time else ''}")
+        if time is not None:
+            say(f"clock     {time}, set by --clock")
+        issuers = {} if identity is None else {name: identity.issuer(name) for name in identity.audiences}
+        for name, issuer in issuers.items():
+            say(f"issuer    {issuer} of {name}: signs whatever it is asked to, for tests and sandboxes")
+        where = try_it.Where(service, self.document, str(opening.path), issuers)
+        if lines := list(try_it.lines(plan, where, values, self.functions)):
+            say("\n" + "\n".join(["Try:", *("  " + visible(line) for line in lines)]))
+        say()
+        sys.stdout.flush()
+
+    def main(
+        self, service: Service, database: SQLite, metrics: Metrics, values: Mapping[str, str], lines: Lines
+    ) -> Application:
+        """The service itself, which counts its requests and writes a line for each."""
+        logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+        write = access_log(self.log, lines.write, self.document)
+
+        def observe(record: Record) -> None:
+            metrics.observe(record)
+            write(record)
+
+        return Application(
+            service,
+            database,
+            observe,
+            client_address(self.networks),
+            jobs=jobs(self.plan, service, database, self.allowed),
+            trace=Tracer(self.plan).traced if self.trace else None,
+            reasons=Causes(self.plan, values).reasons,
+        )
 
 
-@dataclass(frozen=True, slots=True)
-class Addresses:
-    """The URLs that are listened on, without a slash at their end."""
-
-    service: str
-    operator: str
-
-
-def _announce(
-    plan: ServicePlan,
-    values: Mapping[str, str],
-    functions: Collection[str],
-    document: str,
-    opening: Opened,
-    misfits: Counted,
-    addresses: Addresses,
-    time: str | None,
-    takes_certificates: bool,
-    identity: Identity | None,
-) -> None:
-    say(f"{visible(plan.title)} ({document})")
-    say()
-    say(announcement.endpoints(plan, values, is_coloured(sys.stdout), functions))
-    for paragraph in announcement.remarks(plan, values, document, takes_certificates, functions):
-        say(f"\n{paragraph}")
-    say(f"\ndatabase  {opening.path}{' (new)' if opening.created else ''}")
-    for words in opening.additions:
-        say(f"          added: {visible(words)}")
-    for words in opening.began:
-        say(f"          as the contract states: {visible(words)}")
-    for words in misfits.words():
-        say(f"          {visible(words)}")
-    say(f"service   {addresses.service}")
-    say(f"operator  {addresses.operator}/health/live  /health/ready  /metrics{'  /clock' if time else ''}")
-    if time is not None:
-        say(f"clock     {time}, set by --clock")
-    issuers = {} if identity is None else {name: identity.issuer(name) for name in identity.audiences}
-    for name, issuer in issuers.items():
-        say(f"issuer    {issuer} of {name}: signs whatever it is asked to, for tests and sandboxes")
-    where = try_it.Where(addresses.service, document, str(opening.path), issuers)
-    if lines := list(try_it.lines(plan, where, values, functions)):
-        say("\n" + "\n".join(["Try:", *("  " + visible(line) for line in lines)]))
-    say()
-    sys.stdout.flush()
-
-
-def _run(
-    service: Service,
-    database: SQLite,
-    metrics: Metrics,
-    form: Literal["text", "json"],
-    networks: Sequence[IPv4Network | IPv6Network],
-    sockets: tuple[socket, socket],
-    stop: run.Stop,
-    beside: Sequence[Job],
-    tls: SSLContext | None,
-    trace: Trace | None,
-    identity: Identity | None,
-    door: Guard,
-    causes: Causes,
-    document: str,
-) -> None:
-    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    lines = Lines(sys.stdout)
-    write = access_log(form, lines.write, document)
-
-    def observe(record: Record) -> None:
-        metrics.observe(record)
-        write(record)
-
-    main = Application(
-        service, database, observe, client_address(networks), jobs=beside, trace=trace, reasons=causes.reasons
-    )
+def _set_clock(service: Service) -> Clock | None:
+    """The clock that can be set, of which timers are told."""
     clock = service.sources.clock if isinstance(service.sources.clock, Clock) else None
     if clock is not None and service.timers is not None:
         clock.set_again.append(service.timers.wake)
-    second = application(database, metrics, lambda: stop.requested, clock)
-    if identity is not None:
-        second = identity.beside(second)
-    run.run(lambda: run.serve(main, sockets[:1], door.before(second), sockets[1:], stop, tls))
-    lines.flush()
+    return clock
 
 
 def _identity(operator: str, sources: Sources) -> Identity:
@@ -294,3 +292,30 @@ def _network(text: str, option: str) -> IPv4Network | IPv6Network:
         return ip_network(text)
     except ValueError as error:
         raise Unusable(f"{option} {text} is no network: {error}", "for example 10.0.0.0/8") from None
+
+
+SECONDS = 0.05
+"""How long a line waits for others."""
+
+
+class Lines:
+    """To be used on the event loop's thread. When the reader has gone away, what is written is dropped: a service
+    does not end because nobody reads its log."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._waiting: list[str] = []
+
+    def write(self, line: str) -> None:
+        if not self._waiting:
+            asyncio.get_running_loop().call_later(SECONDS, self.flush)
+        self._waiting.append(line)
+
+    def flush(self) -> None:
+        text = "".join(self._waiting)
+        self._waiting.clear()
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except OSError:
+            pass

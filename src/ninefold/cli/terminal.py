@@ -31,6 +31,23 @@ def say(text: str = "") -> None:
     sys.stdout.write(text if text.endswith("\n") else text + "\n")
 
 
+def say_visibly(text: str) -> None:
+    """Lines that hold text of the document, which a terminal is to show and not to obey."""
+    say("\n".join(map(visible, text.rstrip("\n").split("\n"))))
+
+
+def say_json(value: object) -> None:
+    """A value as JSON, laid out for people as well."""
+    from msgspec import json
+
+    say(json.format(json.encode(value), indent=2).decode())
+
+
+def reason(error: OSError | ValueError) -> str:
+    """Why a file cannot be used, in the system's words."""
+    return (error.strerror or str(error)).lower() if isinstance(error, OSError) else "it is no name of a file"
+
+
 def remark(text: str) -> None:
     """A line beside what was asked for."""
     sys.stderr.write(text + "\n")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from ninefold.cli.terminal import Unusable
-from ninefold.diagnostics.diagnostic import has_errors
+from ninefold.cli.terminal import Unusable, reason, remark, show
+from ninefold.diagnostics.diagnostic import Diagnostic, Severity, has_errors
 from ninefold.language.fact import value_of
 from ninefold.pipeline import Loaded, compile_document
+from ninefold.plan.service import ServicePlan
 
 LARGEST = 64 * 1024 * 1024
 """Bytes that are read of whatever it is: a document is refused long before, and a device has no end."""
@@ -32,8 +33,21 @@ def read_bytes(file: str) -> bytes:
         with Path(file).open("rb") as opened:
             return opened.read(LARGEST)
     except (OSError, ValueError) as error:
-        words = (error.strerror or str(error)).lower() if isinstance(error, OSError) else "it is no name of a file"
-        raise Unusable(f"{file or 'a file without a name'} cannot be read: {words}") from None
+        raise Unusable(f"{file or 'a file without a name'} cannot be read: {reason(error)}") from None
+
+
+def errors_of(loaded: Loaded) -> tuple[Diagnostic, ...]:
+    """The errors of a contract, which are shown beside what was asked for."""
+    found = tuple(each for each in loaded.diagnostics if each.code.severity is Severity.ERROR)
+    show(found, loaded.source, sys.stderr)
+    return found
+
+
+def has_routes(plan: ServicePlan) -> bool:
+    """Whether anything would be served; it is said where nothing would."""
+    if not plan.routes:
+        remark("there is nothing to serve: ninefold gaps says why")
+    return bool(plan.routes)
 
 
 def in_version(loaded: Loaded, version: str | None) -> Loaded:
@@ -49,3 +63,13 @@ def in_version(loaded: Loaded, version: str | None) -> Loaded:
     listed = ", ".join(stated)
     help = (f"its versions are {listed}",) if stated else ("it states no versions",)
     raise Unusable(f"the contract has no version {version}", *help)
+
+
+def database_of(plan: ServicePlan, file: str, named: str | None) -> str:
+    """The URL or path that is named, else a file in the working directory that is called after the document.
+    Raises Unusable for a document without a name."""
+    if named is not None:
+        return named
+    if file == "-":
+        raise Unusable("a contract from standard input has no name for its database", "--database names the file")
+    return f"{Path(plan.name).name}.db"
