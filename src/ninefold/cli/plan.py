@@ -31,11 +31,11 @@ from ninefold.plan.writes import (
     Delete,
     Effects,
     Ending,
-    Further,
     Issue,
     Occurrences,
     PasswordCheck,
     ReadBack,
+    SameRow,
     Scopes,
     SignIn,
     Step,
@@ -292,7 +292,7 @@ def _step(step: Step) -> Iterator[str]:
             for event in step.events if not step.before else ():
                 yield f"the event {event.kind}, in the same transaction"
                 yield from _indent(_statement(event.select), 1)
-        case Further():
+        case SameRow():
             yield "with the same row, in the same transaction"
             yield from _indent(_operation(step.write), 1)
         case ReadBack():
