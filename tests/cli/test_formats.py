@@ -85,6 +85,21 @@ def test_sarif_names_the_document_and_the_program(
     assert run["results"]
 
 
+def test_check_says_in_each_format_what_is_blocked(open_contract: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", open_contract]) == 0
+    assert "1 of 13 endpoints is blocked" in capsys.readouterr().out
+    assert main(["check", open_contract, "--format", "json"]) == 0
+    (line,) = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (line["code"], line["severity"]) == ("blocked", "note")
+    assert line["message"].startswith("PATCH /orders/{id} is blocked, not shown: ")
+    written = Path(open_contract).read_text(encoding="utf-8").splitlines()
+    assert written[line["line"] - 1].startswith("PATCH /orders/{id}:")
+    assert main(["check", open_contract, "--format", "sarif"]) == 0
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    (result,) = run["results"]
+    assert result["ruleId"] == "blocked" and result["message"]["text"] == line["message"]
+
+
 def test_a_name_as_a_uri() -> None:
     assert uri("contracts/a b:ü.md") == "contracts/a%20b%3A%C3%BC.md"
     assert uri("-") == "-"

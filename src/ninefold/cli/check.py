@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePath
 from typing import Literal
 from urllib.parse import quote
@@ -12,11 +12,12 @@ import ninefold
 from ninefold.cli.commands import AcceptProposals, File
 from ninefold.cli.document import load
 from ninefold.cli.terminal import say, say_json, show
-from ninefold.diagnostics.diagnostic import has_errors
+from ninefold.diagnostics.diagnostic import Code, Diagnostic, Label, Severity, has_errors
 from ninefold.diagnostics.render import to_json_lines, visible
-from ninefold.diagnostics.sarif import Result, Tool, result_of, to_sarif
+from ninefold.diagnostics.sarif import Result, Rule, Tool, result_of, to_sarif
 from ninefold.diagnostics.source import Source
 from ninefold.language.fact import value_of
+from ninefold.pipeline import Loaded
 from ninefold.tools.gaps import blocked_in_words
 
 
@@ -30,7 +31,7 @@ def check(
     """Say what is wrong with a contract.
 
     Everything at once, each finding with its place. Gaps are no errors: `ninefold gaps` lists them; how many endpoints
-    they block is said in a last line. A note names a fact that is stated and that this build does not put in force.
+    they block is said in a last line, and which, in the other formats. A note names a fact that is stated and that this build does not put in force.
 
     Exit status: 0 if there is no error (warnings and notes alone are 0), 1 if there is one, 2 if the file cannot
     be read.
@@ -47,9 +48,11 @@ def check(
     """
     loaded = load(file, accept_proposals)
     if format == "json":
-        sys.stdout.write(to_json_lines(loaded.diagnostics, loaded.source))
+        sys.stdout.write(to_json_lines((*loaded.diagnostics, *_blocked(loaded)), loaded.source))
     elif format == "sarif":
-        say_sarif(map(result_of, loaded.diagnostics), loaded.source)
+        rule = Rule(BLOCKED.id, "An endpoint is blocked", BLOCKED.severity.value, "`ninefold gaps FILE` says by what.")
+        of_endpoints = (Result(rule, each.message, each.span) for each in _blocked(loaded))
+        say_sarif((*map(result_of, loaded.diagnostics), *of_endpoints), loaded.source)
     else:
         show(loaded.diagnostics, loaded.source, sys.stdout)
         if not loaded.diagnostics:
@@ -59,6 +62,22 @@ def check(
         if blocked and not has_errors(loaded.diagnostics):
             say(f"{blocked} by what is not shown: ninefold gaps {visible(file)}")
     return 1 if has_errors(loaded.diagnostics) else 0
+
+
+BLOCKED = Code("blocked", Severity.NOTE)
+"""What is no finding in the contract, and stands beside these where programs read them."""
+
+
+def _blocked(loaded: Loaded) -> Iterator[Diagnostic]:
+    """The endpoints that open questions block, where the contract has no errors."""
+    if has_errors(loaded.diagnostics):
+        return
+    for endpoint in value_of(loaded.contract.endpoints.endpoints) or ():
+        asked = [each.text for each in loaded.open_questions if endpoint.key in each.blocks]
+        if asked:
+            yield Diagnostic(
+                BLOCKED, f"{endpoint.key} is blocked, not shown: {'; '.join(asked)}", (Label(endpoint.span, ""),)
+            )
 
 
 def say_sarif(results: Iterable[Result], source: Source) -> None:
