@@ -31,7 +31,8 @@ def check(
     """Say what is wrong with a contract.
 
     Everything at once, each finding with its place. Gaps are no errors: `ninefold gaps` lists them; how many endpoints
-    they block is said in a last line, and which, in the other formats. A note names a fact that is stated and that this build does not put in force.
+    they block is said in a last line, and which, in the other formats. A note names a fact that is stated and that this
+    build does not put in force.
 
     Exit status: 0 if there is no error (warnings and notes alone are 0), 1 if there is one, 2 if the file cannot
     be read.
