@@ -36,8 +36,8 @@ REWRITTEN = [
     owner: {refers to: user, back: notes, on delete: clear}
     slug:  {type: string, on create: slug(note.title) + '-1', again on: [title]}
   invariants:
-    short: {when: "note.text != '', note", otherwise: too_long}
-    calm: {when: "!note.text.endsWith('!')"}
+    - {when: "note.text != '', note", otherwise: too_long}
+    - {when: "!note.text.endsWith('!')"}
   expires: {at: note.end}
   records:
     first: {id: "'a'"}
@@ -52,7 +52,7 @@ types:
   fields:
     owner: {references: user, inverse: notes, on delete: set null}
     slug:  {type: string, on change: {title: slug(note.title) + '-1'}}
-  check: [{that: "note.text != '', note", else: too_long}, {that: "!note.text.endsWith('!')", else: calm}]
+  check: [{that: "note.text != '', note", else: too_long}, {that: "!note.text.endsWith('!')", else: refused}]
   expires: note.end
   records: [{id: "'a'"}, {id: "'b'"}]
 types:

@@ -33,7 +33,7 @@ def resource(fix: Rewriting, mapping: Mapping) -> None:
     for each in entries_of(mapping.get("fields")):
         if isinstance(each.value, Mapping):
             field_of(fix, each.value)
-    fix.check(mapping, "")
+    fix.check(mapping, "refused")
     if (records := mapping.get("records")) is not None and isinstance(records.value, Mapping):
         rows = fix.layout.items([each.value for each in records.value.entries])
         fix.layout.write(mapping, records, rows)

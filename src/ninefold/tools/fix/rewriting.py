@@ -66,9 +66,10 @@ class Rewriting:
         checks: list[Pairs] = []
         if when is not None:
             checks.append({"that": when.value, "else": self.code(otherwise, name)})
-        for guard in entries_of(named):
-            if isinstance(guard.value, Mapping) and (that := guard.value.get("when")):
-                checks.append({"that": that.value, "else": self.code(guard.value.get("otherwise"), guard.name)})
+        items = named.value.items if named is not None and isinstance(named.value, Sequence) else ()
+        for item in items:
+            if isinstance(item, Mapping) and (that := item.get("when")):
+                checks.append({"that": that.value, "else": self.code(item.get("otherwise"), name)})
         if len(checks) == 1:
             self.layout.merge(mapping, merged, "check", checks[0])
         elif checks:
